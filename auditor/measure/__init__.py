@@ -1,0 +1,1 @@
+"""Measures: intervals, divergences, class statistics and utility. The only home of each formula."""

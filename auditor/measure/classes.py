@@ -1,0 +1,112 @@
+"""Class statistics: what a release is, recomputed from what is published and not from what it claims.
+
+A class is a bucket; sensitive values are counted per class and compared with the whole table, both over the rows that
+count (see `counts` for the two conventions on suppressed rows, `diversity` and `divergences` for the formulas).
+
+- k is the smallest class of a one-block release. With several blocks there is none: quasi-identifiers are then
+  published in fragments, one per person, and people of one bucket can be told apart by them.
+- The ordered distance is for numeric and ordinal columns, over the distinct values that occur in the release. Missing
+  and withheld values have no place in the order and are left out of both distributions; a label that covers several
+  values stands at its middle.
+- The hierarchical distance is for nominal columns with a taxonomy. Missing and withheld values stand at its root, at
+  distance 1 from every other; a set of values stands at its lowest common ancestor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.measure import divergences, diversity
+from auditor.measure.counts import ClassCounts, Suppression, class_counts, class_sizes, entries
+from auditor.model.labels import Labels
+from auditor.model.record import ReleaseFacts, SensitiveFacts
+from auditor.model.release import Release
+from auditor.model.schema import Type
+
+
+def class_facts(release: Release, suppression: str = Suppression.EXCLUDED, recursive_l: int = 2) -> ReleaseFacts:
+    """What the release is, with the statistics of its classes and of each published sensitive column."""
+    sizes = class_sizes(release, suppression)
+    size, times = np.unique(sizes, return_counts=True)
+    single = len(release.blocks) == 1
+    return ReleaseFacts(
+        name=release.name,
+        kind=str(release.kind),
+        rows=release.rows,
+        suppressed_rows=release.suppressed_rows,
+        suppression=str(suppression),
+        classes=len(sizes),
+        k=int(sizes.min()) if single and len(sizes) else None,
+        class_sizes={str(s): t for s, t in zip(size.tolist(), times.tolist(), strict=True)},
+        method=release.method,
+        params=dict(release.params),
+        promises=tuple(release.promises),
+        quasi=release.quasi,
+        blocks=tuple(block.columns for block in release.blocks),
+        sensitive=tuple(sensitive_facts(release, column, suppression, recursive_l) for column in release.sensitive),
+    )
+
+
+def sensitive_facts(
+    release: Release, column: str, suppression: str = Suppression.EXCLUDED, recursive_l: int = 2
+) -> SensitiveFacts:
+    """The class statistics of one published column, as if it were sensitive."""
+    found = class_counts(release, column, suppression)
+    counts = found.counts
+    return SensitiveFacts(
+        column=column,
+        values=len(found.label),
+        alpha=diversity.alpha(counts),
+        l_distinct=diversity.distinct_l(counts),
+        l_entropy=diversity.entropy_l(counts),
+        l_recursive_c=diversity.recursive_c(counts, recursive_l),
+        l_recursive_l=recursive_l,
+        t_equal=_greatest(divergences.equal_distance(counts, entries(counts).whole)),
+        t_ordered=_greatest(ordered_distances(release, column, found)),
+        t_hierarchical=_greatest(hierarchical_distances(release, column, found)),
+        beta_basic=diversity.basic_beta(counts),
+        beta_enhanced=diversity.enhanced_beta(counts),
+        delta_disclosure=diversity.disclosure_delta(counts),
+    )
+
+
+def ordered_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
+    """The ordered earth mover's distance of each class; None for columns without an order."""
+    labels = release.labels[column]
+    if labels.domain.column.type is Type.NOMINAL:
+        return None
+    place = _places_in_order(labels, found.label)
+    placed = np.flatnonzero(~np.isnan(place))
+    order = placed[np.lexsort((labels.hi[found.label[placed]], place[placed]))]
+    counts = found.counts[:, order] if len(order) != len(place) or (np.diff(order) < 0).any() else found.counts
+    return divergences.ordered_distance(counts, entries(counts).whole)
+
+
+def hierarchical_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
+    """The hierarchical earth mover's distance of each class; None for columns that are not nominal with a taxonomy."""
+    labels = release.labels[column]
+    taxonomy = labels.domain.taxonomy
+    if taxonomy is None or labels.domain.column.type is not Type.NOMINAL:
+        return None
+    lo, hi = labels.lo[found.label].astype(np.int64), labels.hi[found.label].astype(np.int64)
+    inside = hi < len(taxonomy.leaf_node)  # the code after the leaves is the missing value
+    nodes = np.zeros(len(lo), dtype=np.int64)
+    nodes[inside] = taxonomy.common_ancestor(lo[inside], hi[inside])
+    return divergences.hierarchical_distance(found.counts, entries(found.counts).whole, taxonomy, nodes)
+
+
+def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Where each chosen label stands in the order of the column; not a number where it has no place."""
+    if labels.domain.numbers is not None:
+        place = (labels.low[chosen] + labels.high[chosen]) / 2
+    else:
+        place = (labels.lo[chosen].astype(np.float64) + labels.hi[chosen]) / 2
+    without = labels.suppressed[chosen]
+    if labels.domain.missing is not None:
+        without = without | (labels.hi[chosen] == labels.domain.missing)
+    return np.where(without, np.nan, place)
+
+
+def _greatest(distances: NDArray[np.float64] | None) -> float | None:
+    return None if distances is None or not len(distances) else float(distances.max())

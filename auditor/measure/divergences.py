@@ -1,0 +1,107 @@
+"""Divergences: how far each class's distribution lies from the whole table's, as earth mover's distances.
+
+Li, Li and Venkatasubramanian, "t-Closeness", ICDE 2007, with their three ground distances: equal (every two values are
+1 apart), ordered (neighbours among m values are 1/(m-1) apart) and hierarchical (two values are height of their lowest
+common ancestor / height of the taxonomy apart).
+
+The height of a node is its greatest distance to a leaf below it, so leaves have height 0 at whatever depth they stand,
+the root has the taxonomy's height, and two values that meet only in the root are 1 apart even in a ragged tree. A value
+may also be published as a group; it then lies beside the values below its node, that node's height from each.
+
+All are computed from the counts above zero alone, for all classes at once, by closed forms:
+
+- equal: total variation, Σ over values of max(p - q, 0); values absent from a class add nothing.
+- ordered: Σ |P - Q| over cumulative distributions. P is constant between two values that occur in the class and Q never
+  falls, so each such stretch splits at one place, found by bisection, into two differences of prefix sums of Q.
+- hierarchical: the ground distance is a tree metric (each edge weighs half the difference in height of its ends), for
+  which the earth mover's distance is Σ over edges of weight · |P below - Q below|: all mass that differs below an
+  edge has to cross it, and crossing greedily suffices. It equals the paper's recursion.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from auditor.measure.counts import Matrix, entries
+from auditor.model.taxonomy import Taxonomy
+
+Distances = NDArray[np.float64]
+
+
+def _shares(whole: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+    total = whole.sum()
+    return whole / total if total > 0 else np.zeros(len(whole))
+
+
+def equal_distance(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
+    """The distance of each class (row of counts) from the whole, all values equally far apart. Empty classes: 0."""
+    found = entries(counts)
+    return found.per_class(np.maximum(found.share - _shares(whole)[found.column], 0.0))
+
+
+def ordered_distance(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
+    """The distance of each class from the whole over values in order (the order of the columns). Empty classes: 0."""
+    found = entries(counts)
+    values = found.values
+    if values < 2 or not len(found.row):
+        return np.zeros(len(found.sizes))
+    reached = np.cumsum(_shares(whole))
+    before = np.concatenate([[0.0], np.cumsum(reached)])
+    # cumulative counts restart with each class
+    running = np.cumsum(found.count)
+    first = np.concatenate([[True], found.row[1:] != found.row[:-1]])
+    offset = (running - found.count)[first]
+    inside = (running - np.repeat(offset, np.diff(np.append(np.flatnonzero(first), len(running))))) / (
+        found.sizes[found.row]
+    )
+    start = found.column
+    end = np.append(start[1:], values)
+    end[np.append(first[1:], True)] = values
+    split = np.clip(np.searchsorted(reached, inside), start, end)
+    stretch = inside * (2 * split - start - end) - 2 * before[split] + before[start] + before[end]
+    stretch[first] += before[start[first]]  # up to the first value that occurs, P is 0
+    return np.maximum(found.per_class(stretch), 0.0) / (values - 1)
+
+
+def node_heights(taxonomy: Taxonomy) -> NDArray[np.int64]:
+    """The height of each node: its greatest distance to a leaf below it."""
+    heights = np.zeros(len(taxonomy.labels), dtype=np.int64)
+    leaf_depth = taxonomy.depth[taxonomy.leaf_node]
+    for depth, nodes in enumerate(taxonomy.path):
+        np.maximum.at(heights, nodes, np.maximum(leaf_depth - depth, 0))
+    return heights
+
+
+def hierarchical_distance(
+    counts: Matrix, whole: NDArray[np.int64], taxonomy: Taxonomy, nodes: NDArray[np.int64] | None = None
+) -> Distances:
+    """The distance of each class from the whole over a taxonomy. `nodes` is the node at which each column of the counts
+    is published; without it the columns are the leaves, by code. Empty classes: 0."""
+    found = entries(counts)
+    places = taxonomy.leaf_node if nodes is None else nodes
+    if taxonomy.height == 0:
+        return np.zeros(len(found.sizes))
+    heights = node_heights(taxonomy) / (2 * taxonomy.height)
+    # below[v, e] = 1 where value v lies below edge e; edges are named by their lower node, then come the values' own
+    columns, edges, own = [], [], len(heights)
+    climbing, at = np.arange(found.values), places
+    while len(climbing):
+        climbing, at = climbing[at > 0], at[at > 0]  # no edge leads up from the root
+        columns.append(climbing)
+        edges.append(at)
+        at = taxonomy.parent[at]
+    columns.append(np.arange(found.values))
+    edges.append(own + np.arange(found.values))
+    column, edge = np.concatenate(columns), np.concatenate(edges)
+    below = sparse.coo_array(
+        (np.ones(len(edge), dtype=np.int64), (column, edge)), shape=(found.values, own + found.values)
+    )
+    weight = np.concatenate([[0.0], heights[taxonomy.parent[1:]] - heights[1:], heights[places]])
+    crossing = entries(sparse.csr_array(counts) @ sparse.csr_array(below))
+    share = crossing.count / found.sizes[crossing.row]
+    expected = np.bincount(edge, weights=_shares(whole)[column], minlength=own + found.values)
+    there = expected[crossing.column]
+    moved = crossing.per_class(weight[crossing.column] * (np.abs(share - there) - there))
+    return np.where(found.sizes > 0, np.maximum(moved + weight @ expected, 0.0), 0.0)

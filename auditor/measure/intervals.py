@@ -1,0 +1,192 @@
+"""Intervals: how sure a measured figure is, and what it says beyond its control.
+
+Rates carry a Wilson score interval (Wilson 1927), differences of rates Newcombe's hybrid of two such intervals
+(Newcombe 1998, method 10), and the excess of an attack over its control, (attack - control)/(1 - control), the same
+square-and-add of the two half-widths, each multiplied by the slope of the excess (Giomi et al. 2023, anonymeter).
+Where an interval is not symmetric, the half that faces the way in question is used; for symmetric intervals that is
+the usual formula. The area under a ROC curve is the Mann-Whitney statistic with DeLong's interval (DeLong, DeLong and
+Clarke-Pearson 1988, in the rank form of Sun and Xu 2014). Quantiles carry the interval between two order statistics.
+
+A departure: DeLong's variance is zero when members and outsiders are perfectly separated (or all scores are tied, or
+a group has one score), and so is Hanley and McNeil's at an area of 1. Then the area is treated as a rate among as many
+trials as the smaller group has scores, and carries that rate's Wilson interval, so that it is never a point.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+CONFIDENCE = 0.95
+"""The confidence of every interval, unless another is asked for."""
+
+_NOISE = 1e-12
+"""Differences below this are rounding, not evidence."""
+
+Scores = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """A confidence interval, both ends inclusive."""
+
+    low: float
+    high: float
+
+    @property
+    def centre(self) -> float:
+        """The middle of the interval."""
+        return (self.low + self.high) / 2
+
+    @property
+    def half_width(self) -> float:
+        """The distance from the middle to either end."""
+        return (self.high - self.low) / 2
+
+
+class Estimate(NamedTuple):
+    """A figure and its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> Interval:
+        """The interval alone."""
+        return Interval(self.low, self.high)
+
+
+def _quantile(confidence: float) -> float:
+    """The standard normal quantile of a two-sided interval."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"The confidence must be between 0 and 1. Got {confidence}.")
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """The Wilson interval of a rate. Successes may be fractional, since a guess among m ties counts 1/m; without
+    any trial nothing is known, and the interval is (0, 1)."""
+    z = _quantile(confidence)
+    if not -_NOISE <= successes <= n * (1 + _NOISE):
+        raise ValueError(f"The successes must be from 0 to the {n} trials. Got {successes}.")
+    if n == 0:
+        return Interval(0.0, 1.0)
+    rate = min(max(successes / n, 0.0), 1.0)
+    shrink = 1 + z * z / n
+    centre = (rate + z * z / (2 * n)) / shrink
+    half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
+    # at the ends the formula gives exactly 0 or 1, which rounding would miss
+    return Interval(0.0 if rate == 0 else max(centre - half, 0.0), 1.0 if rate == 1 else min(centre + half, 1.0))
+
+
+def excess(value: float, value_interval: Interval, control: float, control_interval: Interval) -> Estimate | None:
+    """What an attack achieves beyond its control, as a share of what the control leaves: (a - c)/(1 - c).
+
+    None where the control is always right: nothing is left to exceed. The value is negative where the attack does worse
+    than its control; only the upper end is clipped (at 1), since the excess has no lower bound.
+    """
+    if control >= 1:
+        return None
+    left = 1 - control
+    own, others = 1 / left, (1 - value) / left**2  # slopes of the excess in the value and, downwards, in the control
+    below = sqrt((own * (value - value_interval.low)) ** 2 + (others * (control_interval.high - control)) ** 2)
+    above = sqrt((own * (value_interval.high - value)) ** 2 + (others * (control - control_interval.low)) ** 2)
+    result = (value - control) / left
+    return Estimate(result, result - below, min(result + above, 1.0))
+
+
+def difference(value: float, value_interval: Interval, control: float, control_interval: Interval) -> Estimate:
+    """The difference of two independent rates with Newcombe's interval, clipped to [-1, 1]."""
+    result = value - control
+    below = sqrt((value - value_interval.low) ** 2 + (control_interval.high - control) ** 2)
+    above = sqrt((value_interval.high - value) ** 2 + (control - control_interval.low) ** 2)
+    return Estimate(result, max(result - below, -1.0), min(result + above, 1.0))
+
+
+def _placements(scores: Scores, others: Scores) -> Scores:
+    """For each score the share of the others below it, ties counting half."""
+    ordered = np.sort(others)
+    below = np.searchsorted(ordered, scores, side="left")
+    placements: Scores = (below + np.searchsorted(ordered, scores, side="right")) / (2 * len(others))
+    return placements
+
+
+def auc(scores_in: Scores, scores_out: Scores, confidence: float = CONFIDENCE) -> Estimate | None:
+    """The chance that a member scores above an outsider, ties counting half, with DeLong's interval clipped to [0, 1].
+
+    None where either group is empty. Where the variance degenerates the interval is Wilson's: see the module's text.
+    """
+    inside, outside = _scores(scores_in), _scores(scores_out)
+    z = _quantile(confidence)
+    if not len(inside) or not len(outside):
+        return None
+    of_inside = _placements(inside, outside)
+    area = float(of_inside.mean())
+    smaller = min(len(inside), len(outside))
+    variance = 0.0
+    if smaller > 1:
+        of_outside = 1 - _placements(outside, inside)
+        variance = float(of_inside.var(ddof=1) / len(inside) + of_outside.var(ddof=1) / len(outside))
+    if variance < _NOISE**2:
+        return Estimate(area, *wilson(area * smaller, smaller, confidence))
+    half = z * sqrt(variance)
+    return Estimate(area, max(area - half, 0.0), min(area + half, 1.0))
+
+
+def roc(scores_in: Scores, scores_out: Scores) -> tuple[Scores, Scores]:
+    """The ROC curve: false and true positive rates of "in if the score is at least the threshold", from the threshold
+    above all scores, (0, 0), through every distinct score down to the lowest, (1, 1)."""
+    inside, outside = _scores(scores_in), _scores(scores_out)
+    if not len(inside) or not len(outside):
+        raise ValueError("A ROC curve needs scores of members and of outsiders.")
+    thresholds = np.unique(np.concatenate([inside, outside]))[::-1]
+
+    def rate(scores: Scores) -> Scores:
+        reached = len(scores) - np.searchsorted(np.sort(scores), thresholds, side="left")
+        return np.concatenate([[0.0], reached / len(scores)])
+
+    return rate(outside), rate(inside)
+
+
+def best_advantage(fpr: Scores, tpr: Scores) -> float:
+    """The greatest true positive rate less false positive rate over all thresholds (Youden's J)."""
+    return float(np.max(tpr - fpr, initial=0.0))
+
+
+def tpr_at_fpr(fpr: Scores, tpr: Scores, level: float) -> float:
+    """The true positive rate of the lowest threshold whose false positive rate does not exceed the level.
+
+    Thresholds that occur, no interpolation between them: what the adversary can really do with this score.
+    """
+    return float(np.max(tpr[fpr <= level + _NOISE], initial=0.0))
+
+
+def quantile_interval(values: Scores, level: float, confidence: float = CONFIDENCE) -> Estimate:
+    """A quantile of independent values with the interval between two order statistics.
+
+    The number of values below the true quantile is binomial(n, level), so the ends are the values at its lower and
+    upper tail; at the ends of a short sample they are the least and the greatest value, and the confidence is less.
+    """
+    ordered = np.sort(_scores(values))
+    n = len(ordered)
+    if not n:
+        raise ValueError("A quantile needs at least one value.")
+    tail = (1 - confidence) / 2
+    below = special.bdtr(np.arange(n + 1), n, level)
+    first = int(np.searchsorted(below, tail))  # one-based rank of the lower end: P(X < first) <= tail
+    last = int(np.searchsorted(below, 1 - tail)) + 1
+    value = float(np.quantile(ordered, level))
+    low, high = ordered[max(first, 1) - 1], ordered[min(last, n) - 1]
+    return Estimate(value, min(float(low), value), max(float(high), value))
+
+
+def _scores(values: Scores) -> Scores:
+    scores = np.asarray(values, dtype=np.float64)
+    if np.isnan(scores).any():
+        raise ValueError("Scores must be numbers. Got not-a-number.")
+    return scores

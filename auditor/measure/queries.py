@@ -1,0 +1,224 @@
+"""Queries: the relative error of random COUNT range queries, what analysts do with a release of any kind.
+
+A query asks how many people have, on two or three columns (at least one a quasi-identifier, sensitive ones allowed), a
+value within a range: an interval of codes for numbers and ordinals, a node of the taxonomy (a group or a leaf) for
+nominals that have one, a random subset for other nominals. A query's selectivity s is drawn log-uniformly between 0.01
+and 0.5, and on each of its d columns the range holds the share s^(1/d) of the domain (as in Xiao and Tao 2006, Anatomy,
+section 6; nodes are as large as they are). Missing values are in no range.
+
+The truth is counted in the original. The estimate takes values to be uniform inside labels and blocks to be independent
+inside buckets: a fragment counts the product over its queried columns of |label ∩ range|/|label|, a bucket B counts
+|B| · Π over blocks b of (sum over its fragments of b / |B|). The error is |estimate - truth|/max(truth, sanity), the
+sanity bound (1, or 0.1 % of the people) keeping queries that hardly anybody meets from deciding.
+
+Queries go to the columns that are published. Rows that were left out of the release are missing from its estimates, and
+so count as error. The answers do not depend on the order of fragments or the numbers of buckets, to the last bit: equal
+fragments are counted together in the order of their labels, and buckets are added up in the order of their estimates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from auditor.measure.intervals import quantile_interval
+from auditor.model.domain import Domain
+from auditor.model.errors import UsageError
+from auditor.model.labels import Labels
+from auditor.model.packing import distinct_rows
+from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.release import Release
+from auditor.model.schema import Type
+from auditor.model.table import Table
+
+SELECTIVITY = (0.01, 0.5)
+"""The least and the greatest selectivity of a query, were all domains uniform."""
+
+SANITY = 0.001
+"""The share of people below which a true count is not divided by."""
+
+STATISTICS = {"median": 0.5, "p90": 0.9}
+
+Query = dict[str, NDArray[np.bool_]]
+"""For each queried column, which of its codes are in the range."""
+
+
+def queries(
+    release: Release,
+    original: Table | None,
+    rng: np.random.Generator,
+    count: int = 200,
+    attributes: int = 3,
+) -> list[Utility]:
+    """The median and the 90th percentile of the relative error over `count` random queries on up to `attributes`
+    columns, with the interval between order statistics."""
+    if count < 1 or attributes < 1:
+        raise UsageError(f"queries: count and attributes must be at least 1. Got {count} and {attributes}.")
+    reason = _no_queries(release, original)
+    if reason or original is None:
+        return [
+            Utility("queries", NOT_APPLICABLE, better="lower", reason=reason, params={"statistic": name})
+            for name in STATISTICS
+        ]
+    columns = _columns(release, original)
+    asked = [_draw(release, columns, rng, attributes) for _ in range(count)]
+    truth = np.array([_true_count(original, query) for query in asked], dtype=np.float64)
+    estimate = _estimates(release, columns, asked)
+    sanity = max(1.0, SANITY * original.rows)
+    errors = np.abs(estimate - truth) / np.maximum(truth, sanity)
+    params: dict[str, Any] = {
+        "count": count,
+        "attributes": attributes,
+        "columns": columns,
+        "selectivity": list(SELECTIVITY),
+        "sanity": sanity,
+        "rows_original": original.rows,
+        "rows_release": release.rows,
+    }
+    rows = []
+    for name, level in STATISTICS.items():
+        value, low, high = quantile_interval(errors, level)
+        rows.append(
+            Utility("queries", value=value, better="lower", low=low, high=high, params={"statistic": name, **params})
+        )
+    return rows
+
+
+def known_values(domain: Domain) -> int:
+    """The size of a domain without its missing value."""
+    return domain.size - (domain.missing is not None)
+
+
+def _columns(release: Release, original: Table) -> list[str]:
+    """The columns that queries go to: published, in the original, and with at least two values."""
+    wanted = [*release.quasi, *release.sensitive]
+    return [c for c in wanted if c in original.codes and known_values(release.labels[c].domain) > 1]
+
+
+def _no_queries(release: Release, original: Table | None) -> str | None:
+    """Why queries cannot be asked, or None."""
+    if original is None:
+        return "true counts need the original"
+    if not release.rows:
+        return "the release has no rows"
+    columns = _columns(release, original)
+    if not set(columns) & set(release.quasi):
+        return "no quasi-identifier with two values or more is both published and in the original"
+    for column in columns:
+        labels = release.labels[column]
+        if labels.domain is not original.domains[column] and labels.domain.texts != original.domains[column].texts:
+            raise UsageError(f"queries: the release and the original must be coded alike. {column!r} is not.")
+        if (labels.counts[np.unique(release.block_of(column).cell(column))] == 0).any():
+            return f"{column} holds labels that denote no value of its domain (centroids): no range covers them"
+    return None
+
+
+def _draw(release: Release, columns: list[str], rng: np.random.Generator, attributes: int) -> Query:
+    """A random query."""
+    most = min(attributes, len(columns))
+    dimensions = int(rng.integers(min(2, most), most + 1))
+    low, high = np.log(SELECTIVITY)
+    share = float(np.exp(rng.uniform(low, high))) ** (1 / dimensions)
+    quasi = [c for c in columns if c in release.quasi]
+    first = quasi[int(rng.integers(len(quasi)))]
+    others = [c for c in columns if c != first]
+    chosen = [first, *(others[i] for i in rng.permutation(len(others))[: dimensions - 1])]
+    return {column: _range(release.labels[column].domain, share, rng) for column in chosen}
+
+
+def _range(domain: Domain, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """A random range of a column that holds about this share of its domain; a random node where there is a taxonomy."""
+    inside = np.zeros(domain.size, dtype=np.bool_)
+    values = known_values(domain)
+    width = min(max(ceil(share * values), 1), values)
+    if domain.column.type is not Type.NOMINAL:
+        start = int(rng.integers(values - width + 1))
+        inside[start : start + width] = True
+    elif domain.taxonomy is not None:
+        node = int(rng.integers(1, len(domain.taxonomy.labels)))
+        inside[domain.taxonomy.lo[node] : domain.taxonomy.hi[node] + 1] = True
+    else:
+        inside[rng.choice(values, size=width, replace=False)] = True
+    return inside
+
+
+def _true_count(original: Table, query: Query) -> int:
+    """How many people of the original meet a query."""
+    meets = np.ones(original.rows, dtype=np.bool_)
+    for column, inside in query.items():
+        meets &= inside[original.codes[column]]
+    return int(np.count_nonzero(meets))
+
+
+class _Overlaps:
+    """Shares of labels inside a range, for the labels of one column."""
+
+    def __init__(self, labels: Labels) -> None:
+        self.start, self.stop = labels.lo, labels.hi + 1
+        self.counts = np.maximum(labels.counts, 1)
+        self.gapped = np.array(sorted(labels.gaps), dtype=np.int64)
+        codes = [labels.gaps[label] for label in self.gapped.tolist()]
+        ends = np.cumsum([0, *map(len, codes)])
+        flat = np.concatenate(codes) if codes else np.zeros(0, dtype=np.int32)
+        self.members = sparse.csr_array(
+            (np.ones(len(flat), dtype=np.int64), flat, ends), shape=(len(codes), labels.domain.size)
+        )
+
+    def shares(self, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The share of each label's values that are inside the range."""
+        running = np.concatenate([[0], np.cumsum(inside)])
+        covered = running[self.stop] - running[np.minimum(self.start, self.stop)]
+        if len(self.gapped):
+            covered[self.gapped] = self.members @ inside.astype(np.int64)
+        shares: NDArray[np.float64] = covered / self.counts
+        return shares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fragments:
+    """The distinct fragments of one block, and how often each occurs."""
+
+    bucket: NDArray[np.int32]
+    cells: dict[str, NDArray[np.int32]]
+    times: NDArray[np.int64]
+
+
+def _fragments(release: Release, number: int, columns: list[str]) -> _Fragments:
+    """The distinct fragments of a block, by bucket and then by labels. With one block its buckets do not matter: the
+    estimates of all buckets are added up."""
+    block = release.blocks[number]
+    bucket = block.bucket if len(release.blocks) > 1 else np.zeros_like(block.bucket)
+    queried = [c for c in columns if c in block.columns]
+    kinds = distinct_rows(np.column_stack([bucket, *(block.cell(c) for c in queried)]))
+    _, first, times = np.unique(kinds, return_index=True, return_counts=True)
+    return _Fragments(bucket[first], {c: block.cell(c)[first] for c in queried}, times)
+
+
+def _estimates(release: Release, columns: list[str], asked: list[Query]) -> NDArray[np.float64]:
+    """The counts that the release suggests."""
+    overlaps = {column: _Overlaps(release.labels[column]) for column in columns}
+    fragments = [_fragments(release, number, columns) for number in range(len(release.blocks))]
+    single = len(release.blocks) == 1
+    estimates = np.empty(len(asked))
+    for i, query in enumerate(asked):
+        shares = {column: overlaps[column].shares(inside) for column, inside in query.items()}
+        buckets = release.sizes.astype(np.float64)
+        for block in fragments:
+            queried = [column for column in query if column in block.cells]
+            if not queried:
+                continue
+            weight = block.times.astype(np.float64)
+            for column in queried:
+                weight *= shares[column][block.cells[column]]
+            if single:
+                estimates[i] = weight.sum()
+            else:
+                buckets *= np.bincount(block.bucket, weights=weight, minlength=len(buckets)) / release.sizes
+        if not single:
+            estimates[i] = np.sort(buckets).sum()
+    return estimates

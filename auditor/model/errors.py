@@ -1,0 +1,77 @@
+"""The errors that a user can mend, as one tree.
+
+    AuditorError                 anything below; the command line prints the message and exits with `exit_code`
+    ├── UsageError          (2)  a wrong name or setting on the command line or in a call
+    └── DataError           (3)  something is wrong with what was handed in
+        ├── TableError           a file that cannot be read as a table, or a value in it
+        ├── SchemaError          the schema file
+        ├── TaxonomyError        a hierarchy
+        ├── ReleaseError         a release, its labels or its correspondence with the original
+        ├── ScenarioError        a scenario file
+        ├── PolicyError          a policy file
+        ├── RecordError          a file that is not an audit record
+        └── PromiseError         an anonymizer that cannot keep its promise on this table
+
+A message says what is wrong, where (file, line or column, value) and what would be right. Where several faults are
+found they are reported together, one a line: `DataError.of([...])`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+
+class AuditorError(Exception):
+    """Something that the user must mend; shown without a traceback."""
+
+    exit_code = 3
+
+
+class UsageError(AuditorError):
+    """A wrong name or setting in a call."""
+
+    exit_code = 2
+
+
+class DataError(AuditorError):
+    """Something is wrong with what was handed in."""
+
+    @classmethod
+    def of(cls, faults: Sequence[str]) -> Self:
+        """One error for one or more faults, all of them in its message."""
+        if len(faults) == 1:
+            return cls(faults[0])
+        return cls(f"{len(faults)} faults:\n" + "\n".join(f"  - {fault}" for fault in faults))
+
+
+class TableError(DataError):
+    """A file that cannot be read as a table, or a value in it."""
+
+
+class SchemaError(DataError):
+    """The schema file."""
+
+
+class TaxonomyError(DataError):
+    """A hierarchy."""
+
+
+class ReleaseError(DataError):
+    """A release, its labels, or its correspondence with the original."""
+
+
+class ScenarioError(DataError):
+    """A scenario file."""
+
+
+class PolicyError(DataError):
+    """A policy file."""
+
+
+class RecordError(DataError):
+    """A file that is not an audit record."""
+
+
+class PromiseError(DataError):
+    """An anonymizer that cannot keep its promise on this table."""

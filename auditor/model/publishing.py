@@ -1,0 +1,89 @@
+"""Publishing: labels per original row become a release and, apart from it, its provenance.
+
+The one place where the two are made, so that nothing but this function knows both. Every release passes through it,
+those read from files of other tools as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.labels import Labels
+from auditor.model.packing import distinct_rows
+from auditor.model.provenance import Provenance
+from auditor.model.release import Block, Release
+from auditor.model.schema import Schema
+
+
+def publish(
+    schema: Schema,
+    labels: Mapping[str, Labels],
+    cells: Mapping[str, NDArray[np.int32]],
+    blocks: Sequence[Sequence[str]],
+    bucket: NDArray[np.int64] | None,
+    rng: np.random.Generator,
+    name: str = "release",
+    method: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    promises: Sequence[str] = (),
+) -> tuple[Release, Provenance]:
+    """Makes a release, and apart from it the provenance, from labels per original row.
+
+    `cells[column]` holds the label number of each original row. `bucket` is the bucket of each row, -1 for rows left
+    out; a one-block release takes None, since its labels say the buckets. Buckets are numbered at random and fragments
+    put in random order within them.
+    """
+    rows = len(next(iter(cells.values())))
+    quasi = [c for block in blocks for c in block if c in schema.quasi]
+    if bucket is None:
+        kept = np.ones(rows, dtype=np.bool_)
+        group = distinct_rows(np.column_stack([cells[c] for c in quasi])) if quasi else np.zeros(rows, dtype=np.int64)
+    else:
+        kept = bucket >= 0
+        group = np.full(rows, -1)
+        group[kept] = np.unique(bucket[kept], return_inverse=True)[1]
+    count = int(group.max(initial=-1)) + 1
+    renumber = rng.permutation(count)
+    group[kept] = renumber[group[kept]]
+    sizes = np.bincount(group[kept], minlength=count).astype(np.int64)
+    fragment = np.full((rows, len(blocks)), -1, dtype=np.int32)
+    made = []
+    source = np.flatnonzero(kept)
+    for number, columns in enumerate(blocks):
+        order = source[rng.permutation(len(source))]
+        order = order[np.argsort(group[order], kind="stable")]
+        fragment[order, number] = np.arange(len(order), dtype=np.int32)
+        stacked = np.column_stack([cells[c][order] for c in columns]).astype(np.int32)
+        made.append(Block(tuple(columns), group[order].astype(np.int32), stacked))
+    release = Release(
+        schema,
+        dict(labels),
+        tuple(made),
+        sizes,
+        np.zeros(count, dtype=np.bool_),
+        name,
+        method,
+        dict(params or {}),
+        tuple(promises),
+    )
+    release = replace(release, suppressed=_suppressed(release))
+    return release, Provenance(group.astype(np.int32), fragment)
+
+
+def _suppressed(release: Release) -> NDArray[np.bool_]:
+    """The buckets of a one-block release whose quasi-identifiers are all withheld; none where that is all there is,
+    since one class that covers everything is a generalisation."""
+    out = np.zeros(len(release.sizes), dtype=np.bool_)
+    if len(release.blocks) > 1 or not release.quasi:
+        return out
+    block = release.blocks[0]
+    withheld = np.ones(len(block.bucket), dtype=np.bool_)
+    for column in release.quasi:
+        withheld &= release.labels[column].suppressed[block.cell(column)]
+    out[block.bucket[withheld]] = True
+    return out if not out.all() else np.zeros_like(out)

@@ -1,0 +1,323 @@
+"""The audit record: everything a report shows, as plain values that travel as JSON.
+
+`AuditRecord` holds one audited release, `RunRecord` the several of one run. Reports are rendered from these alone, so
+an old run can be rendered again. The JSON is a contract (see `auditor/schemas/record-1.json`): keys keep their names
+and meaning within a format version, numbers are finite (never NaN), and what could not be computed is `null` with a
+status and a reason beside it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from auditor.model.errors import RecordError
+
+if typing.TYPE_CHECKING:
+    import pandas as pd
+
+RECORD_FORMAT = "auditor-record/1"
+RUN_FORMAT = "auditor-run/1"
+
+OK = "ok"
+NOT_APPLICABLE = "not_applicable"
+NOT_CONVERGED = "not_converged"
+
+T = typing.TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file (or built-in table) that the audit read: `role` is release, original, population, schema or provenance."""
+
+    role: str
+    name: str
+    sha256: str | None = None
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveFacts:
+    """Class statistics of one sensitive column, recomputed from what is published; null where one does not apply."""
+
+    column: str
+    values: int
+    alpha: float | None = None
+    l_distinct: int | None = None
+    l_entropy: float | None = None
+    l_recursive_c: float | None = None
+    l_recursive_l: int | None = None
+    t_equal: float | None = None
+    t_ordered: float | None = None
+    t_hierarchical: float | None = None
+    beta_basic: float | None = None
+    beta_enhanced: float | None = None
+    delta_disclosure: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """What the release is, and its class statistics. `class_sizes` maps a class size to the number of such classes."""
+
+    name: str
+    kind: str
+    rows: int
+    suppressed_rows: int
+    suppression: str
+    classes: int
+    k: int | None
+    class_sizes: Mapping[str, int]
+    method: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    promises: Sequence[str] = ()
+    quasi: Sequence[str] = ()
+    blocks: Sequence[Sequence[str]] = ()
+    sensitive: Sequence[SensitiveFacts] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AdversaryFacts:
+    """Who attacks, and what they know, in one sentence."""
+
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttackFacts:
+    """What an attack claims, where it comes from and what lowers it, in plain words."""
+
+    name: str
+    goal: str
+    claim: str
+    lowered_by: str
+    paper: str
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """One figure of one attack.
+
+    `value` is measured against the truth, `expected` is the attacker's own expectation of it, `baseline` the same
+    guess without the release, `control` the same attack on people who are not in it (`control_kind` says how), and
+    `low`/`high` the 95 % interval of a rate. Counts carry `n` and no interval; their baseline and control are scaled
+    to `n`. `worst_rows` are row numbers of the steward's own file, the first data row being 1.
+    """
+
+    attack: str
+    adversary: str
+    link: str | None
+    measure: str
+    sensitive: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    status: str = OK
+    reason: str | None = None
+    value: float | int | None = None
+    expected: float | None = None
+    baseline: float | None = None
+    control: float | None = None
+    control_kind: str | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    worst_rows: Sequence[int] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """One figure of what the release is still good for. `better` says which way is better: "higher" or "lower"."""
+
+    measure: str
+    status: str = OK
+    value: float | int | None = None
+    better: str = "higher"
+    reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCheck:
+    """One threshold: `passed` is null where the figure it needs is not there (`reason` says why)."""
+
+    measure: str
+    limit: float
+    relation: str
+    value: float | None
+    passed: bool | None
+    reason: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVerdict:
+    """The outcome of a policy: it passes when every check holds; a check without a figure does not hold."""
+
+    name: str
+    title: str
+    source: str
+    checks: Sequence[PolicyCheck]
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """One audited release."""
+
+    seed: int
+    release: ReleaseFacts
+    risks: Sequence[Risk]
+    utility: Sequence[Utility] = ()
+    policy: PolicyVerdict | None = None
+    adversaries: Sequence[AdversaryFacts] = ()
+    attacks: Sequence[AttackFacts] = ()
+    inputs: Sequence[Input] = ()
+    notes: Sequence[str] = ()
+    tool: Mapping[str, str] = field(default_factory=dict)
+    format: str = RECORD_FORMAT
+
+    def to_json(self) -> str:
+        """The record as JSON text; the same record gives the same bytes."""
+        return _dump(self)
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "record") -> AuditRecord:
+        """The record in a JSON text; `name` is said in errors."""
+        return _load(cls, text, name, RECORD_FORMAT)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The risk rows as a pandas frame, one row a figure."""
+        import pandas as pd
+
+        return pd.DataFrame([dataclasses.asdict(risk) for risk in self.risks])
+
+    def find(self, attack: str, measure: str, **wanted: Any) -> Risk:
+        """The one risk row with these fields (`link=`, `sensitive=`, `adversary=`, or a key of its params).
+
+        Raises LookupError where there is none or more than one.
+        """
+        rows = [r for r in self.risks if r.attack == attack and r.measure == measure]
+        for key, value in wanted.items():
+            rows = [r for r in rows if getattr(r, key, r.params.get(key)) == value]
+        if len(rows) != 1:
+            raise LookupError(f"{len(rows)} rows for {attack}.{measure} with {wanted}")
+        return rows[0]
+
+    def __repr__(self) -> str:
+        verdict = (
+            ""
+            if self.policy is None
+            else f", policy {self.policy.name} " + ("passed" if self.policy.passed else "failed")
+        )
+        return f"<AuditRecord {self.release.name}: {self.release.rows} rows, {len(self.risks)} risk figures{verdict}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().drop(columns=["detail"]).to_html(max_rows=40))
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """The audited releases of one run, in the order they were made."""
+
+    title: str
+    seed: int
+    records: Sequence[AuditRecord]
+    tool: Mapping[str, str] = field(default_factory=dict)
+    format: str = RUN_FORMAT
+
+    def to_json(self) -> str:
+        """The run as JSON text; the same run gives the same bytes."""
+        return _dump(self)
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "run") -> RunRecord:
+        """The run in a JSON text; `name` is said in errors."""
+        return _load(cls, text, name, RUN_FORMAT)
+
+
+def read_run(text: str, name: str) -> RunRecord:
+    """A run from the JSON of a run or of a single record."""
+    found = _parse(text, name).get("format")
+    if found == RECORD_FORMAT:
+        record = AuditRecord.from_json(text, name)
+        return RunRecord(title=record.release.name, seed=record.seed, records=(record,), tool=record.tool)
+    return RunRecord.from_json(text, name)
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses, mappings, sequences and numpy scalars as JSON values; refuses numbers that are not finite."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return value
+    if hasattr(value, "tolist"):  # numpy scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"A record must hold finite numbers. Got {value}.")
+    return value
+
+
+def _dump(record: AuditRecord | RunRecord) -> str:
+    plain = _plain(record)
+    head = {key: plain.pop(key) for key in ("format", "tool", "seed")}
+    return json.dumps({**head, **plain}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _parse(text: str, name: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{name} must be JSON. Line {error.lineno}: {error.msg}.") from error
+    if not isinstance(data, dict):
+        raise RecordError(f"{name} must hold a JSON object, as `auditor audit --json` writes it.")
+    return data
+
+
+def _load(cls: type[T], text: str, name: str, wanted: str) -> T:
+    data = _parse(text, name)
+    if data.get("format") != wanted:
+        raise RecordError(f"{name} must have the format {wanted!r}. Got {data.get('format')!r}.")
+    return typing.cast("T", _build(cls, data, name))
+
+
+def _build(kind: Any, data: Any, where: str) -> Any:
+    """`data` as an instance of `kind`, which is a dataclass, a sequence of one, or a plain JSON type."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        inner = [a for a in args if a is not type(None)]
+        return None if data is None else _build(inner[0], data, where) if len(inner) == 1 else data
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(data, dict):
+            raise RecordError(f"{where} must be an object. Got {type(data).__name__}.")
+        hints = typing.get_type_hints(kind)
+        unknown = sorted(set(data) - set(hints))
+        if unknown:
+            raise RecordError(f"{where} has fields this version does not know: {', '.join(unknown)}.")
+        missing = [
+            f.name
+            for f in dataclasses.fields(kind)
+            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING and f.name not in data
+        ]
+        if missing:
+            raise RecordError(f"{where} lacks: {', '.join(missing)}.")
+        return typing.cast("type", kind)(
+            **{key: _build(hints[key], value, f"{where}.{key}") for key, value in data.items()}
+        )
+    if origin is Sequence:
+        if not isinstance(data, list):
+            raise RecordError(f"{where} must be a list. Got {type(data).__name__}.")
+        return tuple(_build(args[0], item, f"{where}[{i}]") for i, item in enumerate(data))
+    return data

@@ -1,0 +1,132 @@
+"""A release: buckets of row fragments, as published.
+
+A *block* is a set of columns whose values stay together; a *bucket* is a set of people. Inside a bucket the fragments
+of one block are unordered with respect to those of another. Generalisation has one block, and a bucket is an equivalence
+class; Anatomy has two blocks; slicing several.
+
+A release holds no original row ids and its fragments are in random order, so that nothing can be read off positions.
+Labels of one-block releases make their own buckets: rows that share all quasi-identifier labels are one class, since
+nothing published tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.errors import ReleaseError
+from auditor.model.labels import Labels
+from auditor.model.schema import Schema
+
+
+class Kind(StrEnum):
+    """The kinds of release, told apart by their blocks."""
+
+    GENERALISED = "generalised"
+    BUCKETIZED = "bucketized"
+    SLICED = "sliced"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Columns that stay together: for each fragment its bucket and its label numbers (fragments × columns)."""
+
+    columns: tuple[str, ...]
+    bucket: NDArray[np.int32]
+    cells: NDArray[np.int32]
+
+    def cell(self, column: str) -> NDArray[np.int32]:
+        """The label numbers of one column."""
+        return self.cells[:, self.columns.index(column)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """What is published. `sizes[b]` is the number of people in bucket b, `suppressed[b]` whether b holds the rows whose
+    quasi-identifiers were all withheld."""
+
+    schema: Schema
+    labels: Mapping[str, Labels]
+    blocks: tuple[Block, ...]
+    sizes: NDArray[np.int64]
+    suppressed: NDArray[np.bool_]
+    name: str = "release"
+    method: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    promises: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """The number of people in the release, suppressed ones included."""
+        return int(self.sizes.sum())
+
+    @property
+    def suppressed_rows(self) -> int:
+        """The number of rows whose quasi-identifiers were all withheld."""
+        return int(self.sizes[self.suppressed].sum())
+
+    @property
+    def kind(self) -> Kind:
+        """What sort of release this is."""
+        if len(self.blocks) == 1:
+            return Kind.GENERALISED
+        mixed = [b for b in self.blocks if set(b.columns) & set(self.schema.sensitive)]
+        apart = all(not set(b.columns) & set(self.schema.quasi) for b in mixed)
+        return Kind.BUCKETIZED if len(self.blocks) == 2 and apart and mixed else Kind.SLICED
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All published columns."""
+        return tuple(c for block in self.blocks for c in block.columns)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The published quasi-identifiers."""
+        return tuple(c for c in self.schema.quasi if c in self.columns)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The published sensitive columns."""
+        return tuple(c for c in self.schema.sensitive if c in self.columns)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every quasi-identifier label that occurs denotes one value."""
+        for column in self.quasi:
+            block = self.block_of(column)
+            if (self.labels[column].counts[np.unique(block.cell(column))] != 1).any():
+                return False
+        return True
+
+    def block_of(self, column: str) -> Block:
+        """The block that holds a column."""
+        return self.blocks[self.block_number(column)]
+
+    def block_number(self, column: str) -> int:
+        """The number of the block that holds a column."""
+        for number, block in enumerate(self.blocks):
+            if column in block.columns:
+                return number
+        raise ReleaseError(
+            f"{self.name}: the column {column!r} must be in the release. It has {', '.join(self.columns)}."
+        )
+
+    def shuffled(self, rng: np.random.Generator) -> tuple[Release, NDArray[np.int64]]:
+        """The same release with its buckets renumbered and its fragments in another order, and the new number of each
+        bucket. For testing that attacks do not read positions."""
+        renumber = rng.permutation(len(self.sizes))
+        blocks = []
+        for block in self.blocks:
+            order = rng.permutation(len(block.bucket))
+            blocks.append(Block(block.columns, renumber[block.bucket[order]].astype(np.int32), block.cells[order]))
+        sizes, suppressed = np.empty_like(self.sizes), np.empty_like(self.suppressed)
+        sizes[renumber], suppressed[renumber] = self.sizes, self.suppressed
+        return replace(self, blocks=tuple(blocks), sizes=sizes, suppressed=suppressed), renumber
+
+    def __repr__(self) -> str:
+        return f"<Release {self.name}: {self.kind}, {self.rows} rows in {len(self.sizes)} buckets>"

@@ -1,0 +1,275 @@
+"""The schema: what each column of a table is, read from TOML.
+
+    [table]                      how the files are written (all optional)
+    delimiter = ";"              found from the file where not given
+    missing = ["?"]              texts that mean "no value" (default: the empty cell)
+    suppressed = ["*"]           texts that mean "withheld" in a release
+    others = "neutral"           what columns that are not named here are (default: an error)
+
+    [columns.age]
+    role = "quasi"               identifier, quasi, sensitive, neutral, choice, weight
+    type = "numeric"             numeric, ordinal, nominal
+    taxonomy = "hierarchies/age.csv"   a file relative to the schema, or nested: { Group = ["leaf", …] }
+
+All faults of a file are reported at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from auditor.model.errors import SchemaError, TaxonomyError
+from auditor.model.taxonomy import Taxonomy
+from auditor.model.values import parse_number
+
+E = TypeVar("E", bound=StrEnum)
+
+
+class Role(StrEnum):
+    """What a column means for privacy."""
+
+    IDENTIFIER = "identifier"
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    NEUTRAL = "neutral"
+    CHOICE = "choice"
+    WEIGHT = "weight"
+
+
+class Type(StrEnum):
+    """How the values of a column compare."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+
+
+class Others(StrEnum):
+    """What becomes of columns that the schema does not name."""
+
+    ERROR = "error"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column. `bounds` is the declared range of numbers, `values` the declared values (an ordinal's in order)."""
+
+    name: str
+    role: Role
+    type: Type = Type.NOMINAL
+    bounds: tuple[float, float] | None = None
+    values: tuple[str, ...] | None = None
+    taxonomy: Taxonomy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """How the files of a data set are written; None means: found from the file."""
+
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+    header: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ("",)
+    suppressed: tuple[str, ...] = ("*",)
+    others: Others = Others.ERROR
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schema:
+    """The columns of a data set, in their order, and how its files are written."""
+
+    columns: Mapping[str, Column]
+    format: TableFormat = field(default_factory=TableFormat)
+    name: str = "schema"
+
+    def names(self, role: Role) -> tuple[str, ...]:
+        """The columns with this role."""
+        return tuple(c.name for c in self.columns.values() if c.role is role)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return self.names(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns."""
+        return self.names(Role.SENSITIVE)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """The identifying columns, which are never published."""
+        return self.names(Role.IDENTIFIER)
+
+    def with_neutral(self, names: list[str]) -> Schema:
+        """The same schema with further columns as neutral ones."""
+        extra = {name: Column(name, Role.NEUTRAL) for name in names if name not in self.columns}
+        return replace(self, columns={**self.columns, **extra})
+
+    @classmethod
+    def read(cls, file: str | Path) -> Schema:
+        """The schema in a TOML file; taxonomy files are looked up beside it."""
+        file = Path(file)
+        try:
+            data = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise SchemaError(f"{file}: the schema cannot be read ({error.strerror}).") from error
+        except UnicodeDecodeError as error:
+            raise SchemaError(f"{file}: the schema must be UTF-8 text ({error.reason}).") from error
+        except tomllib.TOMLDecodeError as error:
+            raise SchemaError(f"{file}: the schema must be TOML. {error}.") from error
+        return cls.from_dict(data, name=str(file), folder=file.parent)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], name: str = "schema", folder: Path | None = None) -> Schema:
+        """The schema in nested mappings, as TOML gives them."""
+        faults: list[str] = []
+        _known(data, ("table", "columns"), name, faults)
+        form = _format(data.get("table", {}), f"{name}, [table]", faults)
+        tables = data.get("columns")
+        columns: dict[str, Column] = {}
+        if not isinstance(tables, Mapping) or not tables:
+            faults.append(f"{name}: [columns.NAME] must describe at least one column.")
+        else:
+            for key, settings in tables.items():
+                column = _column(str(key), settings, f"{name}, [columns.{key}]", folder or Path(), form.decimal, faults)
+                if column is not None:
+                    columns[column.name] = column
+        if faults:
+            raise SchemaError.of(faults)
+        return cls(columns, form, name)
+
+
+def _known(data: Mapping[str, Any], allowed: tuple[str, ...], where: str, faults: list[str]) -> None:
+    for key in data:
+        if key not in allowed:
+            near = difflib.get_close_matches(key, allowed, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" Known are: {', '.join(allowed)}."
+            faults.append(f"{where}: unknown key {key!r}.{hint}")
+
+
+def _texts(value: Any, where: str, faults: list[str]) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(v, str | int | float) and not isinstance(v, bool) for v in value):
+        return tuple(str(v) for v in value)
+    faults.append(f"{where} must be a list of values. Got {value!r}.")
+    return ()
+
+
+def _format(data: Any, where: str, faults: list[str]) -> TableFormat:
+    if not isinstance(data, Mapping):
+        faults.append(f"{where} must be a table of settings. Got {data!r}.")
+        return TableFormat()
+    _known(data, ("delimiter", "decimal", "encoding", "header", "missing", "suppressed", "others"), where, faults)
+    settings: dict[str, Any] = {}
+    for key in ("delimiter", "decimal"):
+        if key in data:
+            settings[key] = data[key]
+            if not isinstance(data[key], str) or len(data[key]) != 1:
+                faults.append(f"{where}: {key} must be one character. Got {data[key]!r}.")
+    if "encoding" in data:
+        settings["encoding"] = data["encoding"]
+        try:
+            "".encode(data["encoding"])
+        except (LookupError, TypeError):
+            faults.append(f'{where}: encoding must be a known one, such as "utf-8". Got {data["encoding"]!r}.')
+    for key in ("missing", "suppressed", "header"):
+        if key in data:
+            settings[key] = _texts(data[key], f"{where}: {key}", faults)
+    if "others" in data:
+        try:
+            settings["others"] = Others(data["others"])
+        except ValueError:
+            faults.append(f"{where}: others must be one of {', '.join(Others)}. Got {data['others']!r}.")
+    return TableFormat(**settings) if not faults else TableFormat()
+
+
+def _choice(kind: type[E], data: Mapping[str, Any], key: str, where: str, faults: list[str]) -> E | None:
+    try:
+        return kind(data[key])
+    except ValueError:
+        near = difflib.get_close_matches(str(data[key]), list(kind), n=1)
+        hint = f" Did you mean {str(near[0])!r}?" if near else ""
+        faults.append(f"{where}: {key} must be one of {', '.join(kind)}. Got {data[key]!r}.{hint}")
+        return None
+
+
+def _column(name: str, data: Any, where: str, folder: Path, decimal: str, faults: list[str]) -> Column | None:
+    if not isinstance(data, Mapping):
+        faults.append(f"{where} must be a table with a role. Got {data!r}.")
+        return None
+    before = len(faults)
+    _known(data, ("role", "type", "domain", "order", "taxonomy"), where, faults)
+    if "role" not in data:
+        faults.append(f"{where}: role must be given, one of {', '.join(Role)}.")
+    role = _choice(Role, data, "role", where, faults) if "role" in data else None
+    if "type" in data:
+        kind: Type | None = _choice(Type, data, "type", where, faults)
+    else:
+        kind = Type.ORDINAL if "order" in data else Type.NUMERIC if role is Role.WEIGHT else Type.NOMINAL
+    bounds, values = None, None
+    if "order" in data:
+        values = _texts(data["order"], f"{where}: order", faults)
+        if kind is not Type.ORDINAL:
+            faults.append(f'{where}: order is for type = "ordinal". Got type = "{kind}".')
+        if len(set(values)) < len(values):
+            faults.append(f"{where}: order must not name a value twice.")
+    elif kind is Type.ORDINAL:
+        faults.append(f'{where}: type = "ordinal" needs order = [lowest, …, highest].')
+    if "domain" in data:
+        domain = data["domain"]
+        if kind is Type.NUMERIC:
+            numbers = domain if isinstance(domain, list) else []
+            if len(numbers) != 2 or not all(_is_number(v) for v in numbers) or numbers[0] > numbers[1]:
+                faults.append(f"{where}: the domain of a numeric column must be [lowest, highest]. Got {domain!r}.")
+            else:
+                bounds = (float(numbers[0]), float(numbers[1]))
+        else:
+            values = _texts(domain, f"{where}: domain", faults) if values is None else values
+    taxonomy = None
+    if "taxonomy" in data:
+        taxonomy = _taxonomy(data["taxonomy"], where, folder, faults)
+        if taxonomy is not None and kind is Type.NUMERIC:
+            taxonomy = _numeric_taxonomy(taxonomy, decimal, faults)
+        if taxonomy is not None and values is not None and kind is not Type.ORDINAL:
+            stray = sorted(set(values) - set(taxonomy.leaves))
+            if stray:
+                faults.append(f"{where}: the domain names {stray[0]!r}, which is no leaf of the taxonomy.")
+        if kind is Type.ORDINAL:
+            faults.append(f"{where}: an ordinal column has its order; leave the taxonomy out or make it nominal.")
+    if len(faults) > before or role is None or kind is None:
+        return None
+    return Column(name, role, kind, bounds, values, taxonomy)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _taxonomy(value: Any, where: str, folder: Path, faults: list[str]) -> Taxonomy | None:
+    try:
+        if isinstance(value, str):
+            return Taxonomy.from_file(folder / value)
+        return Taxonomy.from_nested(f"{where}: taxonomy", value)
+    except TaxonomyError as error:
+        faults.append(str(error))
+        return None
+
+
+def _numeric_taxonomy(taxonomy: Taxonomy, decimal: str, faults: list[str]) -> Taxonomy | None:
+    bad = [leaf for leaf in taxonomy.leaves if parse_number(leaf, decimal) is None]
+    if bad:
+        faults.append(f"{taxonomy.name}: the leaves of a numeric column must be numbers. Got {bad[0]!r}.")
+        return None
+    try:
+        return taxonomy.sorted_by(lambda leaf: parse_number(leaf, decimal) or 0.0)
+    except TaxonomyError as error:
+        faults.append(str(error))
+        return None

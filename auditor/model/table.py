@@ -1,0 +1,135 @@
+"""Tables: as text from a file or frame (`RawTable`), and coded (`Table`).
+
+A coded table holds one integer array per column, over domains that all tables of an audit share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.domain import Domain
+from auditor.model.errors import TableError
+from auditor.model.schema import Others, Role, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawTable:
+    """A table as text: one list of cells per column."""
+
+    name: str
+    columns: Mapping[str, Sequence[str]]
+    sha256: str | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.columns.values()), ()))
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, name: str = "table") -> RawTable:
+        """A pandas frame as text, whatever its index; cells that pandas counts as missing become empty."""
+        names = [str(column) for column in frame.columns]
+        twice = sorted({column for column in names if names.count(column) > 1})
+        if twice:
+            raise TableError(f"{name}: the column {twice[0]!r} stands twice. Rename one of them.")
+        cells = {}
+        for place, column in enumerate(names):
+            series = frame.iloc[:, place]
+            empty = series.isna().tolist()
+            cells[column] = ["" if e else str(v) for v, e in zip(series.tolist(), empty, strict=True)]
+        return cls(name, cells)
+
+    def check(self, schema: Schema, needed: Sequence[str] = ()) -> Schema:
+        """The schema with this table's further columns as neutral ones, or an error that names the fault."""
+        others = [name for name in self.columns if name not in schema.columns]
+        if others and schema.format.others is Others.ERROR:
+            raise TableError(
+                f"{self.name}: the schema ({schema.name}) does not name the column{'s' if len(others) > 1 else ''} "
+                f"{', '.join(map(repr, others[:8]))}{' …' if len(others) > 8 else ''}. "
+                'Add them, or set [table] others = "neutral".'
+            )
+        absent = [name for name in needed if name not in self.columns]
+        if absent:
+            raise TableError(
+                f"{self.name}: the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} of the schema "
+                f"({schema.name}) must be in the table. Its columns are: {', '.join(list(self.columns)[:20])}."
+            )
+        return schema.with_neutral(others)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A coded table: `codes[column]` holds the code of each row's value in `domains[column]`."""
+
+    name: str
+    schema: Schema
+    domains: Mapping[str, Domain]
+    codes: Mapping[str, Codes]
+    rows: int
+
+    def matrix(self, columns: Sequence[str]) -> Codes:
+        """The codes of some columns, rows × columns."""
+        if not columns:
+            return np.empty((self.rows, 0), dtype=np.int32)
+        return np.column_stack([self.codes[column] for column in columns])
+
+    def take(self, rows: NDArray[np.int64], name: str | None = None) -> Table:
+        """Some of the rows, in the given order."""
+        codes = {column: codes[rows] for column, codes in self.codes.items()}
+        return Table(name or self.name, self.schema, self.domains, codes, len(rows))
+
+    def texts(self, column: str) -> list[str]:
+        """A column as text."""
+        domain = self.domains[column]
+        return [domain.texts[code] for code in self.codes[column]]
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, schema: Schema, name: str = "table") -> Table:
+        """A pandas frame, coded."""
+        (table,) = encode(schema, [RawTable.from_frame(frame, name)])
+        return table
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a pandas frame of text."""
+        import pandas as pd
+
+        return pd.DataFrame({column: self.texts(column) for column in self.codes})
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name}: {self.rows} rows, {len(self.codes)} columns>"
+
+
+def shared_domains(schema: Schema, tables: Sequence[RawTable]) -> dict[str, Domain]:
+    """One domain for each column that occurs in the tables."""
+    domains = {}
+    for name, column in schema.columns.items():
+        seen = [(table.name, table.columns[name]) for table in tables if name in table.columns]
+        if seen:
+            domains[name] = Domain.of(column, schema.format, seen)
+    return domains
+
+
+def encode(schema: Schema, tables: Sequence[RawTable], needed: Sequence[str] | None = None) -> list[Table]:
+    """Tables coded over shared domains. The first must hold all `needed` columns (all quasi and sensitive ones)."""
+    if needed is None:
+        needed = [c.name for c in schema.columns.values() if c.role in (Role.QUASI, Role.SENSITIVE, Role.CHOICE)]
+    for i, table in enumerate(tables):
+        if table.rows == 0:
+            raise TableError(f"{table.name}: the table must have at least one row below its header.")
+        schema = table.check(schema, needed if i == 0 else ())
+    domains = shared_domains(schema, tables)
+    coded = []
+    for table in tables:
+        codes = {name: domains[name].encode(cells, table.name) for name, cells in table.columns.items()}
+        coded.append(Table(table.name, schema, domains, codes, table.rows))
+    return coded

@@ -1,0 +1,197 @@
+"""A taxonomy: a tree of ever wider groups over the values of a column.
+
+It is read from the ARX hierarchy convention (one row a leaf, `;`-separated, leaf first, root last) or from nesting in
+the schema, checked as a networkx tree, and compiled: leaves get their depth-first number as code, so that every node is
+a contiguous interval of codes, and the lowest common ancestor of a set follows from its least and greatest code. That
+makes numeric and categorical generalisation the same arithmetic.
+
+A label repeated along one path (`Other;Other;*`) is one node. Several top groups get a common root `*`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.errors import TaxonomyError
+
+ROOT = "*"
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taxonomy:
+    """A compiled tree. Nodes are numbered in preorder (the root is 0), leaves by their depth-first code.
+
+    `lo` and `hi` are the first and last leaf code under a node (both inclusive), `parent` is -1 for the root, `path[d]`
+    holds for each leaf the node at depth d on the way to it (its own node where the leaf is less deep).
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    parent: IntArray
+    depth: IntArray
+    lo: IntArray
+    hi: IntArray
+    leaf_node: IntArray
+    path: IntArray
+    numbers: Mapping[str, int]
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The labels of the leaves, by code."""
+        return tuple(self.labels[i] for i in self.leaf_node)
+
+    @property
+    def height(self) -> int:
+        """The greatest depth of a leaf; a tree of one node has height 0."""
+        return len(self.path) - 1
+
+    def node(self, label: str) -> int | None:
+        """The node with this label, or None."""
+        return self.numbers.get(label)
+
+    def common_ancestor(self, low: IntArray, high: IntArray) -> IntArray:
+        """The lowest node that covers all leaves from code `low` to code `high`, elementwise."""
+        low, high = np.asarray(low), np.asarray(high)
+        shared = (self.path[:, low] == self.path[:, high]).sum(axis=0)
+        nodes: IntArray = self.path[shared - 1, low]
+        return nodes
+
+    def groups_below(self, level: int) -> IntArray:
+        """For each leaf the node at depth `level + 1` above it (or itself): leaves in different groups have their
+        lowest common ancestor at or above `level` (the root is level 0)."""
+        if not 0 <= level <= self.height:
+            raise TaxonomyError(f"{self.name}: a level must be from 0 (the root) to {self.height}. Got {level}.")
+        groups: IntArray = self.path[min(level + 1, self.height)]
+        return groups
+
+    @classmethod
+    def from_paths(cls, name: str, paths: Iterable[tuple[str, Sequence[str]]]) -> Taxonomy:
+        """From (place, leaf-to-root labels) pairs; `place` is said in errors ("line 3")."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        leaves: dict[str, str] = {}
+        faults: list[str] = []
+        for place, path in paths:
+            steps = [label for i, label in enumerate(path) if i == 0 or label != path[i - 1]]
+            if len(set(steps)) < len(steps):
+                faults.append(f"{name}, {place}: a label must not come back further up. Got {' → '.join(steps)}.")
+                continue
+            if steps[0] in leaves:
+                faults.append(f"{name}, {place}: {steps[0]!r} stands already at {leaves[steps[0]]}.")
+                continue
+            leaves[steps[0]] = place
+            graph.add_node(steps[0], place=place)
+            for child, above in pairwise(steps):
+                parents = list(graph.predecessors(child)) if child in graph else []
+                if parents and parents[0] != above:
+                    faults.append(
+                        f"{name}, {place}: {child!r} must have one parent. Got {above!r}, but {parents[0]!r} before."
+                    )
+                    break
+                graph.add_edge(above, child)
+        for leaf, place in leaves.items():
+            if graph.out_degree(leaf):
+                faults.append(f"{name}, {place}: {leaf!r} must be a leaf or a group, not both. Rename the group.")
+        if faults:
+            raise TaxonomyError.of(faults)
+        return cls._compile(name, graph)
+
+    @classmethod
+    def from_nested(cls, name: str, nested: Any) -> Taxonomy:
+        """From nested tables and lists, as a schema holds them: `{Group = ["leaf", …], …}`, a top list, or deeper."""
+        paths: list[tuple[str, list[str]]] = []
+
+        def walk(part: Any, above: list[str]) -> None:
+            if isinstance(part, Mapping):
+                for key, inner in part.items():
+                    walk(inner, [str(key), *above])
+            elif isinstance(part, list):
+                for item in part:
+                    walk(item, above)
+            elif isinstance(part, str | int | float) and not isinstance(part, bool):
+                paths.append((f"under {above[0]!r}" if above else "top level", [str(part), *above]))
+            else:
+                raise TaxonomyError(f"{name}: a taxonomy must hold tables, lists and values. Got {part!r}.")
+
+        walk(nested, [])
+        if not paths:
+            raise TaxonomyError(f"{name}: a taxonomy must hold at least one value.")
+        tops = {path[-1] for _, path in paths}
+        if len(tops) > 1:
+            paths = [(place, [*path, ROOT]) for place, path in paths]
+        return cls.from_paths(name, paths)
+
+    @classmethod
+    def from_file(cls, file: Path, delimiter: str = ";") -> Taxonomy:
+        """From an ARX hierarchy file."""
+        try:
+            with file.open(encoding="utf-8-sig", newline="") as stream:
+                rows = [
+                    (f"line {number}", [cell.strip() for cell in row])
+                    for number, row in enumerate(csv.reader(stream, delimiter=delimiter), 1)
+                    if any(cell.strip() for cell in row)
+                ]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise TaxonomyError(f"{file}: the taxonomy cannot be read ({error}).") from error
+        if not rows:
+            raise TaxonomyError(f"{file}: the taxonomy is empty. It must hold one line a leaf: leaf;group;…;root.")
+        width = len(rows[0][1])
+        ragged = [place for place, row in rows if len(row) != width]
+        if ragged:
+            raise TaxonomyError(f"{file}, {ragged[0]}: every line must have {width} labels, as the first has.")
+        if len({row[-1] for _, row in rows}) > 1:
+            rows = [(place, [*row, ROOT]) for place, row in rows]
+        return cls.from_paths(str(file), rows)
+
+    def sorted_by(self, key: Callable[[str], float]) -> Taxonomy:
+        """The same tree with its leaves in the order of `key`; an error where a group's values are not neighbours."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_node(self.labels[0])
+        keys = np.array([key(leaf) for leaf in self.leaves])
+        least = [float(keys[self.lo[i] : self.hi[i] + 1].min()) for i in range(len(self.labels))]
+        for i in sorted(range(1, len(self.labels)), key=lambda i: least[i]):
+            graph.add_edge(self.labels[self.parent[i]], self.labels[i])
+        result = self._compile(self.name, graph)
+        ordered = [key(leaf) for leaf in result.leaves]
+        for after, (before, here) in enumerate(pairwise(ordered), 1):
+            if before >= here:
+                raise TaxonomyError(
+                    f"{self.name}: a group of a numeric column must hold neighbouring values. "
+                    f"{result.leaves[after]!r} stands apart from its group."
+                )
+        return result
+
+    @classmethod
+    def _compile(cls, name: str, graph: nx.DiGraph[str]) -> Taxonomy:
+        roots = [node for node, degree in graph.in_degree() if degree == 0]
+        if len(roots) != 1 or not nx.is_arborescence(graph):
+            raise TaxonomyError(f"{name}: a taxonomy must be one tree. Got the tops {', '.join(map(repr, roots))}.")
+        order = list(nx.dfs_preorder_nodes(graph, roots[0]))
+        number = {label: i for i, label in enumerate(order)}
+        size = len(order)
+        parent = np.full(size, -1)
+        depth = np.zeros(size, dtype=np.int64)
+        for child in order[1:]:
+            above = number[next(iter(graph.predecessors(child)))]
+            parent[number[child]], depth[number[child]] = above, depth[above] + 1
+        leaf_node = np.array([i for i, label in enumerate(order) if graph.out_degree(label) == 0])
+        lo, hi = np.full(size, len(leaf_node)), np.full(size, -1)
+        path = np.empty((int(depth.max()) + 1, len(leaf_node)), dtype=np.int64)
+        for code, leaf in enumerate(leaf_node):
+            path[depth[leaf] :, code] = leaf
+            node = leaf
+            while node >= 0:
+                path[depth[node], code] = node
+                lo[node], hi[node] = min(lo[node], code), max(hi[node], code)
+                node = parent[node]
+        return cls(name, tuple(order), parent, depth, lo, hi, leaf_node, path, number)

@@ -1,0 +1,26 @@
+"""Single values as text: numbers in, numbers out. The one place that says what a number looks like."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+EXACT_INTEGERS = 2**53
+"""Beyond this, neighbouring whole numbers cannot be told apart as floating-point numbers."""
+
+
+def parse_number(text: str, decimal: str = ".") -> float | None:
+    """The number that a text denotes, or None. `nan`, `inf` and `1_000` are not numbers here."""
+    text = text.strip()
+    if decimal != ".":
+        text = text.replace(decimal, ".")
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if abs(number) != float("inf") else None
+
+
+def format_number(number: float) -> str:
+    """A number as text that reads back to the same number: whole numbers without a point."""
+    return str(int(number)) if number == int(number) and abs(number) <= EXACT_INTEGERS else repr(float(number))

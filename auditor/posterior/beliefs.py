@@ -1,0 +1,150 @@
+"""Beliefs: what an adversary holds about each target, in the form that attacks and scoring use.
+
+Three kinds answer the same questions: the posterior from a release (`posterior.py`), the same with each target's own
+record taken out (`leave_one_out.py`), and the prior alone (`Prior`, here), which is the baseline of every figure.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from auditor.model.labels import Labels
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TIE = 1e-9
+"""Relative difference below which two probabilities are a tie: more than float noise, less than any real difference."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueBeliefs:
+    """P(t, s) over the codes of a sensitive column: target t has row `row_of[t]` of `rows` (rows × codes, sparse).
+
+    A row sums to one, or to the probability of membership where that is in doubt.
+    """
+
+    rows: sparse.csr_array
+    row_of: Ints
+
+    @property
+    def row_number(self) -> Ints:
+        """For each stored entry the row it stands in."""
+        return np.repeat(np.arange(self.rows.shape[0]), np.diff(self.rows.indptr))
+
+    def top(self) -> Floats:
+        """The largest probability of one value, for each row."""
+        top: Floats = np.maximum(self.rows.max(axis=1).toarray().reshape(-1), 0.0)
+        return top
+
+    def top_entries(self) -> NDArray[np.bool_]:
+        """The stored entries that share the top of their row."""
+        shared: NDArray[np.bool_] = self.rows.data >= (self.top() * (1 - TIE))[self.row_number]
+        return shared
+
+    def at(self, codes: Ints) -> Floats:
+        """The probability of one given value for each target."""
+        return np.asarray(self.rows[self.row_of, codes], dtype=np.float64).reshape(-1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordBeliefs:
+    """For each target the probability of the likeliest record, and how many records share it."""
+
+    best: Floats
+    tied: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemberBeliefs:
+    """For each target the number of matching buckets, the matching degree f(t), and P(in)."""
+
+    buckets: Floats
+    degree: Floats
+    posterior: Floats
+
+
+class Beliefs(ABC):
+    """What is believed about each of `targets` people."""
+
+    targets: int
+
+    @abstractmethod
+    def values(self, column: str) -> ValueBeliefs:
+        """P(t, s) for a sensitive column."""
+
+    @abstractmethod
+    def records(self) -> RecordBeliefs:
+        """Which records are likeliest to be each target's."""
+
+    @abstractmethod
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        """The probability that each target's record is this one: the given fragment (targets × blocks) of each block of
+        which something is known. Zero for bucket -1."""
+
+    @abstractmethod
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        """For each target the share it has in naming this bucket (1 over the number of tied buckets with the most mass,
+        0 where it is not among them), and the probability of the bucket it names."""
+
+    @abstractmethod
+    def membership(self) -> MemberBeliefs:
+        """Scores of being in the release."""
+
+
+class Prior(Beliefs):
+    """No release at all: sensitive values by their shares among people at large, records and classes at random."""
+
+    def __init__(self, targets: int, priors: Mapping[str, Floats], sizes: Ints, membership: float) -> None:
+        self.targets = targets
+        self._priors = priors
+        self._sizes = sizes
+        self._membership = membership
+
+    def values(self, column: str) -> ValueBeliefs:
+        row = sparse.csr_array(self._priors[column].reshape(1, -1))
+        return ValueBeliefs(row, np.zeros(self.targets, dtype=np.int64))
+
+    def records(self) -> RecordBeliefs:
+        people = float(max(self._sizes.sum(), 1))
+        return RecordBeliefs(np.full(self.targets, 1 / people), np.full(self.targets, people))
+
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        people = float(max(self._sizes.sum(), 1))
+        return np.where(bucket >= 0, 1 / people, 0.0)
+
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        largest = self._sizes == self._sizes.max(initial=0)
+        share = np.where((bucket >= 0) & largest[bucket], 1 / max(largest.sum(), 1), 0.0)
+        return share, np.full(self.targets, self._sizes.max(initial=0) / max(self._sizes.sum(), 1))
+
+    def membership(self) -> MemberBeliefs:
+        same = np.zeros(self.targets)
+        return MemberBeliefs(same, same, np.full(self.targets, self._membership))
+
+
+def spread(labels: Labels) -> sparse.csr_array:
+    """Labels × codes: each label's people spread evenly over the values it covers. A number that is no value of the
+    domain goes to the nearest one."""
+    counts = labels.counts
+    rows = np.repeat(np.arange(len(counts)), counts)
+    pieces = [labels.codes(label) for label in range(len(counts))]
+    codes = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
+    weights = np.repeat(1.0 / np.maximum(counts, 1), counts)
+    numbers = labels.domain.numbers
+    if numbers is not None and len(numbers):
+        lost = np.flatnonzero((counts == 0) & ~np.isnan(labels.low))
+        middle = (labels.low[lost] + labels.high[lost]) / 2
+        right = np.clip(np.searchsorted(numbers, middle), 0, len(numbers) - 1)
+        left = np.maximum(right - 1, 0)
+        nearest = np.where(np.abs(numbers[left] - middle) <= np.abs(numbers[right] - middle), left, right)
+        rows = np.concatenate([rows, lost])
+        codes = np.concatenate([codes, nearest])
+        weights = np.concatenate([weights, np.ones(len(lost))])
+    return sparse.csr_array((weights, (rows, codes)), shape=(len(counts), labels.domain.size))

@@ -1,0 +1,121 @@
+"""Population models: which share of people at large do some labels cover?
+
+`q(labels)` makes the link model `likelihood`, the membership posterior and the journalist's risk. A register counts
+people jointly; without one, columns are taken as independent, with given shares per value: uniform over the values
+(leaf volume) where nothing is known, or the shares in the release itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.knowledge import Register
+from auditor.model.packing import distinct_rows
+from auditor.model.release import Release
+from auditor.posterior.matching import Floats, distinct_people, match_patterns
+
+_CHUNK = 50_000
+
+
+class Population(ABC):
+    """People at large. `name` says in records where the shares come from."""
+
+    name: str
+    people: int | None = None
+
+    @abstractmethod
+    def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
+        """The share of people that each row of labels (rows × columns) covers; never zero."""
+
+    @abstractmethod
+    def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
+        """The share of people who have exactly these values; never zero."""
+
+
+class RegisterPopulation(Population):
+    """Shares counted in a register, over the columns it has. What covers nobody there counts as covering one person."""
+
+    name = "register"
+
+    def __init__(self, register: Register) -> None:
+        self.register = register
+        self.people = register.people
+
+    def _matrix(self, columns: Sequence[str]) -> NDArray[np.int32]:
+        return np.column_stack([self.register.codes[c] for c in columns])
+
+    def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
+        places = [i for i, c in enumerate(columns) if c in self.register.codes]
+        columns, labels = [columns[i] for i in places], labels[:, places]
+        if not columns:
+            return np.ones(len(labels))
+        tuples, number = distinct_people(self._matrix(columns))
+        times = np.bincount(number, minlength=len(tuples)).astype(np.float64)
+        covered = np.zeros(len(labels))
+        for begin in range(0, len(tuples), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            starts, pattern = match_patterns(release, columns, labels, tuples[part])
+            weight = np.repeat(times[part], np.diff(starts))
+            covered += np.bincount(pattern, weights=weight, minlength=len(labels))
+        return np.maximum(covered, 1.0) / self.register.people
+
+    def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
+        places = [i for i, c in enumerate(columns) if c in self.register.codes]
+        columns, codes = [columns[i] for i in places], codes[:, places]
+        if not columns:
+            return np.ones(len(codes))
+        both = distinct_rows(np.concatenate([self._matrix(columns), codes]))
+        mine, asked = both[: self.register.people], both[self.register.people :]
+        times = np.bincount(mine, minlength=int(both.max(initial=0)) + 1)
+        return np.maximum(times[asked], 1) / self.register.people
+
+
+class IndependentPopulation(Population):
+    """Shares as a product over columns, from the share of each value."""
+
+    def __init__(self, name: str, shares: Mapping[str, Floats]) -> None:
+        self.name = name
+        self.shares = shares
+
+    @classmethod
+    def volume(cls, release: Release) -> IndependentPopulation:
+        """Every value of a domain alike."""
+        sizes = {c: release.labels[c].domain.size for c in release.columns}
+        return cls("leaf volume", {c: np.full(size, 1.0 / size) for c, size in sizes.items()})
+
+    @classmethod
+    def from_release(cls, release: Release) -> IndependentPopulation:
+        """The shares of values in the release itself, a label's people spread evenly over its values."""
+        shares = {}
+        for column in release.columns:
+            labels = release.labels[column]
+            used = np.bincount(release.block_of(column).cell(column), minlength=len(labels.texts)).astype(np.float64)
+            each = used / np.maximum(labels.counts, 1)
+            step = np.zeros(labels.domain.size + 1)
+            whole = np.ones(len(used), dtype=np.bool_)
+            for label, codes in labels.gaps.items():
+                whole[label] = False
+                step[codes] += each[label]
+                step[codes + 1] -= each[label]
+            whole &= labels.hi >= labels.lo
+            np.add.at(step, labels.lo[whole], each[whole])
+            np.add.at(step, labels.hi[whole] + 1, -each[whole])
+            mass = np.maximum(np.cumsum(step[:-1]), 0.0)
+            shares[column] = mass / mass.sum() if mass.sum() > 0 else np.full(len(mass), 1.0 / len(mass))
+        return cls("marginals of the release", shares)
+
+    def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
+        share = np.ones(len(labels))
+        for place, column in enumerate(columns):
+            share *= release.labels[column].mass(self.shares[column])[labels[:, place]]
+        return np.maximum(share, 1e-300)
+
+    def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
+        share = np.ones(len(codes))
+        for place, column in enumerate(columns):
+            share *= self.shares[column][codes[:, place]]
+        return np.maximum(share, 1e-300)

@@ -1,0 +1,344 @@
+"""The posterior: one computation that feeds all attacks, for every kind of release.
+
+For a target t with known values, a bucket B and its blocks b:
+
+    m_b(t,B)  = fragments of block b in B compatible with what is known of t  (|B| where nothing of b is known)
+    f(t,B)    = product over b of m_b(t,B)/|B|                                (the slicing paper's matching degree)
+    w(t,B)    = |B| f(t,B)                                                    (expected number of matching people)
+    p(t,B)    = w(t,B) / sum over B' of w(t,B')
+    p(s|t,B)  = share of s among the compatible fragments of the sensitive block
+    P(t,s)    = sum over B of p(t,B) p(s|t,B)
+
+w is Bayes' rule: if every way to join fragments within a bucket is equally likely, the number of people in B with t's
+values has expectation w(t,B), and t is any one of them. Under `likelihood` fragments count with weight 1/q(labels).
+
+**Absence.** Where membership is in doubt everything is multiplied by P(in). With L = (1/n) sum over B of w(t,B) under
+likelihood weights, odds(in) = prior odds · L for an unbounded population. A register is finite: the share of t's
+look-alikes who are in the release is r = L·n/N, so P(in) = r at the prior n/N, and its odds scale with other priors.
+(The design's formula m/(n q(t)) is this one for exact labels; q of the labels is what Bayes' rule asks for wide ones.)
+
+Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012 (seed 003); our weighting by |B| departs from it
+(see `Weighting`), the paper's is selectable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from auditor.model.knowledge import Knowledge
+from auditor.model.packing import distinct_rows
+from auditor.model.release import Release
+from auditor.posterior.beliefs import TIE, Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs, spread
+from auditor.posterior.links import Link, Suppression, Weighting
+from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, Masses, expand
+from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The (row, bucket) pairs with any probability, ordered by row; `group[i]` is the group of each in block match i,
+    -1 where a granted bucket has nothing compatible."""
+
+    row: Ints
+    bucket: Ints
+    group: tuple[Ints, ...]
+
+    def take(self, which: Ints | NDArray[np.bool_]) -> Entries:
+        """Some of the entries."""
+        return Entries(self.row[which], self.bucket[which], tuple(g[which] for g in self.group))
+
+
+class Matching:
+    """What is known, matched with a release: shared by all link models.
+
+    `blocks[i]` is the number of the block that `matches[i]` matches; blocks of which nothing is known are left out.
+    Targets with the same ways to match share a row: `row_of` maps targets to rows, `way[i]` rows to ways of match i.
+    """
+
+    def __init__(self, release: Release, knowledge: Knowledge, suppression: Suppression) -> None:
+        self.release, self.knowledge, self.suppression = release, knowledge, suppression
+        self.targets = knowledge.targets
+        wildcard = suppression is Suppression.WILDCARD
+        self.counted = np.ones(len(release.sizes), np.bool_) if wildcard else ~release.suppressed
+        self.blocks: list[int] = []
+        self.matches: list[BlockMatch] = []
+        for number, block in enumerate(release.blocks):
+            known = [c for c in knowledge.columns if c in block.columns]
+            if known:
+                cells = Cells.of(block, known, len(release.sizes))
+                codes = knowledge.codes[:, [knowledge.columns.index(c) for c in known]]
+                self.blocks.append(number)
+                self.matches.append(BlockMatch.of(release, cells, codes, self.counted))
+
+    @cached_property
+    def population(self) -> Population:
+        """The adversary's population for `likelihood`: the register, or leaf volume where there is none."""
+        if self.knowledge.register is not None:
+            return RegisterPopulation(self.knowledge.register)
+        return IndependentPopulation.volume(self.release)
+
+    def label_weights(self, population: Population) -> list[Floats]:
+        """1/q(labels) for the patterns of each match."""
+        return [1 / population.of_labels(self.release, m.cells.columns, m.cells.labels) for m in self.matches]
+
+    def rows(self, granted: NDArray[np.int32] | None) -> tuple[Ints, list[Ints], Ints | None]:
+        """Targets that cannot be told apart share a row: row of each target, ways and granted bucket of each row."""
+        parts: list[NDArray[np.int64]] = [m.way_of for m in self.matches]
+        if granted is not None:
+            parts.append(granted.astype(np.int64))
+        if not parts:
+            return np.zeros(self.targets, dtype=np.int64), [], None
+        stacked = np.column_stack(parts).astype(np.int32)
+        row_of = distinct_rows(stacked)
+        table = np.empty((int(row_of.max(initial=-1)) + 1, stacked.shape[1]), dtype=np.int64)
+        table[row_of] = stacked
+        ways = [table[:, i] for i in range(len(self.matches))]
+        return row_of, ways, (None if granted is None else table[:, -1])
+
+    def entries(self, ways: Sequence[Ints], rows: int, granted: Ints | None) -> Entries:
+        """All (row, bucket) pairs in which every block has something compatible; with granted buckets just those."""
+        if granted is not None:
+            row = np.flatnonzero(granted >= 0)
+            bucket = granted[row]
+            groups = tuple(m.group(way[row], bucket) for m, way in zip(self.matches, ways, strict=True))
+            return Entries(row, bucket, groups)
+        if not self.matches:
+            bucket = np.flatnonzero(self.counted)
+            return Entries(np.zeros(len(bucket), dtype=np.int64), bucket, ())
+        fans = [m.groups_of_ways() for m in self.matches]
+        totals = [int(count[way].sum()) for (_, count), way in zip(fans, ways, strict=True)]
+        seed = int(np.argmin(totals))  # start from the most selective block, look the others up
+        first, count = fans[seed][0][ways[seed]], fans[seed][1][ways[seed]]
+        seeded = expand(first, count)
+        row = np.repeat(np.arange(rows), count)
+        bucket = self.matches[seed].key[seeded] % len(self.release.sizes)
+        groups = tuple(
+            seeded if i == seed else m.group(way[row], bucket)
+            for i, (m, way) in enumerate(zip(self.matches, ways, strict=True))
+        )
+        everywhere = np.logical_and.reduce([g >= 0 for g in groups])
+        return Entries(row, bucket, groups).take(everywhere)
+
+
+class Posterior(Beliefs):
+    """The beliefs that follow from a release, a link model and the knowledge."""
+
+    def __init__(self, matching: Matching, link: Link, weighting: Weighting = Weighting.SIZE) -> None:
+        knowledge = matching.knowledge
+        self.matching, self.link, self.weighting = matching, link, weighting
+        self.release, self.targets = matching.release, matching.targets
+        granted = knowledge.granted if link is Link.CLASS else None
+        if link is Link.CLASS and granted is None:
+            raise ValueError("The link model `class` needs a granted class in the knowledge.")
+        self.row_of, self.way, self.granted = matching.rows(granted)
+        self.rows = int(self.row_of.max(initial=-1)) + 1
+        if link is Link.LIKELIHOOD:
+            weights = matching.label_weights(matching.population)
+        else:
+            weights = [np.ones(len(m.cells.labels)) for m in matching.matches]
+        self.masses: list[Masses] = [m.masses(w) for m, w in zip(matching.matches, weights, strict=True)]
+        entries = matching.entries(self.way, self.rows, self.granted)
+        if link is Link.TIGHTEST:
+            entries = entries.take(_least(entries, _bucket_losses(self.release), self.rows))
+        self.entries = entries
+        self.w = self.weigh(entries, [self.mass_of(i, entries) for i in range(len(self.masses))])
+        self.total = np.bincount(entries.row, weights=self.w, minlength=self.rows)
+        self.p = self.w / self.total[entries.row]
+
+    def mass_of(self, match: int, entries: Entries) -> Floats:
+        """The compatible mass of one block for entries; everything where a granted bucket has nothing compatible."""
+        sizes = self.release.sizes[entries.bucket].astype(np.float64)
+        if not len(self.masses[match].total):
+            return sizes
+        group = entries.group[match]
+        return np.where(group >= 0, self.masses[match].total[group], sizes)
+
+    def weigh(self, entries: Entries, masses: Sequence[Floats], left_out: int = 0) -> Floats:
+        """w (or f) of entries from the masses of their blocks, with `left_out` people fewer in the bucket."""
+        size = self.release.sizes[entries.bucket].astype(np.float64) - left_out
+        if self.link is Link.CLASS:
+            return np.where(size > 0, 1.0, 0.0)
+        weight = np.ones(len(size)) if self.weighting is Weighting.PAPER else size.copy()
+        for mass in masses:
+            weight *= np.divide(mass, size, out=np.zeros(len(size)), where=size > 0)
+        return weight
+
+    @cached_property
+    def present(self) -> Floats:
+        """P(in) for each target: 1 where membership is known."""
+        prior = self.matching.knowledge.membership
+        return np.ones(self.targets) if prior is None else self._present(prior)
+
+    def _present(self, prior: float) -> Floats:
+        matching, release = self.matching, self.release
+        register = matching.knowledge.register
+        population = matching.population if register else IndependentPopulation.from_release(release)
+        weights = matching.label_weights(population)
+        row_of, ways, _ = matching.rows(None)
+        rows = int(row_of.max(initial=-1)) + 1
+        entries = matching.entries(ways, rows, None)
+        size = release.sizes[entries.bucket].astype(np.float64)
+        weight = size.copy()
+        for match, group, each in zip(matching.matches, entries.group, weights, strict=True):
+            weight *= match.masses(each).total[group] / size
+        ratio = np.bincount(entries.row, weights=weight, minlength=rows)[row_of] / max(release.rows, 1)
+        if (
+            len(matching.matches) > 1
+        ):  # blocks are not independent: bring the product of their shares to the joint share
+            columns, codes = matching.knowledge.columns, matching.knowledge.codes
+            apart, known = np.ones(self.targets), []
+            for match in matching.matches:
+                places = [columns.index(c) for c in match.cells.columns]
+                known += places
+                apart *= population.of_people(match.cells.columns, codes[:, places])
+            ratio *= apart / population.of_people([columns[i] for i in known], codes[:, known])
+        odds = prior / (1 - prior) if prior < 1 else np.inf
+        if register is None:
+            return np.asarray(1 - 1 / (1 + odds * ratio))
+        sampled = min(release.rows / register.people, 1 - 1e-12)
+        among = np.clip(ratio * sampled, 0.0, 1.0)
+        scale = odds / (sampled / (1 - sampled))
+        return np.asarray(np.divide(scale * among, 1 - among + scale * among, out=np.ones(len(among)), where=among < 1))
+
+    def values(self, column: str) -> ValueBeliefs:
+        rows = self.value_mass(column, self.entries, self.p, self.rows)
+        unmatched = np.flatnonzero(self.total == 0)
+        if len(unmatched):  # nothing fits: only the prior is left
+            prior = self.matching.knowledge.priors[column]
+            place = sparse.csr_array(
+                (np.ones(len(unmatched)), (unmatched, np.zeros(len(unmatched), np.int64))), shape=(self.rows, 1)
+            )
+            rows = sparse.csr_array(rows + place @ sparse.csr_array(prior.reshape(1, -1)))
+        if self.matching.knowledge.membership is None:
+            return ValueBeliefs(rows, self.row_of)
+        scaled = sparse.csr_array(sparse.diags_array(self.present) @ rows[self.row_of])
+        return ValueBeliefs(scaled, np.arange(self.targets))
+
+    def value_mass(self, column: str, entries: Entries, coefficient: Floats, rows: int) -> sparse.csr_array:
+        """Sum over entries of coefficient · p(s|t,B), as rows × codes."""
+        number = self.release.block_number(column)
+        block, labels = self.release.blocks[number], self.release.labels[column]
+        label = block.cell(column)
+        even = spread(labels)
+        if number not in self.matching.blocks:
+            open_entries = np.ones(len(entries.row), dtype=np.bool_)
+            out = sparse.csr_array((rows, labels.domain.size))
+        else:
+            i = self.matching.blocks.index(number)
+            match, masses = self.matching.matches[i], self.masses[i]
+            open_entries = entries.group[i] < 0
+            closed = entries.take(~open_entries)
+            first, count = match.hits(closed.group[i]) if len(closed.row) else (closed.row, closed.row)
+            hit = expand(first, count)
+            cell = match.hit_cell[hit]
+            each = (
+                np.repeat(coefficient[~open_entries] / masses.total[closed.group[i]], count)
+                if len(hit)
+                else np.empty(0)
+            )
+            each = each * masses.weight[match.cells.pattern[cell]]
+            shape = (rows, len(match.cells.bucket))
+            chosen = sparse.csr_array((each, (np.repeat(closed.row, count), cell)), shape=shape)
+            ones = np.ones(len(label))
+            counts = sparse.csr_array((ones, (match.cells.of_fragment, label)), shape=(shape[1], len(labels.texts)))
+            out = chosen @ (counts @ even)
+        if open_entries.any():
+            left = entries.take(open_entries)
+            each = coefficient[open_entries] / self.release.sizes[left.bucket]
+            chosen = sparse.csr_array((each, (left.row, left.bucket)), shape=(rows, len(self.release.sizes)))
+            shape = (len(self.release.sizes), len(labels.texts))
+            counts = sparse.csr_array((np.ones(len(label)), (block.bucket, label)), shape=shape)
+            out = out + chosen @ (counts @ even)
+        return sparse.csr_array(out)
+
+    def own_entry(self, bucket: Ints) -> Ints:
+        """The entry of each target in the given bucket, -1 where there is none."""
+        key = self.entries.row * len(self.release.sizes) + self.entries.bucket
+        wanted = self.row_of * len(self.release.sizes) + bucket
+        place = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
+        if not len(key):
+            return np.full(self.targets, -1)
+        return np.where((key[place] == wanted) & (bucket >= 0), place, -1)
+
+    def own_weights(self, match: int, fragment: Ints) -> Floats:
+        """The weight of the given fragment in one match for each target; 0 where it is not compatible or is -1."""
+        one = self.matching.matches[match]
+        cell = one.cells.of_fragment[fragment]
+        fits = one.compatible(self.way[match][self.row_of], cell) & (fragment >= 0)
+        return np.where(fits, self.masses[match].weight[one.cells.pattern[cell]], 0.0)
+
+    def _best_record(self) -> tuple[Floats, Floats]:
+        """For each entry the probability of its likeliest record, and how many records have it."""
+        best, count = self.p.copy(), np.ones(len(self.p))
+        if not self.masses:
+            size = self.release.sizes[self.entries.bucket]
+            return best / size, count * size
+        for group, mass in zip(self.entries.group, self.masses, strict=True):
+            sizes = self.release.sizes[self.entries.bucket].astype(np.float64)
+            fits = group >= 0
+            if not len(mass.total):
+                best, count = best / sizes, count * sizes
+                continue
+            best *= np.where(fits, mass.best[group] / mass.total[group], 1 / sizes)
+            count *= np.where(fits, mass.best_count[group], sizes)
+        return best, count
+
+    def records(self) -> RecordBeliefs:
+        best, count = self._best_record()
+        top = np.zeros(self.rows)
+        np.maximum.at(top, self.entries.row, best)
+        at_top = best >= top[self.entries.row] * (1 - TIE)
+        tied = np.bincount(self.entries.row, weights=np.where(at_top, count, 0.0), minlength=self.rows)
+        return RecordBeliefs(top[self.row_of] * self.present, np.maximum(tied, 1.0)[self.row_of])
+
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        entry = self.own_entry(bucket)
+        out = np.where(entry >= 0, self.p[entry] if len(self.p) else 0.0, 0.0) * self.present
+        if not self.masses:
+            return out / np.maximum(self.release.sizes[bucket], 1)
+        for i, block in enumerate(self.matching.blocks):
+            total = self.mass_of(i, self.entries)[entry] if len(self.p) else np.ones(self.targets)
+            out = out * self.own_weights(i, fragment[:, block]) / total
+        return out
+
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        top = np.zeros(self.rows)
+        np.maximum.at(top, self.entries.row, self.p)
+        at_top = self.p >= top[self.entries.row] * (1 - TIE)
+        tied = np.maximum(np.bincount(self.entries.row[at_top], minlength=self.rows), 1)
+        entry = self.own_entry(bucket)
+        found = (entry >= 0) & (at_top[entry] if len(at_top) else False)
+        return np.where(found, 1 / tied[self.row_of], 0.0), top[self.row_of]
+
+    def membership(self) -> MemberBeliefs:
+        entries = self.entries
+        matched = np.bincount(entries.row, minlength=self.rows)[self.row_of].astype(np.float64)
+        degree = np.bincount(
+            entries.row, weights=self.w / self.release.sizes[entries.bucket], minlength=self.rows
+        )
+        prior = self.matching.knowledge.membership
+        return MemberBeliefs(
+            matched, degree[self.row_of].astype(np.float64), self._present(0.5 if prior is None else prior)
+        )
+
+
+def _bucket_losses(release: Release) -> Floats:
+    """What the quasi-identifier labels of each bucket hide, summed over columns (the mean over its fragments)."""
+    loss = np.zeros(len(release.sizes))
+    for column in release.quasi:
+        block = release.block_of(column)
+        each = release.labels[column].losses[block.cell(column)]
+        loss += np.bincount(block.bucket, weights=each, minlength=len(loss)) / np.maximum(release.sizes, 1)
+    return loss
+
+
+def _least(entries: Entries, loss: Floats, rows: int) -> NDArray[np.bool_]:
+    least = np.full(rows, np.inf)
+    np.minimum.at(least, entries.row, loss[entries.bucket])
+    return loss[entries.bucket] <= least[entries.row] + TIE

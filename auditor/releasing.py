@@ -1,0 +1,268 @@
+"""Releases as files: written for others to open, read from any tool.
+
+A release of one block is an ordinary CSV file. One of several blocks is a folder: a CSV file per block with a bucket
+column in each (QIT and ST in Anatomy's words), and `manifest.json`, which names them. The private provenance is a CSV
+of its own: original row, bucket, and the fragment (row of the block's file) per block, all counted from 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.files import csv_text, read_raw, sha256
+from auditor.model.domain import Domain
+from auditor.model.errors import ReleaseError
+from auditor.model.labels import Labels, named_values
+from auditor.model.provenance import Provenance
+from auditor.model.publishing import publish
+from auditor.model.release import Release
+from auditor.model.schema import Role, Schema
+from auditor.model.table import RawTable
+
+BUCKET = "bucket"
+MANIFEST = "manifest.json"
+FORMAT = "auditor-release/1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawRelease:
+    """A release as text: a table per block, and for several blocks the bucket of each fragment."""
+
+    name: str
+    blocks: tuple[RawTable, ...]
+    buckets: tuple[NDArray[np.int64], ...] | None
+    sha256: str | None
+    method: str | None = None
+    params: dict[str, Any] | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of people."""
+        return self.blocks[0].rows
+
+
+def read_release(file: str | Path, schema: Schema) -> RawRelease:
+    """A release file, or the folder of a release with several blocks."""
+    file = Path(file)
+    if not file.is_dir():
+        raw = read_raw(file, schema.format, tuple(schema.columns))
+        if raw.rows == 0:
+            raise ReleaseError(f"{file}: the release must have at least one row below its header.")
+        return RawRelease(str(file), (raw,), None, raw.sha256)
+    manifest = _manifest(file)
+    blocks, buckets, digests = [], [], []
+    for part in manifest["blocks"]:
+        raw = read_raw(file / str(part["file"]), replace(schema.format, header=None), tuple(schema.columns))
+        if BUCKET not in raw.columns:
+            raise ReleaseError(f"{raw.name}: a block of a release must have the column {BUCKET!r}.")
+        try:
+            buckets.append(np.array([int(cell) for cell in raw.columns[BUCKET]], dtype=np.int64))
+        except ValueError as error:
+            raise ReleaseError(f"{raw.name}, column {BUCKET!r}: buckets must be whole numbers ({error}).") from error
+        cells = {name: column for name, column in raw.columns.items() if name != BUCKET}
+        blocks.append(RawTable(raw.name, cells, raw.sha256))
+        digests.append(raw.sha256 or "")
+    first = np.sort(buckets[0])
+    for raw, bucket in zip(blocks, buckets, strict=True):
+        if not np.array_equal(np.sort(bucket), first):
+            raise ReleaseError(
+                f"{raw.name}: every block must have as many rows in each bucket as {blocks[0].name} has."
+            )
+    digest = sha256("".join(digests).encode())
+    return RawRelease(str(file), tuple(blocks), tuple(buckets), digest, manifest.get("method"), manifest.get("params"))
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    file = folder / MANIFEST
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReleaseError(f"{folder}: a release folder must hold {MANIFEST} ({error.strerror}).") from error
+    except ValueError as error:
+        raise ReleaseError(f"{file} must be JSON ({error}).") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ReleaseError(f"{file} must have the format {FORMAT!r}.")
+    parts = manifest.get("blocks")
+    if not isinstance(parts, list) or not parts or not all(isinstance(p, dict) and "file" in p for p in parts):
+        raise ReleaseError(f'{file} must list its blocks: "blocks": [{{"file": …, "columns": […]}}, …].')
+    return manifest
+
+
+def release_domains(schema: Schema, raw: RawRelease, known: dict[str, Domain]) -> dict[str, Domain]:
+    """The domains of the published columns: those of the original where it is there, else what the labels themselves
+    name (their values, and the ends of their intervals)."""
+    domains = dict(known)
+    for block in raw.blocks:
+        schema = block.check(schema)
+        for name, cells in block.columns.items():
+            if name not in domains:
+                column = schema.columns[name]
+                domains[name] = Domain.of(column, schema.format, [(block.name, named_values(column, schema.format, cells))])
+    return domains
+
+
+def build_release(
+    raw: RawRelease,
+    schema: Schema,
+    known: dict[str, Domain],
+    rng: np.random.Generator,
+    match: NDArray[np.int64] | None = None,
+    fragments: NDArray[np.int64] | None = None,
+    originals: int | None = None,
+) -> tuple[Release, Provenance | None]:
+    """A release read from files, put in random order, and its provenance where the correspondence is known.
+
+    For one block `match[i]` is the original row of release row i (-1: none); for several blocks `fragments` (original
+    rows × blocks) holds each row's fragment in each file. `originals` is the number of original rows.
+    """
+    for block in raw.blocks:
+        schema = block.check(schema)
+    domains = release_domains(schema, raw, known)
+    labels: dict[str, Labels] = {}
+    cells: dict[str, NDArray[np.int32]] = {}
+    order = [np.arange(raw.rows)] + [np.arange(raw.rows) for _ in raw.blocks[1:]]
+    bucket = None
+    if raw.buckets is not None:
+        # Line the blocks up by bucket; within a bucket any order serves, since publishing shuffles each block apart.
+        order = [np.argsort(b, kind="stable") for b in raw.buckets]
+        bucket = raw.buckets[0][order[0]]
+    for place, block in enumerate(raw.blocks):
+        for name, texts in block.columns.items():
+            if schema.columns[name].role is Role.IDENTIFIER:
+                continue
+            numbers, distinct, first = number_texts(texts)
+            where = _where(block.name, name, first)
+            labels[name] = Labels.read(domains[name], distinct, where)
+            cells[name] = numbers[order[place]]
+    columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
+    name = Path(raw.name).name
+    release, by_line = publish(schema, labels, cells, columns, bucket, rng, name, raw.method, raw.params)
+    if raw.buckets is None:
+        if match is None or originals is None:
+            return release, None
+        here = np.flatnonzero(match >= 0)
+        lines = np.full(originals, -1, dtype=np.int64)
+        lines[match[here]] = here
+        found = lines >= 0
+        group = np.where(found, by_line.bucket[lines], -1).astype(np.int32)
+        fragment = np.where(found[:, None], by_line.fragment[lines], -1).astype(np.int32)
+        return release, Provenance(group, fragment)
+    if fragments is None:
+        return release, None
+    position = []
+    for place, sorting in enumerate(order):
+        back = np.empty(raw.rows, dtype=np.int64)
+        back[sorting] = np.arange(raw.rows)
+        line = fragments[:, place]
+        position.append(np.where(line >= 0, by_line.fragment[back[line], place], -1))
+    fragment = np.column_stack(position).astype(np.int32)
+    group = np.where(fragment[:, 0] >= 0, release.blocks[0].bucket[fragment[:, 0]], -1).astype(np.int32)
+    for place, made in enumerate(release.blocks):
+        if (np.where(fragment[:, place] >= 0, made.bucket[fragment[:, place]], -1) != group).any():
+            raise ReleaseError(f"{raw.name}: the provenance puts a row into different buckets. Is it of this release?")
+    return release, Provenance(group, fragment)
+
+
+def _where(file: str, column: str, first: Sequence[int]) -> Callable[[int], str]:
+    return lambda i: f"{file}, row {first[i] + 1}, column {column!r}"
+
+
+def number_texts(texts: Sequence[str]) -> tuple[NDArray[np.int32], list[str], list[int]]:
+    """Texts as numbers of their distinct ones: the numbers, the distinct texts (sorted), and where each stands first."""
+    first: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        first.setdefault(text, place)
+    distinct = sorted(first)
+    rank = {text: number for number, text in enumerate(distinct)}
+    numbers = np.fromiter((rank[text] for text in texts), dtype=np.int32, count=len(texts))
+    return numbers, distinct, [first[text] for text in distinct]
+
+
+def write_release(release: Release, provenance: Provenance | None, target: Path) -> tuple[dict[Path, str], str | None]:
+    """The texts of a release's files, and of its provenance. Nothing is written here."""
+    if len(release.blocks) == 1:
+        block = release.blocks[0]
+        order = _line_order(release, 0)
+        files = {target: csv_text(block.columns, _cells(release, 0, order), release.schema.format.delimiter or ",")}
+        orders = [order]
+    else:
+        files, orders, parts = {}, [], []
+        for number, block in enumerate(release.blocks):
+            order = _line_order(release, number)
+            name = f"block{number + 1}.csv"
+            rows = (
+                [str(bucket + 1), *cells]
+                for bucket, cells in zip(block.bucket[order].tolist(), _cells(release, number, order), strict=True)
+            )
+            files[target / name] = csv_text([BUCKET, *block.columns], rows, release.schema.format.delimiter or ",")
+            parts.append({"file": name, "columns": list(block.columns)})
+            orders.append(order)
+        manifest = {"format": FORMAT, "method": release.method, "params": dict(release.params), "blocks": parts}
+        files[target / MANIFEST] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    if provenance is None:
+        return files, None
+    lines = []
+    for order in orders:
+        line = np.full(len(order) + 1, -1)  # the last place is for rows that were left out
+        line[order] = np.arange(len(order))
+        lines.append(line)
+    header = ["row", BUCKET, *(f"fragment_{i + 1}" for i in range(len(orders)))]
+    table = [
+        np.arange(provenance.rows),
+        provenance.bucket,
+        *(line[provenance.fragment[:, i]] for i, line in enumerate(lines)),
+    ]
+    rows = ([str(int(value) + 1) if value >= 0 else "" for value in row] for row in zip(*table, strict=True))
+    return files, csv_text(header, rows)
+
+
+def _line_order(release: Release, number: int) -> NDArray[np.int64]:
+    """The order of a block's rows in its file: a one-block release mixes its classes, so that a class does not show by
+    where it stands; several blocks are ordered by bucket, as their bucket column shows it anyway."""
+    rows = len(release.blocks[number].bucket)
+    if len(release.blocks) > 1:
+        return np.argsort(release.blocks[number].bucket, kind="stable")
+    return np.random.default_rng(rows).permutation(rows)
+
+
+def _cells(release: Release, number: int, order: NDArray[np.int64]) -> list[list[str]]:
+    block = release.blocks[number]
+    columns = []
+    for place, name in enumerate(block.columns):
+        texts = release.labels[name].texts
+        columns.append([texts[i] for i in block.cells[order, place].tolist()])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def read_provenance(file: str | Path, blocks: int, originals: int, rows: int) -> NDArray[np.int64]:
+    """A provenance file as fragments (original rows × blocks), counted from 0; -1 where a row was left out."""
+    raw = read_raw(file)
+    names = ["row", *(f"fragment_{i + 1}" for i in range(blocks))]
+    absent = [name for name in names if name not in raw.columns]
+    if absent:
+        raise ReleaseError(f"{file}: a provenance of this release must have the columns {', '.join(names)}.")
+    out = np.full((originals, blocks), -1, dtype=np.int64)
+    for line in range(raw.rows):
+        cells = [raw.columns[name][line] for name in names]
+        try:
+            row, *places = (int(cell) if cell else 0 for cell in cells)
+        except ValueError as error:
+            raise ReleaseError(f"{file}, row {line + 1}: must hold whole numbers ({error}).") from error
+        if not 1 <= row <= originals or not all(0 <= place <= rows for place in places):
+            raise ReleaseError(
+                f"{file}, row {line + 1}: {', '.join(cells)} points outside the original ({originals} rows) "
+                f"or the release ({rows} rows). Is it of this release?"
+            )
+        out[row - 1] = np.array(places) - 1
+    for block in range(blocks):
+        used = out[out[:, block] >= 0, block]
+        if len(np.unique(used)) < len(used):
+            raise ReleaseError(f"{file}: two original rows have the same fragment in block {block + 1}.")
+    return out

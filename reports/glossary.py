@@ -1,0 +1,107 @@
+"""What the words of a report mean: columns, links, measures and class statistics, once for all renderers."""
+
+from __future__ import annotations
+
+COLUMNS: tuple[tuple[str, str], ...] = (
+    ("value", "What the attack reached, measured against the truth. Counts are written “34 of 100”."),
+    ("interval", "The 95 % interval of a rate, in brackets: what chance alone could have made of it."),
+    ("expected", "What the attacker expects to reach, by their own belief. Far from the value: the belief is wrong."),
+    ("baseline", "The same guess without the release, from general knowledge alone."),
+    (
+        "control",
+        "The same attack on people who are not in the release, or on the same people with their own record taken out.",
+    ),
+    (
+        "excess",
+        "(value − control) / (1 − control): the part of the risk that a person owes to being in the release.",
+    ),
+    ("n", "How many people the figure is about."),
+    ("worst rows", "The people hit hardest, as row numbers of the steward's own file; the first data row is 1."),
+)
+
+LINKS: tuple[tuple[str, str], ...] = (
+    ("class", "The attacker is told which class the person is in: the worst case, and the one a policy judges."),
+    ("containment", "Every class that could hold the person counts alike: the convention of the literature."),
+    ("likelihood", "Classes are weighed by how likely each holds the person (Bayes' rule): narrow labels weigh more."),
+    ("tightest", "The attacker takes the class with the narrowest labels that cover the person."),
+    ("distance", "The attacker takes the nearest published record; for averaged and noisy values."),
+)
+
+ADVERSARIES: tuple[tuple[str, str], ...] = (
+    ("prosecutor", "Is after one person and knows that this person is in the data."),
+    ("journalist", "Is after anybody at all, and has a register of the population."),
+    ("marketer", "Is after as many people as possible, and does not mind some errors."),
+)
+
+MEASURES: tuple[tuple[str, str, str], ...] = (
+    ("linking", "max, mean", "Highest and mean probability of linking a person to their own record."),
+    ("linking", "at_risk", "How many people are linked with a probability above the threshold."),
+    ("linking", "success", "Share of links that were right, ties split."),
+    ("linking", "class_found", "Share of people whose true class got the most belief."),
+    ("homogeneity", "certain", "How many people can be given one value with certainty."),
+    ("homogeneity", "above", "How many people can be given one value with a confidence above τ."),
+    ("homogeneity", "success", "Share of people for whom the most likely value is the true one."),
+    ("proximity", "max, mean", "Highest and mean belief within ±ε of the true number."),
+    ("proximity", "above", "How many people have more than τ of the belief within ±ε of their true number."),
+    ("proximity", "window", "The most belief that falls into any interval of the given width."),
+    ("proximity", "success", "Share of people whose true number lies in the interval that the attacker claims."),
+    (
+        "proximity",
+        "m",
+        "The largest m for which (ε,m)-anonymity holds: at most one in m values of a class lies within ±ε of any.",
+    ),
+    (
+        "divergence",
+        "mean",
+        "Mean belief on values unrelated to the truth: the harm of being thought to have what one has not.",
+    ),
+    ("divergence", "above", "How many people have more than τ of the belief on unrelated values."),
+    ("divergence", "top", "Share of people of whom the strongest belief is unrelated to the truth."),
+    ("membership", "auc", "How often a member is ranked above a non-member: 0.5 is a coin, 1 is always."),
+    (
+        "membership",
+        "advantage",
+        "Share called members among members, less the share among non-members, at the best cut-off.",
+    ),
+    (
+        "membership",
+        "tpr_at_fpr_…",
+        "Share of members recognised while the named share of non-members is called members in error.",
+    ),
+    ("membership", "no_match", "Share of outsiders that match nothing published: known for certain to be out."),
+    ("membership", "fakes", "How many made-up people match the release."),
+    ("other attacks", "success", "Share of claims (a value, a record, a class) that were right."),
+)
+
+UTILITY: tuple[tuple[str, str], ...] = (
+    ("granularity", "How fine the published values are: 1 is as in the original, 0 is nothing left."),
+    (
+        "discernibility",
+        "Sum of squared class sizes: how many people each person cannot be told from. Depends on the number of rows.",
+    ),
+    ("queries", "Relative error of random counting queries, as an analyst would ask them; 0 is exact."),
+    ("class_size", "Mean class size, as a multiple of the k asked for; 1 is best."),
+)
+
+STATISTICS: tuple[tuple[str, str], ...] = (
+    ("k", "The size of the smallest class: nobody is hidden among fewer."),
+    ("alpha", "The largest share of one sensitive value in a class."),
+    ("l_distinct", "The fewest different sensitive values in a class."),
+    ("l_entropy", "The same, with values that are rare in the class counting less (exponential of the entropy)."),
+    (
+        "l_recursive_c",
+        "The smallest c of recursive (c,l)-diversity for the asked l: how far the commonest value outweighs the rare.",
+    ),
+    (
+        "t_equal, t_ordered, t_hierarchical",
+        "The largest distance of a class from the whole table, with all values equally far, in order, or by taxonomy.",
+    ),
+    (
+        "beta_basic, beta_enhanced",
+        "β-likeness: the largest relative gain of one value's share in a class over its share in the table.",
+    ),
+    (
+        "delta_disclosure",
+        "The largest change, up or down, of a value's share in a class against the table, as a logarithm.",
+    ),
+)

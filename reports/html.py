@@ -1,0 +1,162 @@
+"""The run as one HTML file that needs nothing else: no script, no font, no picture, no request.
+
+The words come from `findings`, the tables from `tables`, the pictures from `charts`; the template sets them in order,
+and jinja2 escapes every text. Only the drawings are put in as they are: `svg` escapes the texts in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from auditor.model.record import AuditRecord, RunRecord
+from reports import charts, glossary
+from reports.charts import Axes
+from reports.findings import bottom_line, findings, gaps, strongest_findings, verdict
+from reports.pictures import ROWS, class_sizes, frontier, histograms, panels, roc
+from reports.tables import (
+    Table,
+    inputs_table,
+    overview,
+    policy_table,
+    release_facts,
+    risk_table,
+    sorted_risks,
+    statistics_table,
+    tool_text,
+    utility_table,
+    verdict_word,
+    worst_rows,
+)
+from reports.text import clean, number, settings
+
+WIDE, NARROW = 976, 360
+_SIGNS = {"pass": "✓", "fail": "✗", "mixed": "✗", "none": "–"}
+_WORDS = {"pass": "Pass", "fail": "Fail", "mixed": "Fail in part", "none": "Not judged"}
+
+
+def render_html(run: RunRecord) -> str:
+    """The run as the text of an HTML file."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["clean"] = clean
+    return environment.get_template("report.html").render(_page(run)) + "\n"
+
+
+def _page(run: RunRecord) -> dict[str, Any]:
+    found = verdict(run)
+    several = len(run.records) > 1
+    shown = (
+        strongest_findings(run, 6 if len(run.records) > 10 else 10)
+        if several
+        else [f for record in run.records for f in findings(record)]
+    )
+    people = list(dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries))
+    attacks = {a.name: a for record in run.records for a in record.attacks}
+    return {
+        "title": clean(run.title) or "Audit",
+        "seed": run.seed,
+        "tools": tool_text([run.tool, *(record.tool for record in run.records)]),
+        "verdict": found,
+        "sign": _SIGNS[found.kind],
+        "word": _WORDS[found.kind],
+        "several": several,
+        "findings": shown,
+        "more": number(len(run.records) - len(shown)) if several and len(shown) < len(run.records) else "",
+        "bottom_line": bottom_line(run),
+        "overview": overview(run) if several else None,
+        "frontier": _frontier(run) if several else None,
+        "attacks_picture": _attacks_picture(run),
+        "rows_shown": ROWS if len(run.records) > ROWS else 0,
+        "releases": [_release(record, place, several) for place, record in enumerate(run.records, 1)],
+        "people": people,
+        "attacks": list(attacks.values()),
+        "inputs": inputs_table(run),
+        "glossary": glossary,
+    }
+
+
+def _both(draw: Callable[[int, str], str], name: str) -> str:
+    """The picture drawn twice, for wide and for narrow pages; the style sheet hides one."""
+    return f'<div class="wide">{draw(WIDE, f"{name}-w")}</div><div class="narrow">{draw(NARROW, f"{name}-n")}</div>'
+
+
+def _frontier(run: RunRecord) -> dict[str, Any] | None:
+    found = frontier(run)
+    if found is None:
+        return None
+    axes = Axes(found.x, found.y)
+    return {
+        "picture": _both(lambda width, name: charts.scatter(found.points, axes, name, width, found.better), "frontier"),
+        "missing": found.missing,
+        "crowd": len(found.points) > charts.CROWD,
+    }
+
+
+def _attacks_picture(run: RunRecord) -> str | None:
+    found = panels(run)
+    if not found:
+        return None
+    title = "Success of each attack with its interval, beside control and baseline"
+    return _both(lambda width, name: charts.dots(found, name, title, width), "attacks")
+
+
+def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
+    rows = sorted_risks(record)
+    attacks = list(dict.fromkeys(r.attack for r in rows))
+    return {
+        "id": f"release-{place}",
+        "place": place,
+        "name": clean(record.release.name),
+        "brief": _brief(record),
+        "word": verdict_word(record.policy),
+        "facts": release_facts(record),
+        "policy": record.policy,
+        "checks": policy_table(record.policy) if record.policy is not None else None,
+        "findings": findings(record) if several else [],
+        "statistics": statistics_table(record) if record.release.sensitive else None,
+        "pictures": _pictures(record, place),
+        "attacks": [_attack(record, attack) for attack in attacks],
+        "gaps": gaps(record),
+        "utility": utility_table(record.utility) if record.utility else None,
+        "notes": [clean(note, 600) for note in record.notes],
+    }
+
+
+def _brief(record: AuditRecord) -> str:
+    release = record.release
+    given = settings(release.params)
+    method = clean(release.method or release.kind, 60) + (f" ({given})" if given else "")
+    return f"{method}; {number(release.rows)} rows, {number(release.classes)} classes, k = {number(release.k)}"
+
+
+def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
+    rows = sorted_risks(record, attack)
+    facts = next((a for a in record.attacks if a.name == attack), None)
+    table: Table = risk_table(rows).without("attack").without_empty()
+    return {"name": clean(attack, 60), "facts": facts, "table": table, "worst": worst_rows(rows)}
+
+
+def _pictures(record: AuditRecord, place: int) -> list[tuple[str, str]]:
+    """Small pictures of a release: class sizes, distributions over people, the membership curve."""
+    made = []
+    sizes = class_sizes(record)
+    if sizes is not None:
+        axes = Axes("people in a class", "classes")
+        made.append((sizes.title, charts.bars(sizes.names, sizes.counts, axes, f"sizes-{place}")))
+    for i, found in enumerate(histograms(record)):
+        axes = Axes("value", found.unit)
+        made.append((found.title, charts.bars(found.names, found.counts, axes, f"histogram-{place}-{i}")))
+    curve = roc(record)
+    if curve is not None:
+        axes = Axes("outsiders called members", "members recognised")
+        made.append(("membership: receiver operating characteristic", charts.curve(*curve, axes, f"roc-{place}")))
+    return made

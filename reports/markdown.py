@@ -1,0 +1,129 @@
+"""The run as Markdown: for a repository, a ticket or a wiki.
+
+Tables are of the GitHub kind. Every text of the record goes through `text.markdown`, so that a pipe, a backtick or a
+tag in a label stays what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from auditor.model.record import AuditRecord, RunRecord
+from reports import glossary
+from reports.findings import Finding, bottom_line, findings, gaps, strongest_findings, verdict
+from reports.tables import (
+    Table,
+    inputs_table,
+    overview,
+    policy_table,
+    release_facts,
+    risk_table,
+    sorted_risks,
+    statistics_table,
+    tool_text,
+    utility_table,
+    worst_rows,
+)
+from reports.text import markdown, number
+
+_SIGNS = {"pass": "✓ PASS", "fail": "✗ FAIL", "mixed": "✗ FAIL IN PART", "none": "NOT JUDGED"}
+
+
+def render_markdown(run: RunRecord) -> str:
+    """The run as a Markdown document."""
+    found = verdict(run)
+    parts = [
+        f"# {markdown(run.title) or 'Audit'}",
+        f"**{_SIGNS[found.kind]}** – {markdown(found.title)}",
+        _list(markdown(line) for line in found.lines),
+    ]
+    if len(run.records) == 1:
+        parts += ["## Findings", _findings(findings(run.records[0]))]
+    elif run.records:
+        parts += _several(run)
+    for record in run.records:
+        parts += _release(record, single=len(run.records) == 1)
+    parts += _method(run)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _several(run: RunRecord) -> list[str]:
+    shown = strongest_findings(run)
+    parts = ["## Findings", markdown(bottom_line(run) or "")]
+    parts.append(_list(f"**{markdown(f.release)}** – {markdown(f.headline)} *({markdown(f.label)})*" for f in shown))
+    if len(shown) < len(run.records):
+        parts.append(f"The other {number(len(run.records) - len(shown))} releases follow below.")
+    return [*parts, "## Releases", _table(overview(run))]
+
+
+def _release(record: AuditRecord, single: bool) -> list[str]:
+    parts = [f"## Release {markdown(record.release.name, 120)}"]
+    parts.append(_list(f"{name}: {markdown(text)}" for name, text in release_facts(record)))
+    if record.policy is not None:
+        outcome = "passed" if record.policy.passed else "FAILED"
+        parts += [f"### Policy {markdown(record.policy.name)}: {outcome}", _table(policy_table(record.policy))]
+    if not single:
+        parts += ["### Findings on this release", _findings(findings(record))]
+    if record.release.sensitive:
+        parts += ["### Class statistics", _table(statistics_table(record))]
+    rows = sorted_risks(record)
+    if rows:
+        parts += ["### Risk", _table(risk_table(rows).without_empty())]
+    hit = worst_rows(rows)
+    if hit:
+        parts += ["### Worst rows", _list(f"{markdown(name)}: {text}" for name, text in hit)]
+    missing = gaps(record)
+    if missing:
+        parts.append("### Not computed")
+        parts.append(_list(f"{markdown(g.what)}: {markdown(g.status)}, {markdown(g.reason)}" for g in missing))
+    if record.utility:
+        parts += ["### Utility", _table(utility_table(record.utility))]
+    if record.notes:
+        parts += ["### Notes", _list(markdown(note) for note in record.notes)]
+    return parts
+
+
+def _findings(found: Sequence[Finding]) -> str:
+    if not found:
+        return "No attack gave a figure."
+    lines = []
+    for i, finding in enumerate(found, 1):
+        support = " ".join(markdown(line) for line in (*finding.support, finding.comparison) if line)
+        advice = f" *What lowers it:* {markdown(finding.advice)}" if finding.advice else ""
+        lines.append(f"{i}. **{markdown(finding.headline)}** *({markdown(finding.label)})* {support}{advice}")
+    return "\n".join(lines)
+
+
+def _method(run: RunRecord) -> list[str]:
+    parts = ["## Method", f"Seed {run.seed}."]
+    tools = tool_text([run.tool, *(record.tool for record in run.records)])
+    if tools:
+        parts.append(f"Made with {markdown(tools)}.")
+    read = inputs_table(run)
+    if read.rows:
+        parts.append(_table(read))
+    people = dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries)
+    if people:
+        parts += ["### Adversaries", _list(f"**{markdown(name)}**: {markdown(text)}" for name, text in people)]
+    attacks = {a.name: a for record in run.records for a in record.attacks}
+    if attacks:
+        lines = (
+            f"**{markdown(a.name)}** ({markdown(a.goal)}): {markdown(a.claim)} *{markdown(a.paper)}*"
+            for a in attacks.values()
+        )
+        parts += ["### Attacks", _list(lines)]
+    parts += ["### Columns", _list(f"**{name}**: {markdown(text)}" for name, text in glossary.COLUMNS)]
+    parts += ["### Links", _list(f"**{name}**: {markdown(text)}" for name, text in glossary.LINKS)]
+    return parts
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _table(table: Table) -> str:
+    if not table.rows:
+        return ""
+    rule = ["---:" if i in table.numeric else "---" for i in range(len(table.headings))]
+    rows = [[markdown(h) for h in table.headings], rule, *([markdown(cell) for cell in row] for row in table.rows)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -1,0 +1,242 @@
+"""Which figures go into which picture: from the record to the arguments of `charts`.
+
+Over several releases the rows of a panel are releases under the link that policies judge; over one release they are
+its links. The details of a record may hold anything, so histograms and curves are checked before they are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from auditor.model.record import AuditRecord, Risk, RunRecord
+from reports.charts import Mark, Panel, Point
+from reports.figures import (
+    attack_rank,
+    figures,
+    groups,
+    is_rate,
+    lead_adversary,
+    link_rank,
+    pick,
+    shared_utility,
+    strongest_success,
+    strongest_value,
+    utility_of,
+    value_of,
+)
+from reports.findings import utility_name
+from reports.text import clean, finite, number, spoken
+
+ROWS = 12  # releases in a panel; more make a picture nobody reads
+BINS = 16
+_PICTURED = {
+    "linking": ("success", "mean"),
+    "divergence": ("top",),
+    "membership": ("auc",),
+}
+_HEADINGS = {
+    "linking": "Linking: the right record is found",
+    "homogeneity": "Homogeneity: the {column} is guessed right",
+    "proximity": "Proximity: the {column} lies in the claimed interval",
+    "divergence": "Divergence: an unrelated {column} is believed (a harm)",
+    "membership": "Membership: members ranked above outsiders (0.5 is a coin)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Risk against utility: the points, what the axes measure, and the releases that have no place in it."""
+
+    points: tuple[Point, ...]
+    x: str
+    y: str
+    missing: tuple[str, ...]
+    better: str
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Names and counts of bars, with what they count."""
+
+    title: str
+    names: tuple[str, ...]
+    counts: tuple[float, ...]
+    unit: str
+
+
+def frontier(run: RunRecord) -> Frontier | None:
+    """Risk against utility over the releases of a run; nothing where an axis has no figures."""
+    axis = shared_utility(run)
+    if axis is None:
+        return None
+    controlled = any(strongest_success(record) is not None for record in run.records)
+    points, missing, better = [], [], "lower"
+    for place, record in enumerate(run.records, 1):
+        row = utility_of(record, *axis)
+        found = _risk(record, controlled)
+        x = finite(row.value) if row is not None else None
+        if row is None or found is None or x is None:
+            missing.append(clean(record.release.name, 60))
+            continue
+        better = row.better
+        risk, (y, low, high) = found
+        note = f"Strongest: {risk.attack}" + (f" of {risk.sensitive}" if risk.sensitive else "")
+        note += f", {risk.adversary}" + (f", link {risk.link}" if risk.link else "")
+        method = clean(record.release.method or record.release.kind, 40)
+        points.append(Point(place, clean(record.release.name, 60), x, y, low, high, note, method))
+    if not points:
+        return None
+    y_name = "strongest attack, excess over control" if controlled else "strongest attack, success"
+    return Frontier(
+        tuple(points), f"{utility_name(*axis)}, {clean(better, 20)} is better", y_name, tuple(missing), better
+    )
+
+
+def _risk(record: AuditRecord, controlled: bool) -> tuple[Risk, tuple[float, float | None, float | None]] | None:
+    if controlled:
+        pair = strongest_success(record)
+        return None if pair is None else (pair[0], (pair[1].value, pair[1].low, pair[1].high))
+    best = strongest_value(record)
+    return None if best is None else (best, (value_of(best), finite(best.low), finite(best.high)))
+
+
+def panels(run: RunRecord) -> list[Panel]:
+    """A panel for each attack and sensitive column; its rows are releases, or the links of the one release."""
+    rows = [r for record in run.records for r in figures(record)]
+    made = []
+    for attack, sensitive in groups(rows):
+        of_one = len(run.records) == 1
+        marks = _links(run.records[0], attack, sensitive) if of_one else _releases(run, attack, sensitive)
+        if marks:
+            made.append(Panel(_heading(attack, sensitive), tuple(marks)))
+    return made
+
+
+def _heading(attack: str, sensitive: str | None) -> str:
+    column = spoken(sensitive) if sensitive else "value"
+    name = clean(attack, 40)
+    other = f"{name[:1].upper()}{name[1:]}" + (f": {column}" if sensitive else "")
+    return _HEADINGS[attack].replace("{column}", column) if attack in _HEADINGS else other
+
+
+def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
+    marks = []
+    for place, record in enumerate(run.records, 1):
+        mine = [r for r in _rows(record, attack, sensitive) if r.adversary == lead_adversary(record)]
+        row = _pictured(attack, mine)
+        if row is not None:
+            marks.append(_mark(f"{place} {clean(record.release.name, 60)}", row))
+    if len(marks) > ROWS:
+        kept = sorted(marks, key=lambda m: -m.value)[:ROWS]
+        marks = [m for m in marks if m in kept][:ROWS]
+    return marks
+
+
+def _links(record: AuditRecord, attack: str, sensitive: str | None) -> list[Mark]:
+    rows = _rows(record, attack, sensitive)
+    adversary = lead_adversary(record)
+    mine = [r for r in rows if r.adversary == adversary] or rows
+    links = sorted(dict.fromkeys(r.link for r in mine), key=link_rank)
+    found = [row for link in links if (row := _pictured(attack, [r for r in mine if r.link == link])) is not None]
+    if attack == "membership":
+        scores = {str(r.params.get("score", "")): r for r in mine if r.measure == "auc" and is_rate(r)}
+        against = [r for r in mine if r.measure == "auc" and r.params.get("against", "outsiders") == "outsiders"]
+        if len(scores) > 1 and against:
+            return [_mark(f"score {spoken(r.params.get('score', ''))}", r) for r in against]
+    return [_mark(f"link {spoken(r.link)}" if r.link else spoken(r.adversary), r) for r in found]
+
+
+def _rows(record: AuditRecord, attack: str, sensitive: str | None) -> list[Risk]:
+    return [r for r in figures(record) if r.attack == attack and r.sensitive == sensitive]
+
+
+def _pictured(attack: str, rows: Sequence[Risk]) -> Risk | None:
+    for measure in _PICTURED.get(attack, ("success",)):
+        row = pick(rows, measure)
+        if row is not None and is_rate(row):
+            return row
+    return None
+
+
+def _mark(name: str, risk: Risk) -> Mark:
+    low, high = finite(risk.low), finite(risk.high)
+    return Mark(name, value_of(risk), low, high, finite(risk.baseline), finite(risk.control))
+
+
+def class_sizes(record: AuditRecord) -> Histogram | None:
+    """How many classes there are of each size, in at most some dozen bins."""
+    sizes = {int(size): float(count) for size, count in record.release.class_sizes.items() if str(size).isdigit()}
+    if not sizes:
+        return None
+    low, high = min(sizes), max(sizes)
+    step = -(-(high - low + 1) // BINS)
+    names, counts = [], []
+    for start in range(low, high + 1, step):
+        names.append(str(start) if step == 1 else f"{start}–{start + step - 1}")
+        counts.append(sum(count for size, count in sizes.items() if start <= size < start + step))
+    return Histogram("Class sizes", tuple(names), tuple(counts), "classes")
+
+
+def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
+    """The distributions over people that the attacks left in their details, for the lead adversary's first link."""
+    made: list[Histogram] = []
+    seen: set[tuple[str, str | None, str]] = set()
+    adversary = lead_adversary(record)
+    rows = sorted(figures(record), key=lambda r: (r.adversary != adversary, attack_rank(r.attack), link_rank(r.link)))
+    for risk in rows:
+        key = (risk.attack, risk.sensitive, risk.measure)
+        noted = risk.detail.get("histogram")
+        if key in seen or not isinstance(noted, Mapping) or len(made) >= limit:
+            continue
+        drawn = _histogram(_histogram_title(risk), noted)
+        if drawn is not None:
+            seen.add(key)
+            made.append(drawn)
+    return made
+
+
+def _histogram_title(risk: Risk) -> str:
+    column = f" of {spoken(risk.sensitive)}" if risk.sensitive else ""
+    link = f", link {clean(risk.link, 40)}" if risk.link else ""
+    return f"{clean(risk.attack, 40)}{column}: {spoken(risk.measure)}{link}"
+
+
+def _histogram(title: str, noted: Mapping[str, Any]) -> Histogram | None:
+    counts = _numbers(noted.get("counts"))
+    edges, labels = _numbers(noted.get("edges")), noted.get("labels")
+    if counts is None or not counts:
+        return None
+    if edges is not None and len(edges) == len(counts) + 1:
+        names = tuple(_edge(low, high) for low, high in pairwise(edges))
+    elif isinstance(labels, list | tuple) and len(labels) == len(counts):
+        names = tuple(clean(label, 40) for label in labels)
+    else:
+        return None
+    return Histogram(title, names, counts, "people")
+
+
+def _edge(low: float, high: float) -> str:
+    return f"{low:.3g}–{high:.3g}" if max(abs(low), abs(high)) < 1000 else f"{number(low)}–{number(high)}"
+
+
+def roc(record: AuditRecord) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """The curve of the membership attack that stands for the release."""
+    rows = [r for r in figures(record) if isinstance(r.detail.get("roc"), Mapping)]
+    best = pick(rows, "auc") or (rows[0] if rows else None)
+    if best is None:
+        return None
+    across, up = _numbers(best.detail["roc"].get("fpr")), _numbers(best.detail["roc"].get("tpr"))
+    if across is None or up is None or len(across) != len(up) or len(up) < 2:
+        return None
+    return across, up
+
+
+def _numbers(values: object) -> tuple[float, ...] | None:
+    if not isinstance(values, list | tuple):
+        return None
+    found = [finite(value) for value in values]
+    kept = tuple(value for value in found if value is not None)
+    return kept if len(kept) == len(found) else None

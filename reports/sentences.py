@@ -1,0 +1,347 @@
+"""What each measure of each attack means, as a sentence about people.
+
+`sentence(risk, ...)` turns one figure into words; `who(record, risk)` names the attacker by what they know;
+`comparison(risk)` sets a figure beside its control and baseline. All return plain text: column names in it come from
+the user's files, and the renderers escape them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from auditor.model.record import AuditRecord, Risk
+from reports.figures import excess_of, false_positives, is_rate, reference_of, standing_of, value_of
+from reports.text import clean, finite, number, percent, probability, short, span, spoken, words
+
+LINK_KNOWLEDGE = {
+    "class": "is told their class",
+    "containment": "counts every class that could hold them alike",
+    "likelihood": "weighs the classes by how likely each holds them",
+    "tightest": "takes the tightest class that covers them",
+    "distance": "takes the nearest published record",
+}
+_HEDGES = re.compile(r"\b(except|all but|other than|without|not know(?! whether| if| that))\b", re.IGNORECASE)
+
+
+def who(record: AuditRecord, risk: Risk) -> str:
+    """The attacker, by what they know: `someone who knows their age, sex and postcode and is told …`."""
+    known = known_columns(record, risk.adversary)
+    name = clean(risk.adversary, 60)
+    attacker = f"someone who knows their {words(known)}" if known else f"the adversary “{name}”"
+    knowledge = LINK_KNOWLEDGE.get(risk.link or "")
+    if knowledge is None:
+        return attacker
+    return f"{attacker} and {knowledge}" if known else f"{attacker}, who {knowledge}"
+
+
+def known_columns(record: AuditRecord, adversary: str) -> list[str]:
+    """The quasi-identifiers that the adversary's own sentence says are known; none where it is not plain."""
+    sentence = next((a.sentence for a in record.adversaries if a.name == adversary), "")
+    if _HEDGES.search(sentence):
+        return []
+    return [spoken(column) for column in record.release.quasi if _names(sentence, column)]
+
+
+def _names(sentence: str, column: str) -> bool:
+    spellings = {re.escape(column), re.escape(column.replace("_", " "))}
+    return any(re.search(rf"(?<!\w){name}(?!\w)", sentence) for name in spellings)
+
+
+def sentence(risk: Risk, attacker: str | None = None) -> str:
+    """The figure in words; with `attacker` (from `who`) the sentence says by whom."""
+    by = f" by {attacker}" if attacker else ""
+    make = _SENTENCES.get((risk.attack, risk.measure))
+    if make is not None:
+        return make(risk, by)
+    return _other_success(risk, by) if risk.measure == "success" and is_rate(risk) else _other(risk, by)
+
+
+def comparison(risk: Risk) -> str:
+    """The figure beside its control and its baseline, and what that leaves; empty where there is neither."""
+    share = percent if is_rate(risk) else number
+    control, baseline = finite(risk.control), finite(risk.baseline)
+    parts = []
+    if control is not None:
+        parts.append(f"{control_people(risk)}: {share(control)}")
+    if baseline is not None:
+        parts.append(f"the same guess without the release: {share(baseline)}")
+    text = "; ".join(parts)
+    sentences = [text[:1].upper() + text[1:] + "."] if text else []
+    excess, standing = excess_of(risk), standing_of(risk)
+    if excess is not None and standing.kind == "above":
+        rest = span(excess.low, excess.high)
+        sentences.append(
+            f"Of the cases that fail for people outside, {percent(excess.value)}{f' ({rest})' if rest else ''} "
+            "succeed for people inside: that is the excess risk of being in the release."
+        )
+    sentences.extend(shortfall(risk))
+    return " ".join(sentences)
+
+
+def shortfall(risk: Risk) -> list[str]:
+    """What must be said where a figure does not beat the guesses it is held against."""
+    standing, held = standing_of(risk), reference_of(risk)
+    against = {"control": "what it reaches on people outside the release", "baseline": "a guess without the release"}
+    said = []
+    if held is not None and standing.kind != "above":
+        name = against.get(held.name, "chance")
+        verb = "The attack does not beat" if standing.kind == "not_above" else "The attack is not shown to beat"
+        why = "" if standing.kind == "not_above" else ": the difference may be chance"
+        said.append(f"{verb} {name}{why}.")
+    baseline = finite(risk.baseline)
+    if held is not None and held.name == "control" and baseline is not None and value_of(risk) <= baseline + 1e-9:
+        said.append(f"It does {'also ' if said else ''}not beat {against['baseline']}.")
+    return said
+
+
+def control_people(risk: Risk) -> str:
+    """Who the control is made of, in words."""
+    kind = (risk.control_kind or "").replace("_", "-").lower()
+    if kind.startswith("outsider"):
+        return "the same attack on people who are not in the release"
+    if kind.startswith("leave"):
+        return "the same attack on the same people with their own record taken out"
+    if kind.startswith("fake"):
+        return "the same attack on made-up people"
+    return f"the same attack on a control group ({spoken(kind)})" if kind else "the same attack on a control group"
+
+
+def revealed(risk: Risk) -> str | None:
+    """The attacker's claim, where the user asked for values to be shown."""
+    window, claim = risk.detail.get("window"), risk.detail.get("claim")
+    if isinstance(window, list | tuple) and len(window) == 2 and all(finite(edge) is not None for edge in window):
+        return f"between {number(window[0])} and {number(window[1])}"
+    if claim is not None and not isinstance(claim, dict):
+        return ", ".join(clean(item, 60) for item in claim) if isinstance(claim, list | tuple) else clean(claim)
+    return None
+
+
+def _column(risk: Risk) -> str:
+    return spoken(risk.sensitive) if risk.sensitive else "sensitive value"
+
+
+def _of(risk: Risk, plural: str = "people") -> str:
+    """`34 of 100 people`, `None of 100 people`, `The one person asked about`."""
+    count = value_of(risk)
+    if risk.n == 1:
+        return "The one person asked about" if count >= 1 else "Not even the one person asked about"
+    shown = "None" if count == 0 else number(count)
+    return f"{shown} of {number(risk.n)} {plural}" if risk.n is not None else f"{shown} of the {plural}"
+
+
+def _share(risk: Risk) -> str:
+    """`62 % of 100 people (95 % interval 52–71 %)`."""
+    value = value_of(risk)
+    if risk.n == 1:
+        return "the one person asked about" + ("" if value == 1 else f" with probability {probability(value)}")
+    bounds = span(finite(risk.low), finite(risk.high))
+    people = f"{number(risk.n)} people" if risk.n is not None else "the people"
+    return f"{percent(value)} of {people}" + (f" (95{chr(0x202F)}% interval {bounds})" if bounds else "")
+
+
+def _one_in(value: float) -> str:
+    """`0.2 (one in 5)`."""
+    text = probability(value)
+    if not 0 < value <= 0.5:
+        return text
+    return f"{text} (one in {short(round(1 / value, 1 if value > 0.1 else 0))})"
+
+
+def _tau(risk: Risk, name: str, usual: float) -> str:
+    value = finite(risk.params.get(name))
+    return percent(usual if value is None else value)
+
+
+def _epsilon(risk: Risk) -> str:
+    value = finite(risk.params.get("epsilon"))
+    return "a short distance" if value is None else f"±{number(value)}"
+
+
+def _width(risk: Risk) -> str:
+    value = finite(risk.params.get("width", risk.params.get("epsilon")))
+    return "a short interval" if value is None else f"an interval of width {number(value)}"
+
+
+def _reading(risk: Risk) -> str:
+    return " (each distinct value counted once)" if risk.params.get("reading") == "distinct" else ""
+
+
+def _attacker(by: str) -> str:
+    """The attacker as the subject of a sentence."""
+    name = by.removeprefix(" by ").replace("knows their", "knows a person's", 1)
+    return name[:1].upper() + name[1:] if name else "The attacker"
+
+
+def _others(risk: Risk) -> str:
+    return "made-up people" if risk.params.get("against") == "fakes" else "people who are not in the data"
+
+
+def _linking_max(risk: Risk, by: str) -> str:
+    return f"The most exposed person is linked to their own record with probability {_one_in(value_of(risk))}{by}."
+
+
+def _linking_mean(risk: Risk, by: str) -> str:
+    return f"On average a person is linked to their own record with probability {_one_in(value_of(risk))}{by}."
+
+
+def _linking_at_risk(risk: Risk, by: str) -> str:
+    return f"{_of(risk)} can be linked to their own record with a probability above {_tau(risk, 'threshold', 0.2)}{by}."
+
+
+def _linking_success(risk: Risk, by: str) -> str:
+    return f"{_attacker(by)} points at the right record for {_share(risk)}."
+
+
+def _linking_class_found(risk: Risk, by: str) -> str:
+    return f"The right class was named for {_share(risk)}{by}."
+
+
+def _certain(risk: Risk, by: str) -> str:
+    return f"{_of(risk)} in this release can be given their {_column(risk)} with certainty{by}."
+
+
+def _homogeneity_above(risk: Risk, by: str) -> str:
+    return f"{_of(risk)} can be given their {_column(risk)} with a confidence above {_tau(risk, 'tau', 0.5)}{by}."
+
+
+def _homogeneity_success(risk: Risk, by: str) -> str:
+    return f"{_attacker(by)} guesses the {_column(risk)} right for {_share(risk)}."
+
+
+def _proximity_max(risk: Risk, by: str) -> str:
+    return (
+        f"For the most exposed person, {percent(value_of(risk))} of the belief about their {_column(risk)} lies within "
+        f"{_epsilon(risk)} of the truth{by and f', as seen{by}'}."
+    )
+
+
+def _proximity_mean(risk: Risk, by: str) -> str:
+    return (
+        f"On average {percent(value_of(risk))} of the belief about a person's {_column(risk)} lies within "
+        f"{_epsilon(risk)} of the truth{by and f', as seen{by}'}."
+    )
+
+
+def _proximity_above(risk: Risk, by: str) -> str:
+    return (
+        f"{_of(risk)} can be placed within {_epsilon(risk)} of their true {_column(risk)} with a confidence above "
+        f"{_tau(risk, 'tau', 0.5)}{by}."
+    )
+
+
+def _proximity_window(risk: Risk, by: str) -> str:
+    return (
+        f"At most, {percent(value_of(risk))} of the belief about one person's {_column(risk)} falls into "
+        f"{_width(risk)}{by and f', as seen{by}'}."
+    )
+
+
+def _proximity_success(risk: Risk, by: str) -> str:
+    return f"{_attacker(by)} names {_width(risk)} that holds the true {_column(risk)} for {_share(risk)}."
+
+
+def _proximity_m(risk: Risk, by: str) -> str:
+    m = value_of(risk)
+    near = f"within {_epsilon(risk)} of one of them"
+    if m <= 1:
+        return f"No protection against a near guess: in some class all {_column(risk)} values lie {near} (m = 1)."
+    return (
+        f"At most one in {number(m)} of the {_column(risk)} values of a class lies {near} "
+        f"((ε,m)-anonymity holds up to m = {number(m)}){by and f', as seen{by}'}."
+    )
+
+
+def _divergence_mean(risk: Risk, by: str) -> str:
+    return (
+        f"On average {percent(value_of(risk))} of the belief about a person's {_column(risk)} lies on values unrelated "
+        f"to the truth{_reading(risk)}{by and f', as seen{by}'}."
+    )
+
+
+def _divergence_above(risk: Risk, by: str) -> str:
+    return (
+        f"{_of(risk)} would be believed to have an unrelated {_column(risk)} with a confidence above "
+        f"{_tau(risk, 'tau', 0.5)}{_reading(risk)}{by}."
+    )
+
+
+def _divergence_top(risk: Risk, by: str) -> str:
+    return (
+        f"The strongest belief about the {_column(risk)} is wrong, and unrelated to the truth, for "
+        f"{_share(risk)}{_reading(risk)}{by and f', as seen{by}'}."
+    )
+
+
+def _auc(risk: Risk, by: str) -> str:
+    bounds = span(finite(risk.low), finite(risk.high))
+    other = "made-up person" if risk.params.get("against") == "fakes" else "who is not"
+    return (
+        f"{_attacker(by)} tells one person who is in the data from one {other} in {percent(value_of(risk))} of pairs"
+        f"{f' ({bounds})' if bounds else ''}; tossing a coin gives {percent(0.5)}."
+    )
+
+
+def _advantage(risk: Risk, by: str) -> str:
+    value = percent(value_of(risk)).removesuffix("%").strip(" \u202f")
+    return (
+        f"At the best cut-off, the share called members is {value} percentage points higher among members than among "
+        f"{_others(risk)}{by and f', as told{by}'}."
+    )
+
+
+def _tpr(risk: Risk, by: str) -> str:
+    rate = false_positives(risk) or 0.0
+    return (
+        f"If {percent(rate)} of {_others(risk)} may be called members in error, "
+        f"{percent(value_of(risk))} of the members are recognised{by}."
+    )
+
+
+def _no_match(risk: Risk, by: str) -> str:
+    seen = f", seen{by}" if by else ""
+    share = percent(value_of(risk))
+    return f"{share} of outsiders match nothing that is published: they are known for certain to be out{seen}."
+
+
+def _fakes(risk: Risk, by: str) -> str:
+    return f"{_of(risk, 'made-up people')} match the release as if they were in it{by and f', seen{by}'}."
+
+
+def _other_success(risk: Risk, by: str) -> str:
+    about = f" at the {_column(risk)}" if risk.sensitive else ""
+    return f"The {clean(risk.attack, 60)} attack{about} is right for {_share(risk)}{by and f', made{by}'}."
+
+
+def _other(risk: Risk, by: str) -> str:
+    about = f" ({_column(risk)})" if risk.sensitive else ""
+    value = probability(value_of(risk)) if is_rate(risk) else number(value_of(risk))
+    name = f"{clean(risk.attack, 60)}{about}"
+    return f"{name[:1].upper()}{name[1:]}: {spoken(risk.measure)} is {value}{by and f', reached{by}'}."
+
+
+_SENTENCES: dict[tuple[str, str], Callable[[Risk, str], str]] = {
+    ("linking", "max"): _linking_max,
+    ("linking", "mean"): _linking_mean,
+    ("linking", "at_risk"): _linking_at_risk,
+    ("linking", "success"): _linking_success,
+    ("linking", "class_found"): _linking_class_found,
+    ("homogeneity", "certain"): _certain,
+    ("homogeneity", "above"): _homogeneity_above,
+    ("homogeneity", "success"): _homogeneity_success,
+    ("proximity", "max"): _proximity_max,
+    ("proximity", "mean"): _proximity_mean,
+    ("proximity", "above"): _proximity_above,
+    ("proximity", "window"): _proximity_window,
+    ("proximity", "success"): _proximity_success,
+    ("proximity", "m"): _proximity_m,
+    ("divergence", "mean"): _divergence_mean,
+    ("divergence", "above"): _divergence_above,
+    ("divergence", "top"): _divergence_top,
+    ("membership", "auc"): _auc,
+    ("membership", "advantage"): _advantage,
+    ("membership", "tpr_at_fpr_0.01"): _tpr,
+    ("membership", "tpr_at_fpr_0.001"): _tpr,
+    ("membership", "no_match"): _no_match,
+    ("membership", "fakes"): _fakes,
+}

@@ -1,0 +1,327 @@
+"""The tables of a report as rows of plain text, the same for every renderer.
+
+A `Table` holds headings and cells that are already written as text but not yet escaped. The overview has the figures
+a policy looks at (prosecutor, link `class`) with the strongest other link beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
+from reports.figures import (
+    COUNTS,
+    attack_rank,
+    excess_of,
+    figures,
+    groups,
+    is_rate,
+    lead_adversary,
+    link_rank,
+    pick,
+    strongest_link,
+    utility_of,
+    value_of,
+)
+from reports.findings import relation, utility_name
+from reports.text import NONE, clean, finite, interval, number, probability, settings, short, spoken
+
+_STATISTICS = (
+    "alpha",
+    "l_distinct",
+    "l_entropy",
+    "l_recursive_c",
+    "t_equal",
+    "t_ordered",
+    "t_hierarchical",
+    "beta_basic",
+    "beta_enhanced",
+    "delta_disclosure",
+)
+_SHOWN_WORST = 20
+_PLAIN = ("reading", "score", "against")  # parameters whose value says enough without the name
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Headings and rows of text; `numeric` holds the numbers of the columns to set right-aligned."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+    def without(self, *names: str) -> Table:
+        """The table without the columns of these headings."""
+        kept = [i for i, heading in enumerate(self.headings) if heading not in names]
+        return Table(
+            tuple(self.headings[i] for i in kept),
+            tuple(tuple(row[i] for i in kept) for row in self.rows),
+            frozenset(kept.index(i) for i in self.numeric if i in kept),
+        )
+
+    def without_empty(self) -> Table:
+        """The table without the columns that say nothing in any row."""
+        empty = {
+            heading
+            for i, heading in enumerate(self.headings)
+            if self.rows and all(row[i] in ("", NONE) for row in self.rows)
+        }
+        return self.without(*empty)
+
+
+def figure(risk: Risk) -> str:
+    """A risk figure as text: `34 of 100` for counts, a probability for rates; what is missing says so."""
+    value = finite(risk.value)
+    if risk.status == NOT_CONVERGED:
+        return "did not converge"
+    if risk.status != OK or value is None:
+        return "not applicable" if risk.status != OK else NONE
+    if risk.measure in COUNTS:
+        return number(value) + (f" of {number(risk.n)}" if risk.n is not None else "")
+    return probability(value) if is_rate(risk) else number(value)
+
+
+def _companion(risk: Risk, value: float | None) -> str:
+    found = finite(value)
+    if found is None:
+        return NONE
+    return probability(found) if is_rate(risk) and 0 <= found <= 1 else number(round(found, 2))
+
+
+def excess_text(risk: Risk) -> str:
+    """The excess over the control with its interval."""
+    excess = excess_of(risk) if risk.status == OK and finite(risk.value) is not None else None
+    if excess is None:
+        return NONE
+    return " ".join(part for part in (probability(excess.value), interval(excess.low, excess.high)) if part)
+
+
+def overview(run: RunRecord) -> Table:
+    """One row a release: its k, the headline risks, utility and verdict."""
+    columns: dict[str, list[str]] = {}
+
+    def put(place: int, heading: str, text: str) -> None:
+        cells = columns.setdefault(heading, [NONE] * len(run.records))
+        cells[place] = text
+
+    for heading in ("#", "release", "verdict", "k", "link mean", "link max"):
+        columns[heading] = [NONE] * len(run.records)
+    for place, record in enumerate(run.records):
+        put(place, "#", str(place + 1))
+        put(place, "release", clean(record.release.name, 60))
+        put(place, "verdict", verdict_word(record.policy))
+        put(place, "k", number(record.release.k))
+        for heading, text in _headline_risks(record):
+            put(place, heading, text)
+    for place, record in enumerate(run.records):
+        for measure, statistic in (("queries", "median"), ("granularity", None)):
+            row = utility_of(record, measure, statistic)
+            put(place, utility_name(measure, statistic), number(finite(row.value)) if row is not None else NONE)
+    headings = tuple(columns)
+    rows = tuple(tuple(columns[h][i] for h in headings) for i in range(len(run.records)))
+    numeric = frozenset(i for i, h in enumerate(headings) if h not in ("release", "verdict"))
+    return Table(headings, rows, numeric).without_empty()
+
+
+def _headline_risks(record: AuditRecord) -> Iterable[tuple[str, str]]:
+    adversary = lead_adversary(record)
+    rows = [r for r in figures(record) if r.adversary == adversary]
+    linking = [r for r in rows if r.attack == "linking"]
+    for measure in ("mean", "max"):
+        if (row := pick(linking, measure)) is not None:
+            yield f"link {measure}", probability(value_of(row))
+    for attack, sensitive in groups(rows):
+        if attack != "homogeneity":
+            continue
+        mine = [r for r in rows if r.attack == attack and r.sensitive == sensitive]
+        if (row := pick(mine, "success")) is None:
+            continue
+        name = spoken(sensitive) if sensitive else "value"
+        excess, other = excess_of(row), strongest_link(mine, row)
+        yield f"{name} guessed", probability(value_of(row))
+        if excess is not None:
+            yield f"{name} excess", probability(excess.value)
+        if other is not None:
+            yield f"{name} best other link", f"{probability(value_of(other))} {clean(other.link or '', 20)}"
+    membership = [r for r in rows if r.attack == "membership"]
+    if (row := pick(membership, "auc")) is not None:
+        yield "member AUC", probability(value_of(row))
+
+
+def verdict_word(policy: PolicyVerdict | None) -> str:
+    """`pass`, `FAIL` or a dash."""
+    return NONE if policy is None else "pass" if policy.passed else "FAIL"
+
+
+def sorted_risks(record: AuditRecord, attack: str | None = None) -> list[Risk]:
+    """The rows with a figure, by attack, sensitive column, adversary and link."""
+    rows = [r for r in figures(record) if attack is None or r.attack == attack]
+    names, people, columns = (
+        _places(r.attack for r in rows),
+        _places(r.adversary for r in rows),
+        _places(r.sensitive for r in rows),
+    )
+    return sorted(
+        rows,
+        key=lambda r: (
+            attack_rank(r.attack),
+            names[r.attack],
+            columns[r.sensitive],
+            people[r.adversary],
+            link_rank(r.link),
+        ),
+    )
+
+
+def _places(items: Iterable[str | None]) -> dict[str | None, int]:
+    return {item: place for place, item in enumerate(dict.fromkeys(items))}
+
+
+def risk_table(rows: Sequence[Risk], said: Collection[str] = ()) -> Table:
+    """The risk rows with everything a row says, except its worst rows and the parameters `said` elsewhere."""
+    headings = (
+        "attack", "adversary", "link", "sensitive", "measure", "value", "interval",
+        "expected", "baseline", "control", "excess", "n",
+    )  # fmt: skip
+    cells = tuple(
+        (
+            clean(r.attack, 40),
+            clean(r.adversary, 40),
+            clean(r.link, 40) if r.link else NONE,
+            clean(r.sensitive, 40) if r.sensitive else NONE,
+            measure_text(r, said),
+            figure(r),
+            interval(finite(r.low), finite(r.high)) or NONE,
+            _companion(r, r.expected),
+            _companion(r, r.baseline),
+            _companion(r, r.control),
+            excess_text(r),
+            number(r.n),
+        )
+        for r in rows
+    )
+    return Table(headings, cells, frozenset(range(5, 12)))
+
+
+def measure_text(risk: Risk, said: Collection[str] = ()) -> str:
+    """The measure with its parameters, less those already `said`: `above (tau=0.5)`."""
+    plain = [key for key in _PLAIN if key in risk.params and key not in said]
+    parts = [clean(risk.params[key], 40) for key in plain]
+    if rest := settings(risk.params, {*said, *plain}):
+        parts.append(rest)
+    given = ", ".join(parts)
+    return clean(risk.measure, 40) + (f" ({given})" if given else "")
+
+
+def utility_table(rows: Sequence[Utility]) -> Table:
+    """The utility figures with the way that is better; what is missing says why."""
+    cells = []
+    for row in rows:
+        value = finite(row.value)
+        known = row.status == OK and value is not None
+        given = settings(row.params)
+        bounds = interval(finite(row.low), finite(row.high)) if known else ""
+        shown = " ".join(part for part in (number(value), bounds) if part) if known else _status(row.status)
+        note = f"{clean(row.better, 20)} is better" if known else clean(row.reason or "no reason given")
+        cells.append((clean(row.measure, 40) + (f" ({given})" if given else ""), shown, note))
+    return Table(("measure", "value", "note"), tuple(cells), frozenset({1}))
+
+
+def _status(status: str) -> str:
+    return (
+        "did not converge"
+        if status == NOT_CONVERGED
+        else "no figure"
+        if status == OK
+        else clean(status).replace("_", " ")
+    )
+
+
+def policy_table(policy: PolicyVerdict) -> Table:
+    """The checks of a policy."""
+    cells = tuple(
+        (
+            clean(c.measure, 80),
+            f"{relation(c.relation)} {short(c.limit)}",
+            number(finite(c.value)),
+            "holds" if c.passed else "FAILS" if c.passed is not None else "no figure",
+            clean(c.reason or c.source or ""),
+        )
+        for c in policy.checks
+    )
+    return Table(("measure", "must be", "is", "outcome", "note"), cells, frozenset({1, 2})).without_empty()
+
+
+def statistics_table(record: AuditRecord) -> Table:
+    """The class statistics of each sensitive column; only those that some column has."""
+    facts = record.release.sensitive
+    names = [name for name in _STATISTICS if any(getattr(f, name) is not None for f in facts)]
+    cells = tuple(
+        (clean(f.column, 60), number(f.values), *(number(finite(getattr(f, name))) for name in names)) for f in facts
+    )
+    asked = next((f.l_recursive_l for f in facts if f.l_recursive_l is not None), None)
+    shown = [f"l_recursive_c (l={asked})" if name == "l_recursive_c" and asked else name for name in names]
+    return Table(("sensitive column", "values", *shown), cells, frozenset(range(1, len(names) + 2)))
+
+
+def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
+    """What the release is, as pairs of name and text."""
+    release = record.release
+    pairs = [
+        ("kind", clean(release.kind)),
+        ("method", _method(record)),
+        ("rows", number(release.rows)),
+        ("suppressed rows", f"{number(release.suppressed_rows)} ({clean(release.suppression)})"),
+        ("classes", number(release.classes)),
+        ("smallest class (k)", number(release.k)),
+        ("quasi-identifiers", ", ".join(clean(q, 60) for q in release.quasi)),
+        ("blocks", " | ".join(", ".join(clean(c, 60) for c in block) for block in release.blocks)),
+        ("promises", "; ".join(clean(p) for p in release.promises)),
+    ]
+    return [(name, text) for name, text in pairs if text and text != NONE]
+
+
+def _method(record: AuditRecord) -> str:
+    if record.release.method is None:
+        return ""
+    given = settings(record.release.params)
+    return clean(record.release.method) + (f" ({given})" if given else "")
+
+
+def worst_rows(rows: Sequence[Risk]) -> list[tuple[str, str]]:
+    """Row numbers of the people hit hardest, one entry for each list that differs."""
+    gathered: dict[tuple[int, ...], list[str]] = {}
+    for risk in rows:
+        if risk.worst_rows:
+            where = " ".join(
+                clean(part, 40) for part in (risk.sensitive, risk.measure, risk.link and f"({risk.link})") if part
+            )
+            gathered.setdefault(tuple(risk.worst_rows), []).append(where)
+    made = []
+    for numbers, names in gathered.items():
+        more = len(numbers) - _SHOWN_WORST
+        text = ", ".join(str(row) for row in numbers[:_SHOWN_WORST]) + (f" and {number(more)} more" if more > 0 else "")
+        shown = "; ".join(names[:3]) + (f"; and {number(len(names) - 3)} more figures" if len(names) > 3 else "")
+        made.append((shown, text))
+    return made
+
+
+def inputs(run: RunRecord) -> list[Input]:
+    """The files that the run read, each once."""
+    return list(dict.fromkeys(item for record in run.records for item in record.inputs))
+
+
+def inputs_table(run: RunRecord) -> Table:
+    """The files that the run read, with their hashes."""
+    cells = tuple(
+        (clean(i.role, 40), clean(i.name), number(i.rows), clean(i.sha256, 64) if i.sha256 else NONE)
+        for i in inputs(run)
+    )
+    return Table(("role", "name", "rows", "SHA-256"), cells, frozenset({2}))
+
+
+def tool_text(tools: Iterable[Mapping[str, str]]) -> str:
+    """The versions that made the record: `auditor 0.1.0, numpy 2.4.6`."""
+    seen = {clean(name, 40): clean(version, 40) for tool in tools for name, version in tool.items()}
+    return ", ".join(f"{name} {version}" for name, version in seen.items())

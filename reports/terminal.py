@@ -1,0 +1,199 @@
+"""The run as text for a terminal of 80 to 120 columns.
+
+One release: every risk figure, grouped by attack, column and adversary so that the rows stay narrow. Several: the
+overview and the strongest finding of each, the rest being a matter for the other renderers.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from itertools import groupby
+
+from tabulate import tabulate
+
+from auditor.model.record import AuditRecord, Risk, RunRecord
+from reports.findings import Finding, bottom_line, findings, gaps, strongest_findings, verdict
+from reports.tables import (
+    Table,
+    overview,
+    policy_table,
+    risk_table,
+    sorted_risks,
+    statistics_table,
+    tool_text,
+    utility_table,
+    worst_rows,
+)
+from reports.text import THIN, clean, number, settings
+
+_SIGNS = {"pass": "PASS", "fail": "FAIL", "mixed": "FAIL IN PART", "none": "NOT JUDGED"}
+_SPARE = ("best other link", "excess", "AUC")  # endings of the headings that go first where the terminal is narrow
+
+
+def render_terminal(run: RunRecord, width: int = 100) -> str:
+    """The run as text, at most `width` columns wide where its names allow it."""
+    parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(run, width)]
+    if len(run.records) == 1:
+        parts.extend(_release(run.records[0], width))
+    elif run.records:
+        parts.append(_several(run, width))
+    tools = tool_text([run.tool])
+    parts.append(_wrap(f"Seed {run.seed}" + (f"; {tools}" if tools else ""), width))
+    return "\n\n".join(part for part in parts if part).replace(THIN, " ") + "\n"
+
+
+def _title(text: str, rule: str, width: int) -> str:
+    shown = clean(text, max(width, 20))
+    return f"{shown}\n{rule * len(shown)}"
+
+
+def _wrap(text: str, width: int, first: str = "", then: str | None = None) -> str:
+    rest = " " * len(first) if then is None else then
+    return textwrap.fill(text, max(width, 40), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+
+
+def _verdict(run: RunRecord, width: int) -> str:
+    found = verdict(run)
+    lines = [_wrap(f"{_SIGNS[found.kind]}  {found.title}", width)]
+    return "\n".join(lines + [_wrap(line, width, "  - ") for line in found.lines])
+
+
+def _several(run: RunRecord, width: int) -> str:
+    table = overview(run)
+    spare = ["granularity", "#", *(h for ending in _SPARE for h in table.headings if h.endswith(ending))]
+    parts = [_title("Releases", "-", width), _fitted(table, width, spare)]
+    line = bottom_line(run)
+    if line:
+        parts.append(_wrap(line, width))
+    shown = strongest_findings(run)
+    if shown:
+        parts.append(_title("Strongest finding of each release", "-", width))
+        parts.append("\n".join(_wrap(f"{f.release}: {f.headline} [{f.label}]", width, "- ") for f in shown))
+        if len(shown) < len(run.records):
+            parts.append(_wrap(f"{number(len(run.records) - len(shown))} more releases are in the full report.", width))
+    return "\n\n".join(parts)
+
+
+def _release(record: AuditRecord, width: int) -> list[str]:
+    release = record.release
+    facts = [
+        f"{number(release.rows)} rows",
+        f"{number(release.suppressed_rows)} suppressed",
+        f"{number(release.classes)} classes",
+        f"k = {number(release.k)}",
+    ]
+    method = clean(release.method or release.kind) + (f" ({settings(release.params)})" if release.params else "")
+    parts = [_wrap(f"{clean(release.name, 60)}: {method}; {', '.join(facts)}", width)]
+    if record.adversaries:
+        parts.append(
+            "\n".join(_wrap(f"{clean(a.name, 40)}: {clean(a.sentence, 600)}", width) for a in record.adversaries)
+        )
+    parts.append(_findings(findings(record), width))
+    if record.release.sensitive:
+        parts.append(_section("Class statistics", _transposed(statistics_table(record), width), width))
+    rows = sorted_risks(record)
+    if rows:
+        parts.append(_section("Risk", "\n\n".join(_risk_groups(rows, width)), width))
+    missing = gaps(record)
+    if missing:
+        lines = [_wrap(f"{gap.what}: {gap.status}, {gap.reason}", width, "- ") for gap in missing]
+        parts.append(_section("Not computed", "\n".join(lines), width))
+    if record.utility:
+        parts.append(_section("Utility", _fitted(utility_table(record.utility), width), width))
+    if record.policy is not None and record.policy.checks:
+        parts.append(
+            _section(f"Policy {clean(record.policy.name, 60)}", _fitted(policy_table(record.policy), width), width)
+        )
+    if record.notes:
+        parts.append(_section("Notes", "\n".join(_wrap(clean(note, 600), width, "- ") for note in record.notes), width))
+    return parts
+
+
+def _section(name: str, body: str, width: int) -> str:
+    return f"{_title(name, '-', width)}\n\n{body}"
+
+
+def _findings(found: Sequence[Finding], width: int) -> str:
+    if not found:
+        return _section("Findings", "No attack gave a figure.", width)
+    lines = [_wrap(f"{f.headline} [{f.label}]", width, f"{i}. ") for i, f in enumerate(found, 1)]
+    return _section("Findings", "\n".join(lines), width)
+
+
+def _risk_groups(rows: Sequence[Risk], width: int) -> list[str]:
+    made = []
+    for (attack, sensitive, adversary), group in groupby(rows, key=lambda r: (r.attack, r.sensitive, r.adversary)):
+        mine = list(group)
+        parts = [clean(part, 60) for part in (attack, sensitive and f"of {sensitive}", f"by the {adversary}") if part]
+        shared = {key: value for key, value in mine[0].params.items() if all(r.params.get(key) == value for r in mine)}
+        title = " ".join(parts).upper() + (f" ({settings(shared)})" if shared else "")
+        table = _joined(risk_table(mine, shared).without("attack", "adversary", "sensitive"))
+        if len({r.n for r in mine}) == 1 and mine[0].n is not None:
+            table, title = table.without("n"), f"{title}, n = {number(mine[0].n)}"
+        body = _fitted(table.without_empty(), width, ("expected", "excess", "baseline", "n"))
+        hit = [_wrap(f"worst rows of {name}: {text}", width, "  ") for name, text in worst_rows(mine)[:2]]
+        made.append("\n".join([_wrap(title, width), body, *hit]))
+    return made
+
+
+def _joined(table: Table) -> Table:
+    """The interval set beside its value, and the excess without one: a terminal is narrow."""
+    at, beside, over = (table.headings.index(name) for name in ("value", "interval", "excess"))
+    rows = []
+    for row in table.rows:
+        cells = list(row)
+        cells[at] = f"{row[at]} {row[beside]}" if row[beside].startswith("[") else row[at]
+        cells[over] = row[over].split(" [")[0]
+        rows.append(tuple(cells))
+    return Table(table.headings, tuple(rows), table.numeric - {at}).without("interval")
+
+
+def _transposed(table: Table, width: int) -> str:
+    """Statistics down the page, columns of the table across: there are more statistics than sensitive columns."""
+    rows = tuple(tuple(row[i] for row in table.rows) for i in range(1, len(table.headings)))
+    named = tuple((table.headings[i + 1], *row) for i, row in enumerate(rows))
+    turned = Table(("statistic", *(row[0] for row in table.rows)), named, frozenset(range(1, len(table.rows) + 1)))
+    return _fitted(turned, width)
+
+
+def _fitted(table: Table, width: int, spare: Sequence[str] = ()) -> str:
+    """The table as text; columns of `spare` go one by one until it fits, then the widest text column is wrapped."""
+    text = _drawn(table)
+    for name in spare:
+        if _width(text) <= width:
+            return text
+        table = table.without(name)
+        text = _drawn(table)
+    if _width(text) <= width or not table.rows:
+        return text
+    widths = [max(len(row[i]) for row in table.rows) for i in range(len(table.headings))]
+    widest = max(range(len(widths)), key=widths.__getitem__)
+    room = max(16, widths[widest] - (_width(text) - width))
+    return _drawn(table, [room if i == widest else None for i in range(len(widths))])
+
+
+def _drawn(table: Table, limits: list[int | None] | None = None) -> str:
+    sides = ["right" if i in table.numeric else "left" for i in range(len(table.headings))]
+    if not table.rows:
+        return "(none)"
+    return tabulate(
+        [[clean(cell) for cell in row] for row in table.rows],
+        headers=[_stacked(table, i) for i in range(len(table.headings))],
+        tablefmt="simple",
+        colalign=sides,
+        disable_numparse=True,
+        maxcolwidths=limits,
+    )
+
+
+def _stacked(table: Table, place: int) -> str:
+    """A heading broken at its spaces into lines that are not wider than what stands below."""
+    heading = clean(table.headings[place])
+    below = max((len(row[place]) for row in table.rows), default=0)
+    room = max(below, *(len(word) for word in heading.split()), 1)
+    return "\n".join(textwrap.wrap(heading, room, break_on_hyphens=False))
+
+
+def _width(text: str) -> int:
+    return max((len(line) for line in text.splitlines()), default=0)

@@ -1,0 +1,1 @@
+"""Background knowledge simulators, built-in data and scenario files."""
