@@ -104,7 +104,9 @@ def release_domains(schema: Schema, raw: RawRelease, known: dict[str, Domain]) -
         for name, cells in block.columns.items():
             if name not in domains:
                 column = schema.columns[name]
-                domains[name] = Domain.of(column, schema.format, [(block.name, named_values(column, schema.format, cells))])
+                domains[name] = Domain.of(
+                    column, schema.format, [(block.name, named_values(column, schema.format, cells))]
+                )
     return domains
 
 

@@ -7,6 +7,7 @@ colour alone: a filled dot is the attack, a hollow diamond the control, an uprig
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -83,8 +84,12 @@ def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, be
     parts += [svg.line(x(t), y.start, x(t), y.start + 5, "axis") for t in across]
     parts += [svg.words(x(t), y.start + 19, svg.tick_text(t), anchor="middle") for t in across]
     parts.append(svg.line(left, y.start, width - right, y.start, "axis"))
-    parts.append(svg.words((left + width - right) / 2, height - 10, axes.x, "label", "middle"))
-    parts.append(svg.words(14, (top + y.start) / 2, axes.y, "label", "middle", turned=True))
+    parts.append(
+        svg.words((left + width - right) / 2, height - 10, svg.fitted(axes.x, width - 20, 12.5), "label", "middle")
+    )
+    parts.append(
+        svg.words(14, (top + y.start) / 2, svg.fitted(axes.y, height - 10, 12.5), "label", "middle", turned=True)
+    )
     crowd = len(points) > CROWD
     drawn = []
     for p in points:
@@ -125,7 +130,7 @@ def _shapes(points: Sequence[Point]) -> dict[str, int]:
 def _methods(shapes: Mapping[str, int], left: float, right: float) -> tuple[list[str], float]:
     """The legend of the methods, and the height it takes."""
     parts: list[str] = []
-    x, y = left, 10.0
+    x, y = left, 13.0
     for method, kind in shapes.items():
         text = clean(method, 24) or "other"
         room = svg.wide(text, 12) + 34
@@ -164,7 +169,10 @@ def dots(panels: Sequence[Panel], name: str, title: str, width: int = 900) -> st
     parts, y = _legend(width, left if not narrow else 2)
     for panel in panels:
         y += 30
-        parts.append(svg.words(2, y, clean(panel.heading, 44 if narrow else 100), "heading"))
+        for text in textwrap.wrap(clean(panel.heading, 120), 44 if narrow else 110):
+            parts.append(svg.words(2, y, text, "heading"))
+            y += 17
+        y -= 17
         y += 8
         top = y
         bottom = y + row * len(panel.marks) + 4
@@ -239,26 +247,41 @@ def _legend(width: float, left: float) -> tuple[list[str], float]:
     return parts, y
 
 
-def bars(names: Sequence[str], counts: Sequence[float], axes: Axes, name: str, width: int = 420) -> str:
-    """A histogram; only as many names stand under the bars as there is room for."""
-    height, left, right, top, bottom = 190, 44, 8, 12, 46
-    up = svg.ticks(0.0, max([*counts, 1.0]), 3)
+def bars(
+    names: Sequence[str],
+    counts: Sequence[float],
+    axes: Axes,
+    name: str,
+    others: Sequence[float] = (),
+    width: int = 420,
+) -> str:
+    """A histogram, of members beside `others` where there are any; names stand under the bars as there is room."""
+    height, left, right, top, bottom = 190 + (18 if others else 0), 44, 8, 12 + (18 if others else 0), 46
+    up = svg.ticks(0.0, max([*counts, *others, 1.0]), 3)
     y = Scale(0.0, up[-1], height - bottom, top)
     step = (width - left - right) / max(len(names), 1)
     parts = [svg.line(left, y(t), width - right, y(t), "grid") for t in up]
     parts += [svg.words(left - 6, y(t) + 4, svg.tick_text(t), anchor="end") for t in up if float(t).is_integer()]
     widest = max((svg.wide(clean(n, 14), 12) for n in names), default=0.0)
-    every = max(1, int((widest + 8) // step) + (1 if (widest + 8) % step else 0))
-    thick = min(step * 0.78, 44.0)
-    for i, (text, count) in enumerate(zip(names, counts, strict=True)):
+    every = max(1, -int(-(widest + 8) // step))
+    series = [(counts, "bar", "members")] + ([(others, "bar hollow", "others")] if others else [])
+    thick = min(step * 0.78, 44.0) / len(series)
+    for i, text in enumerate(names):
         middle = left + step * (i + 0.5)
-        bar = svg.box(middle - thick / 2, y(count), thick, y.start - y(count), "bar")
-        parts.append(svg.titled([bar], f"{text}: {number(count)}"))
+        for at, (heights, kind, who) in enumerate(series):
+            start = middle - thick * len(series) / 2 + thick * at
+            bar = svg.box(start, y(heights[i]), thick, y.start - y(heights[i]), kind)
+            parts.append(svg.titled([bar], f"{text}: {number(heights[i])}" + (f" {who}" if others else "")))
         if i % every == 0:
             parts.append(svg.words(middle, y.start + 16, clean(text, 14), anchor="middle"))
+    for at, (_, kind, who) in enumerate(series if others else []):
+        parts += [svg.box(left + at * 90, 5, 10, 10, kind), svg.words(left + at * 90 + 15, 14, who)]
     parts.append(svg.line(left, y.start, width - right, y.start, "axis"))
-    parts.append(svg.words((left + width - right) / 2, height - 8, axes.x, "label", "middle"))
-    parts.append(svg.words(11, (top + y.start) / 2, axes.y, "label", "middle", turned=True))
+    parts.append(
+        svg.words((left + width - right) / 2, height - 8, svg.fitted(axes.x, width - 20, 12.5), "label", "middle")
+    )
+    y_name = svg.fitted(axes.y, height - 10, 12.5)
+    parts.append(svg.words(11, (top + y.start) / 2, y_name, "label", "middle", turned=True))
     told = "; ".join(f"{clean(n, 40)}: {number(c)}" for n, c in zip(names, counts, strict=True))
     return svg.picture(parts, width, height, name, f"{axes.y} by {axes.x}", told)
 
@@ -275,7 +298,11 @@ def curve(across: Sequence[float], up: Sequence[float], axes: Axes, name: str, w
             parts.append(svg.words(x(t), y.start + 16, svg.tick_text(t), anchor="middle"))
     parts.append(svg.line(x(0), y(0), x(1), y(1), "baseline"))
     parts.append(svg.path([(x(a), y(b)) for a, b in zip(across, up, strict=True)], "curve"))
-    parts.append(svg.words((left + width - right) / 2, height - 8, axes.x, "label", "middle"))
-    parts.append(svg.words(12, (top + y.start) / 2, axes.y, "label", "middle", turned=True))
+    parts.append(
+        svg.words((left + width - right) / 2, height - 8, svg.fitted(axes.x, width - 20, 12.5), "label", "middle")
+    )
+    parts.append(
+        svg.words(12, (top + y.start) / 2, svg.fitted(axes.y, height - 10, 12.5), "label", "middle", turned=True)
+    )
     told = "The dashed diagonal is chance."
     return svg.picture(parts, width, height, name, f"{axes.y} against {axes.x}", told)

@@ -115,6 +115,8 @@ def standing_of(risk: Risk) -> Standing:
     noted = excess_of(risk)
     if held.name == "control" and noted is not None and noted.low is not None:
         edge = noted.low
+    if risk.n == 1:
+        return Standing("unknown", "one person, so no rate to compare")
     if over <= 1e-9:
         return Standing("not_above", f"not above {name}")
     if edge is not None and edge <= 1e-9:

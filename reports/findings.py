@@ -187,7 +187,7 @@ def _strength(lead: Risk, rate: Risk) -> float:
 def _stats(rate: Risk) -> tuple[tuple[str, str], ...]:
     """The rate, what it is held against and what is left, each with its name."""
     show = percent if is_rate(rate) else number
-    excess = excess_of(rate)
+    excess = excess_of(rate) if rate.n != 1 else None
     bounds = span(excess.low, excess.high) if excess is not None else ""
     pairs = [
         (f"attack ({spoken(rate.measure)})", show(value_of(rate))),

@@ -7,6 +7,7 @@ and jinja2 escapes every text. Only the drawings are put in as they are: `svg` e
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,15 @@ from reports.charts import Axes
 from reports.findings import bottom_line, findings, gaps, strongest_findings, verdict
 from reports.pictures import ROWS, class_sizes, frontier, histograms, panels, roc
 from reports.tables import (
-    Table,
+    compact_risks,
     inputs_table,
     overview,
     policy_table,
     release_facts,
-    risk_table,
     sorted_risks,
     statistics_table,
     tool_text,
+    transposed,
     utility_table,
     verdict_word,
     worst_rows,
@@ -122,7 +123,7 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "policy": record.policy,
         "checks": policy_table(record.policy) if record.policy is not None else None,
         "findings": findings(record) if several else [],
-        "statistics": statistics_table(record) if record.release.sensitive else None,
+        "statistics": transposed(statistics_table(record)) if record.release.sensitive else None,
         "pictures": _pictures(record, place),
         "attacks": [_attack(record, attack) for attack in attacks],
         "gaps": gaps(record),
@@ -141,8 +142,11 @@ def _brief(record: AuditRecord) -> str:
 def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
     rows = sorted_risks(record, attack)
     facts = next((a for a in record.attacks if a.name == attack), None)
-    table: Table = risk_table(rows).without("attack").without_empty()
-    return {"name": clean(attack, 60), "facts": facts, "table": table, "worst": worst_rows(rows)}
+    tables = []
+    for _, group in groupby(rows, key=lambda r: (r.sensitive, r.adversary)):
+        table, shared = compact_risks(list(group))
+        tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), table))
+    return {"name": clean(attack, 60), "facts": facts, "tables": tables, "worst": worst_rows(rows)}
 
 
 def _pictures(record: AuditRecord, place: int) -> list[tuple[str, str]]:
@@ -150,11 +154,11 @@ def _pictures(record: AuditRecord, place: int) -> list[tuple[str, str]]:
     made = []
     sizes = class_sizes(record)
     if sizes is not None:
-        axes = Axes("people in a class", "classes")
+        axes = Axes(sizes.across, sizes.unit)
         made.append((sizes.title, charts.bars(sizes.names, sizes.counts, axes, f"sizes-{place}")))
     for i, found in enumerate(histograms(record)):
-        axes = Axes("value", found.unit)
-        made.append((found.title, charts.bars(found.names, found.counts, axes, f"histogram-{place}-{i}")))
+        axes = Axes(found.across, found.unit)
+        made.append((found.title, charts.bars(found.names, found.counts, axes, f"histogram-{place}-{i}", found.others)))
     curve = roc(record)
     if curve is not None:
         axes = Axes("outsiders called members", "members recognised")

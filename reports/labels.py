@@ -1,8 +1,8 @@
 """Labels for points that do not lie on one another.
 
 Each point tries its full label at places around it, nearest first, then (where `reach` allows) further out with a thin
-line back; where there is no room it tries its number alone. A place is free if it meets no point, no earlier label and no edge. Greedy, in the
-order given: good enough for some forty points, and the same points always get the same labels.
+line back; where there is no room it tries its number alone. A place is free if it meets no point, no earlier label and
+no edge. Greedy, in the order given: good enough for some forty points, and the same points always get the same labels.
 """
 
 from __future__ import annotations

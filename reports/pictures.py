@@ -37,6 +37,13 @@ _PICTURED = {
     "divergence": ("top",),
     "membership": ("auc",),
 }
+_ACROSS = {
+    "linking": "probability of the right link",
+    "homogeneity": "confidence in the best guess",
+    "proximity": "belief near the truth",
+    "divergence": "belief on unrelated values",
+    "membership": "matching buckets",
+}
 _HEADINGS = {
     "linking": "Linking: the right record is found",
     "homogeneity": "Homogeneity: the {column} is guessed right",
@@ -65,6 +72,8 @@ class Histogram:
     names: tuple[str, ...]
     counts: tuple[float, ...]
     unit: str
+    across: str = "value"
+    others: tuple[float, ...] = ()
 
 
 def frontier(run: RunRecord) -> Frontier | None:
@@ -177,7 +186,7 @@ def class_sizes(record: AuditRecord) -> Histogram | None:
     for start in range(low, high + 1, step):
         names.append(str(start) if step == 1 else f"{start}–{start + step - 1}")
         counts.append(sum(count for size, count in sizes.items() if start <= size < start + step))
-    return Histogram("Class sizes", tuple(names), tuple(counts), "classes")
+    return Histogram("Class sizes", tuple(names), tuple(counts), "classes", "people in a class")
 
 
 def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
@@ -191,7 +200,7 @@ def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
         noted = risk.detail.get("histogram")
         if key in seen or not isinstance(noted, Mapping) or len(made) >= limit:
             continue
-        drawn = _histogram(_histogram_title(risk), noted)
+        drawn = _histogram(_histogram_title(risk), noted, _ACROSS.get(risk.attack, "value"))
         if drawn is not None:
             seen.add(key)
             made.append(drawn)
@@ -204,8 +213,9 @@ def _histogram_title(risk: Risk) -> str:
     return f"{clean(risk.attack, 40)}{column}: {spoken(risk.measure)}{link}"
 
 
-def _histogram(title: str, noted: Mapping[str, Any]) -> Histogram | None:
-    counts = _numbers(noted.get("counts"))
+def _histogram(title: str, noted: Mapping[str, Any], across: str) -> Histogram | None:
+    counts = _numbers(noted.get("counts", noted.get("members")))
+    others = _numbers(noted.get("others")) or ()
     edges, labels = _numbers(noted.get("edges")), noted.get("labels")
     if counts is None or not counts:
         return None
@@ -215,7 +225,7 @@ def _histogram(title: str, noted: Mapping[str, Any]) -> Histogram | None:
         names = tuple(clean(label, 40) for label in labels)
     else:
         return None
-    return Histogram(title, names, counts, "people")
+    return Histogram(title, names, counts, "people", across, others if len(others) == len(counts) else ())
 
 
 def _edge(low: float, high: float) -> str:

@@ -8,7 +8,8 @@ the user's files, and the renderers escape them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from auditor.model.record import AuditRecord, Risk
 from reports.figures import excess_of, false_positives, is_rate, reference_of, standing_of, value_of
@@ -82,6 +83,8 @@ def comparison(risk: Risk) -> str:
 def shortfall(risk: Risk) -> list[str]:
     """What must be said where a figure does not beat the guesses it is held against."""
     standing, held = standing_of(risk), reference_of(risk)
+    if risk.n == 1:
+        return []
     against = {"control": "what it reaches on people outside the release", "baseline": "a guess without the release"}
     said = []
     if held is not None and standing.kind != "above":
@@ -91,7 +94,7 @@ def shortfall(risk: Risk) -> list[str]:
         said.append(f"{verb} {name}{why}.")
     baseline = finite(risk.baseline)
     if held is not None and held.name == "control" and baseline is not None and value_of(risk) <= baseline + 1e-9:
-        said.append(f"It does {'also ' if said else ''}not beat {against['baseline']}.")
+        said.append(f"{'Nor does it' if said else 'It does not'} beat {against['baseline']}.")
     return said
 
 
@@ -108,13 +111,26 @@ def control_people(risk: Risk) -> str:
 
 
 def revealed(risk: Risk) -> str | None:
-    """The attacker's claim, where the user asked for values to be shown."""
+    """The attacker's claim, where the user asked for values to be shown: of one target or of several, ties with `or`."""
     window, claim = risk.detail.get("window"), risk.detail.get("claim")
-    if isinstance(window, list | tuple) and len(window) == 2 and all(finite(edge) is not None for edge in window):
-        return f"between {number(window[0])} and {number(window[1])}"
-    if claim is not None and not isinstance(claim, dict):
-        return ", ".join(clean(item, 60) for item in claim) if isinstance(claim, list | tuple) else clean(claim)
-    return None
+    if isinstance(window, list | tuple) and window:
+        return _windows(window)
+    if isinstance(claim, list | tuple) and claim:
+        several = all(isinstance(item, list | tuple) for item in claim)
+        return "; ".join(_tied(item) for item in claim) if several else _tied(claim)
+    return clean(claim) if isinstance(claim, str | int | float) else None
+
+
+def _tied(values: Sequence[object]) -> str:
+    return " or ".join(clean(value, 60) for value in values)
+
+
+def _windows(found: Sequence[Any]) -> str | None:
+    """Windows, however deep they lie: a pair of numbers is one, anything else holds some."""
+    if len(found) == 2 and all(finite(edge) is not None for edge in found):
+        return f"between {number(found[0])} and {number(found[1])}"
+    inner = [_windows(item) for item in found if isinstance(item, list | tuple)]
+    return "; ".join(text for text in inner if text) or None
 
 
 def _column(risk: Risk) -> str:
@@ -155,7 +171,9 @@ def _tau(risk: Risk, name: str, usual: float) -> str:
 
 def _epsilon(risk: Risk) -> str:
     value = finite(risk.params.get("epsilon"))
-    return "a short distance" if value is None else f"±{number(value)}"
+    if value is None:
+        return "a short distance"
+    return f"±{percent(value)}" if risk.params.get("relative") is True else f"±{number(value)}"
 
 
 def _width(risk: Risk) -> str:

@@ -110,6 +110,11 @@ def tick_text(value: float) -> str:
     return f"{value:,.0f}".replace(",", "\u202f") if abs(value) >= 1000 else f"{value:.6g}".replace("-", "−")
 
 
+def fitted(text: str, room: float, height: float) -> str:
+    """A text cut to the room it has."""
+    return clean(text, max(4, int(room / (height * CHARACTER))))
+
+
 def wide(text: str, height: float) -> float:
     """About how wide a text is."""
     return len(text) * height * CHARACTER

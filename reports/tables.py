@@ -204,6 +204,21 @@ def risk_table(rows: Sequence[Risk], said: Collection[str] = ()) -> Table:
     return Table(headings, cells, frozenset(range(5, 12)))
 
 
+def compact_risks(rows: Sequence[Risk]) -> tuple[Table, str]:
+    """The risk rows of one attack without what they all share, and that as text: `prosecutor, disease, n = 400`."""
+    first = rows[0].params if rows else {}
+    shared = {key: value for key, value in first.items() if all(r.params.get(key) == value for r in rows)}
+    table, said = risk_table(rows, shared).without("attack"), []
+    for heading in ("adversary", "sensitive", "n"):
+        at = table.headings.index(heading)
+        found = {row[at] for row in table.rows}
+        if len(found) == 1:
+            table, text = table.without(heading), found.pop()
+            said += [f"n = {text}" if heading == "n" else text] if text != NONE else []
+    given = settings(shared)
+    return table.without_empty(), ", ".join([*said, given] if given else said)
+
+
 def measure_text(risk: Risk, said: Collection[str] = ()) -> str:
     """The measure with its parameters, less those already `said`: `above (tau=0.5)`."""
     plain = [key for key in _PLAIN if key in risk.params and key not in said]
@@ -265,6 +280,12 @@ def statistics_table(record: AuditRecord) -> Table:
     return Table(("sensitive column", "values", *shown), cells, frozenset(range(1, len(names) + 2)))
 
 
+def transposed(table: Table) -> Table:
+    """The table turned on its side: its first column becomes the headings."""
+    rows = tuple((h, *(row[i] for row in table.rows)) for i, h in enumerate(table.headings) if i)
+    return Table(("statistic", *(row[0] for row in table.rows)), rows, frozenset(range(1, len(table.rows) + 1)))
+
+
 def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
     """What the release is, as pairs of name and text."""
     release = record.release
@@ -291,19 +312,22 @@ def _method(record: AuditRecord) -> str:
 
 def worst_rows(rows: Sequence[Risk]) -> list[tuple[str, str]]:
     """Row numbers of the people hit hardest, one entry for each list that differs."""
-    gathered: dict[tuple[int, ...], list[str]] = {}
+    gathered: dict[tuple[int, ...], dict[str, list[str]]] = {}
     for risk in rows:
         if risk.worst_rows:
-            where = " ".join(
-                clean(part, 40) for part in (risk.sensitive, risk.measure, risk.link and f"({risk.link})") if part
-            )
-            gathered.setdefault(tuple(risk.worst_rows), []).append(where)
+            what = " ".join(clean(part, 40) for part in (risk.sensitive, risk.measure) if part)
+            links = gathered.setdefault(tuple(risk.worst_rows), {}).setdefault(what, [])
+            if risk.link is not None and risk.link not in links:
+                links.append(risk.link)
     made = []
     for numbers, names in gathered.items():
         more = len(numbers) - _SHOWN_WORST
         text = ", ".join(str(row) for row in numbers[:_SHOWN_WORST]) + (f" and {number(more)} more" if more > 0 else "")
-        shown = "; ".join(names[:3]) + (f"; and {number(len(names) - 3)} more figures" if len(names) > 3 else "")
-        made.append((shown, text))
+        shown = [
+            what + (f" ({', '.join(clean(link, 40) for link in links)})" if links else "")
+            for what, links in names.items()
+        ]
+        made.append(("; ".join(shown[:4]) + ("; and others" if len(shown) > 4 else ""), text))
     return made
 
 

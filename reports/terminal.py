@@ -16,12 +16,13 @@ from auditor.model.record import AuditRecord, Risk, RunRecord
 from reports.findings import Finding, bottom_line, findings, gaps, strongest_findings, verdict
 from reports.tables import (
     Table,
+    compact_risks,
     overview,
     policy_table,
-    risk_table,
     sorted_risks,
     statistics_table,
     tool_text,
+    transposed,
     utility_table,
     worst_rows,
 )
@@ -91,7 +92,7 @@ def _release(record: AuditRecord, width: int) -> list[str]:
         )
     parts.append(_findings(findings(record), width))
     if record.release.sensitive:
-        parts.append(_section("Class statistics", _transposed(statistics_table(record), width), width))
+        parts.append(_section("Class statistics", _fitted(transposed(statistics_table(record)), width), width))
     rows = sorted_risks(record)
     if rows:
         parts.append(_section("Risk", "\n\n".join(_risk_groups(rows, width)), width))
@@ -123,15 +124,11 @@ def _findings(found: Sequence[Finding], width: int) -> str:
 
 def _risk_groups(rows: Sequence[Risk], width: int) -> list[str]:
     made = []
-    for (attack, sensitive, adversary), group in groupby(rows, key=lambda r: (r.attack, r.sensitive, r.adversary)):
+    for (attack, _, _), group in groupby(rows, key=lambda r: (r.attack, r.sensitive, r.adversary)):
         mine = list(group)
-        parts = [clean(part, 60) for part in (attack, sensitive and f"of {sensitive}", f"by the {adversary}") if part]
-        shared = {key: value for key, value in mine[0].params.items() if all(r.params.get(key) == value for r in mine)}
-        title = " ".join(parts).upper() + (f" ({settings(shared)})" if shared else "")
-        table = _joined(risk_table(mine, shared).without("attack", "adversary", "sensitive"))
-        if len({r.n for r in mine}) == 1 and mine[0].n is not None:
-            table, title = table.without("n"), f"{title}, n = {number(mine[0].n)}"
-        body = _fitted(table.without_empty(), width, ("expected", "excess", "baseline", "n"))
+        table, shared = compact_risks(mine)
+        title = clean(attack, 60).upper() + (f": {shared}" if shared else "")
+        body = _fitted(_joined(table), width, ("expected", "excess", "baseline", "n"))
         hit = [_wrap(f"worst rows of {name}: {text}", width, "  ") for name, text in worst_rows(mine)[:2]]
         made.append("\n".join([_wrap(title, width), body, *hit]))
     return made
@@ -139,22 +136,18 @@ def _risk_groups(rows: Sequence[Risk], width: int) -> list[str]:
 
 def _joined(table: Table) -> Table:
     """The interval set beside its value, and the excess without one: a terminal is narrow."""
-    at, beside, over = (table.headings.index(name) for name in ("value", "interval", "excess"))
+    at, beside, over = (
+        table.headings.index(n) if n in table.headings else None for n in ("value", "interval", "excess")
+    )
     rows = []
     for row in table.rows:
         cells = list(row)
-        cells[at] = f"{row[at]} {row[beside]}" if row[beside].startswith("[") else row[at]
-        cells[over] = row[over].split(" [")[0]
+        if at is not None and beside is not None and row[beside].startswith("["):
+            cells[at] = f"{row[at]} {row[beside]}"
+        if over is not None:
+            cells[over] = row[over].split(" [")[0]
         rows.append(tuple(cells))
     return Table(table.headings, tuple(rows), table.numeric - {at}).without("interval")
-
-
-def _transposed(table: Table, width: int) -> str:
-    """Statistics down the page, columns of the table across: there are more statistics than sensitive columns."""
-    rows = tuple(tuple(row[i] for row in table.rows) for i in range(1, len(table.headings)))
-    named = tuple((table.headings[i + 1], *row) for i, row in enumerate(rows))
-    turned = Table(("statistic", *(row[0] for row in table.rows)), named, frozenset(range(1, len(table.rows) + 1)))
-    return _fitted(turned, width)
 
 
 def _fitted(table: Table, width: int, spare: Sequence[str] = ()) -> str:

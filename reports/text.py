@@ -131,12 +131,12 @@ def words(items: Sequence[str], limit: int = 6) -> str:
 
 
 def settings(params: Mapping[str, Any], skip: Iterable[str] = ()) -> str:
-    """Parameters as `k=5, l=3`."""
+    """Parameters as `k=5, l=3`; a switch that is off is not said."""
     left_out = set(skip)
     return ", ".join(
         f"{clean(key, 40)}={_setting(value)}"
         for key, value in params.items()
-        if key not in left_out and value is not None
+        if key not in left_out and value is not None and value is not False
     )
 
 

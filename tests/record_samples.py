@@ -215,7 +215,11 @@ def membership_rows(leak: float, n: int) -> Iterable[Risk]:
     auc = 0.5 + 0.45 * leak
     curve = [i / 20 for i in range(21)]
     roc = {"fpr": curve, "tpr": [x ** (1 - 0.9 * leak) for x in curve]}
-    labels = {"labels": ["≤10", "11–20", ">20"], "counts": [int(n * part) for part in (0.5, 0.3, 0.2)]}
+    labels = {
+        "labels": ["0", "1-10", "11-20", ">20"],
+        "members": [int(n * part) for part in (0.0, 0.5, 0.3, 0.2)],
+        "others": [int(n * part) for part in (0.4, 0.3, 0.2, 0.1)],
+    }
     for against in ("outsiders", "fakes"):
         for score, worth in (("buckets", 0.8), ("degree", 0.9), ("posterior", 1.0)):
             common: dict[str, Any] = {"link": None, "params": {"score": score, "against": against}}

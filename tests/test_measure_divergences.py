@@ -17,6 +17,7 @@ from auditor.measure.divergences import (
     node_heights,
     ordered_distance,
 )
+from auditor.measure.diversity import distinct_l
 from auditor.model.taxonomy import Taxonomy
 
 # The disease hierarchy of Li et al. 2007, figure 1, as far as their example needs it; height 3.
@@ -43,6 +44,7 @@ def moved(class_counts: NDArray[np.int64], whole: NDArray[np.int64], cost: NDArr
     solved = optimize.linprog(
         cost.ravel(), A_eq=np.vstack([leaving, arriving]), b_eq=np.concatenate([p, q]), method="highs"
     )
+    assert solved.fun is not None
     return float(solved.fun)
 
 
@@ -173,3 +175,9 @@ def test_the_counts_are_left_as_they_are() -> None:
     counts = sparse.csr_array((np.array([1, 2, 3]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
     assert equal_distance(counts, np.array([2, 0, 4])).tolist() == [0.0]
     assert counts.indices.tolist() == [2, 0, 2]
+
+
+def test_stored_zeros_are_no_counts() -> None:
+    counts = sparse.csr_array((np.array([2, 0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    assert equal_distance(counts, np.array([1, 1])).tolist() == [0.5]
+    assert distinct_l(counts) == 1

@@ -18,14 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.measure import divergences, diversity
-from auditor.measure.counts import ClassCounts, Suppression, class_counts, class_sizes, entries
+from auditor.measure.counts import ClassCounts, class_counts, class_sizes, entries
 from auditor.model.labels import Labels
 from auditor.model.record import ReleaseFacts, SensitiveFacts
-from auditor.model.release import Release
+from auditor.model.release import Release, Suppression
 from auditor.model.schema import Type
 
 
-def class_facts(release: Release, suppression: str = Suppression.EXCLUDED, recursive_l: int = 2) -> ReleaseFacts:
+def class_facts(
+    release: Release, suppression: Suppression = Suppression.EXCLUDED, recursive_l: int = 2
+) -> ReleaseFacts:
     """What the release is, with the statistics of its classes and of each published sensitive column."""
     sizes = class_sizes(release, suppression)
     size, times = np.unique(sizes, return_counts=True)
@@ -49,7 +51,7 @@ def class_facts(release: Release, suppression: str = Suppression.EXCLUDED, recur
 
 
 def sensitive_facts(
-    release: Release, column: str, suppression: str = Suppression.EXCLUDED, recursive_l: int = 2
+    release: Release, column: str, suppression: Suppression = Suppression.EXCLUDED, recursive_l: int = 2
 ) -> SensitiveFacts:
     """The class statistics of one published column, as if it were sensitive."""
     found = class_counts(release, column, suppression)

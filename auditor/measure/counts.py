@@ -1,8 +1,8 @@
 """Counts: how often each published value occurs in each class, as one sparse matrix (classes × values).
 
-Every class statistic is computed from this. A *class* is a bucket of the release that counts. Under the convention
-`excluded` the suppressed rows (all quasi-identifiers withheld) are left out of classes, counts and the whole table;
-under `own` they are together one class of their own.
+Every class statistic is computed from this. A *class* is a bucket of the release that counts. Under the conventions
+`excluded` and `wildcard` the suppressed rows (all quasi-identifiers withheld) are left out of classes, counts and the
+whole table; under `own` they are together one class of their own.
 
 A *value* is a published label: a sensitive cell that covers several values counts as itself, since that is what is
 published. Labels that denote the same set (`[10, 20]` and `10-20`) are one value.
@@ -11,26 +11,17 @@ published. Labels that denote the same set (`[10, 20]` and `10-20`) are one valu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from auditor.model.errors import UsageError
 from auditor.model.labels import Labels
-from auditor.model.release import Release
+from auditor.model.release import Release, Suppression
 
 Matrix: TypeAlias = "NDArray[np.int64] | sparse.csr_array[np.int64, tuple[int, int]]"
 """Counts, rows = classes, columns = values: dense or sparse."""
-
-
-class Suppression(StrEnum):
-    """What becomes of the rows whose quasi-identifiers were all withheld."""
-
-    EXCLUDED = "excluded"
-    OWN = "own"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,10 +74,8 @@ class ClassCounts:
     label: NDArray[np.int64]
 
 
-def class_of_bucket(release: Release, suppression: str = Suppression.EXCLUDED) -> NDArray[np.int64]:
+def class_of_bucket(release: Release, suppression: Suppression = Suppression.EXCLUDED) -> NDArray[np.int64]:
     """The class number of each bucket, -1 for buckets that do not count."""
-    if suppression not in list(Suppression):
-        raise UsageError(f"suppression must be one of {', '.join(Suppression)}. Got {suppression!r}.")
     number = np.full(len(release.sizes), -1, dtype=np.int64)
     counted = ~release.suppressed
     number[counted] = np.arange(int(counted.sum()))
@@ -95,7 +84,7 @@ def class_of_bucket(release: Release, suppression: str = Suppression.EXCLUDED) -
     return number
 
 
-def class_sizes(release: Release, suppression: str = Suppression.EXCLUDED) -> NDArray[np.int64]:
+def class_sizes(release: Release, suppression: Suppression = Suppression.EXCLUDED) -> NDArray[np.int64]:
     """The number of people in each class that counts."""
     number = class_of_bucket(release, suppression)
     kept = number >= 0
@@ -103,7 +92,7 @@ def class_sizes(release: Release, suppression: str = Suppression.EXCLUDED) -> ND
     return sizes
 
 
-def class_counts(release: Release, column: str, suppression: str = Suppression.EXCLUDED) -> ClassCounts:
+def class_counts(release: Release, column: str, suppression: Suppression = Suppression.EXCLUDED) -> ClassCounts:
     """How often each value of a published column occurs in each class."""
     block = release.block_of(column)
     number = class_of_bucket(release, suppression)

@@ -1,6 +1,6 @@
 """Queries: the relative error of random COUNT range queries, what analysts do with a release of any kind.
 
-A query asks how many people have, on two or three columns (at least one a quasi-identifier, sensitive ones allowed), a
+A query asks how many people have, on two or three columns (one a quasi-identifier, one sensitive where there is one), a
 value within a range: an interval of codes for numbers and ordinals, a node of the taxonomy (a group or a leaf) for
 nominals that have one, a random subset for other nominals. A query's selectivity s is drawn log-uniformly between 0.01
 and 0.5, and on each of its d columns the range holds the share s^(1/d) of the domain (as in Xiao and Tao 2006, Anatomy,
@@ -126,8 +126,11 @@ def _draw(release: Release, columns: list[str], rng: np.random.Generator, attrib
     share = float(np.exp(rng.uniform(low, high))) ** (1 / dimensions)
     quasi = [c for c in columns if c in release.quasi]
     first = quasi[int(rng.integers(len(quasi)))]
-    others = [c for c in columns if c != first]
-    chosen = [first, *(others[i] for i in rng.permutation(len(others))[: dimensions - 1])]
+    sensitive = [c for c in columns if c in release.sensitive]
+    second = [sensitive[int(rng.integers(len(sensitive)))]] if sensitive and dimensions > 1 else []
+    others = [c for c in columns if c not in (first, *second)]
+    more = rng.permutation(len(others))[: dimensions - 1 - len(second)]
+    chosen = [first, *second, *(others[i] for i in more)]
     return {column: _range(release.labels[column].domain, share, rng) for column in chosen}
 
 

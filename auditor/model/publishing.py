@@ -35,17 +35,18 @@ def publish(
     """Makes a release, and apart from it the provenance, from labels per original row.
 
     `cells[column]` holds the label number of each original row. `bucket` is the bucket of each row, -1 for rows left
-    out; a one-block release takes None, since its labels say the buckets. Buckets are numbered at random and fragments
-    put in random order within them.
+    out; in a release of one block the labels say the buckets, and only the -1 counts. Buckets are numbered at random and
+    fragments put in random order within them.
     """
     rows = len(next(iter(cells.values())))
     quasi = [c for block in blocks for c in block if c in schema.quasi]
-    if bucket is None:
-        kept = np.ones(rows, dtype=np.bool_)
-        group = distinct_rows(np.column_stack([cells[c] for c in quasi])) if quasi else np.zeros(rows, dtype=np.int64)
+    kept = np.ones(rows, dtype=np.bool_) if bucket is None else bucket >= 0
+    group = np.full(rows, -1, dtype=np.int64)
+    if len(blocks) == 1:
+        group[kept] = distinct_rows(np.column_stack([cells[c][kept] for c in quasi])) if quasi else 0
+    elif bucket is None:
+        raise ValueError("A release of several blocks needs the bucket of each row.")
     else:
-        kept = bucket >= 0
-        group = np.full(rows, -1)
         group[kept] = np.unique(bucket[kept], return_inverse=True)[1]
     count = int(group.max(initial=-1)) + 1
     renumber = rng.permutation(count)

@@ -32,6 +32,18 @@ class Kind(StrEnum):
     SLICED = "sliced"
 
 
+class Suppression(StrEnum):
+    """What rows count as whose quasi-identifiers were all withheld.
+
+    `excluded`: neither targets nor candidates; `wildcard`: candidates for everybody; `own`: a class of their own, found
+    only where the class is granted.
+    """
+
+    EXCLUDED = "excluded"
+    WILDCARD = "wildcard"
+    OWN = "own"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """Columns that stay together: for each fragment its bucket and its label numbers (fragments × columns)."""

@@ -94,18 +94,17 @@ class Beliefs(ABC):
         0 where it is not among them), and the probability of the bucket it names."""
 
     @abstractmethod
-    def membership(self) -> MemberBeliefs:
-        """Scores of being in the release."""
+    def membership(self, prior: float) -> MemberBeliefs:
+        """Scores of being in the release, for a prior probability of it."""
 
 
 class Prior(Beliefs):
     """No release at all: sensitive values by their shares among people at large, records and classes at random."""
 
-    def __init__(self, targets: int, priors: Mapping[str, Floats], sizes: Ints, membership: float) -> None:
+    def __init__(self, targets: int, priors: Mapping[str, Floats], sizes: Ints) -> None:
         self.targets = targets
         self._priors = priors
         self._sizes = sizes
-        self._membership = membership
 
     def values(self, column: str) -> ValueBeliefs:
         row = sparse.csr_array(self._priors[column].reshape(1, -1))
@@ -124,9 +123,9 @@ class Prior(Beliefs):
         share = np.where((bucket >= 0) & largest[bucket], 1 / max(largest.sum(), 1), 0.0)
         return share, np.full(self.targets, self._sizes.max(initial=0) / max(self._sizes.sum(), 1))
 
-    def membership(self) -> MemberBeliefs:
+    def membership(self, prior: float) -> MemberBeliefs:
         same = np.zeros(self.targets)
-        return MemberBeliefs(same, same, np.full(self.targets, self._membership))
+        return MemberBeliefs(same, same, np.full(self.targets, prior))
 
 
 def spread(labels: Labels) -> sparse.csr_array:

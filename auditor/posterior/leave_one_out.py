@@ -87,5 +87,5 @@ class LeaveOneOut(Beliefs):
         share, top = self.full.classes(bucket)
         return np.zeros_like(share), top  # likewise: no class is theirs
 
-    def membership(self) -> MemberBeliefs:
+    def membership(self, prior: float) -> MemberBeliefs:
         raise TypeError("Membership is scored against outsiders or fakes, not by leaving one out.")

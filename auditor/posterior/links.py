@@ -1,4 +1,4 @@
-"""The choices an adversary's reasoning depends on, each by name: link models, weighting, suppression.
+"""The choices an adversary's reasoning depends on, each by name: link models and weighting.
 
 A *link model* says how the adversary finds the class of a person:
 
@@ -36,15 +36,3 @@ class Weighting(StrEnum):
 
     SIZE = "size"
     PAPER = "paper"
-
-
-class Suppression(StrEnum):
-    """What rows count as whose quasi-identifiers were all withheld.
-
-    `excluded`: neither targets nor candidates; `wildcard`: candidates for everybody; `own`: a class of their own, found
-    only where the class is granted.
-    """
-
-    EXCLUDED = "excluded"
-    WILDCARD = "wildcard"
-    OWN = "own"

@@ -33,9 +33,9 @@ from scipy import sparse
 
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
-from auditor.model.release import Release
+from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import TIE, Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs, spread
-from auditor.posterior.links import Link, Suppression, Weighting
+from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, Masses, expand
 from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
 
@@ -316,16 +316,11 @@ class Posterior(Beliefs):
         found = (entry >= 0) & (at_top[entry] if len(at_top) else False)
         return np.where(found, 1 / tied[self.row_of], 0.0), top[self.row_of]
 
-    def membership(self) -> MemberBeliefs:
+    def membership(self, prior: float) -> MemberBeliefs:
         entries = self.entries
         matched = np.bincount(entries.row, minlength=self.rows)[self.row_of].astype(np.float64)
-        degree = np.bincount(
-            entries.row, weights=self.w / self.release.sizes[entries.bucket], minlength=self.rows
-        )
-        prior = self.matching.knowledge.membership
-        return MemberBeliefs(
-            matched, degree[self.row_of].astype(np.float64), self._present(0.5 if prior is None else prior)
-        )
+        degree = np.bincount(entries.row, weights=self.w / self.release.sizes[entries.bucket], minlength=self.rows)
+        return MemberBeliefs(matched, degree[self.row_of].astype(np.float64), self._present(prior))
 
 
 def _bucket_losses(release: Release) -> Floats:

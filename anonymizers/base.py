@@ -1,0 +1,125 @@
+"""What an anonymizer is: parameters in the constructor, data in the call.
+
+`Method(k=5).anonymize(table, rng)` returns the release and, apart from it, its provenance. A method states what it
+promises; where it cannot keep the promise on a table it raises `PromiseError` and gives no weaker release.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.errors import PromiseError, UsageError
+from auditor.model.labels import Labels, write_label
+from auditor.model.plugin import Plugin
+from auditor.model.provenance import Provenance
+from auditor.model.publishing import publish
+from auditor.model.release import Release
+from auditor.model.schema import Role
+from auditor.model.table import Table
+
+PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
+
+
+@dataclass(frozen=True)
+class Anonymizer(Plugin):
+    """A technique that turns a table into a release."""
+
+    @abstractmethod
+    def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        """A release of the table, and apart from it which row became which record."""
+
+    @abstractmethod
+    def promises(self) -> tuple[str, ...]:
+        """What the release holds, in words that the record repeats ("k = 5")."""
+
+    @property
+    def title(self) -> str:
+        """A short name with the settings that differ from the defaults."""
+        default = {f: d.default for f, d in type(self).__dataclass_fields__.items()}
+        said = [f"{key}={value}" for key, value in self.settings().items() if value != default.get(key)]
+        return " ".join([self.name, *(s for s in said if len(s) < 30)])
+
+    def publish(
+        self,
+        table: Table,
+        labels: dict[str, Labels],
+        cells: dict[str, NDArray[np.int32]],
+        blocks: Sequence[Sequence[str]],
+        bucket: NDArray[np.int64] | None,
+        rng: np.random.Generator,
+    ) -> tuple[Release, Provenance]:
+        """Publishes with this method's name, settings and promises; columns without labels go out as they are."""
+        for column in (c for block in blocks for c in block if c not in cells):
+            labels[column] = Labels.exact(table.domains[column])
+            cells[column] = table.codes[column]
+        return publish(
+            table.schema, labels, cells, blocks, bucket, rng, self.title, self.name, self.settings(), self.promises()
+        )
+
+
+def published_columns(table: Table) -> list[str]:
+    """The columns that may be published, in the table's order: not identifiers, choices and weights."""
+    return [c for c in table.codes if table.schema.columns[c].role in PUBLISHED]
+
+
+def at_least(name: str, value: int | None, least: int) -> None:
+    """Checks a whole-number setting at construction."""
+    if value is not None and value < least:
+        raise UsageError(f"{name} must be at least {least}. Got {value}.")
+
+
+def need_rows(table: Table, k: int, name: str) -> None:
+    """Checks that a table has k rows at all."""
+    if table.rows < k:
+        raise PromiseError(f"{name}: k must be at most the number of rows. Got k = {k} and {table.rows} rows.")
+
+
+def need_quasi(table: Table, name: str) -> tuple[str, ...]:
+    """The quasi-identifiers of a table; an error where it has none."""
+    quasi = tuple(c for c in table.schema.quasi if c in table.codes)
+    if not quasi:
+        raise PromiseError(f'{name}: the schema must name at least one column with role = "quasi".')
+    return quasi
+
+
+def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
+    """The sensitive column that a diversity setting is about: the named one, or the first of the schema."""
+    columns = [c for c in table.schema.sensitive if c in table.codes]
+    if wanted is not None:
+        if wanted not in columns:
+            raise UsageError(f"{name}: sensitive must name a sensitive column. Got {wanted!r}; there are: {columns}.")
+        return wanted
+    if not columns:
+        raise PromiseError(f'{name}: the schema must name at least one column with role = "sensitive".')
+    return columns[0]
+
+
+def generalise(
+    table: Table, columns: Sequence[str], groups: NDArray[np.int64]
+) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
+    """The one generalisation step: in each group every value of a column becomes the narrowest label that covers the
+    group's values. Returns labels and cells for `publish`."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    labels: dict[str, Labels] = {}
+    cells: dict[str, NDArray[np.int32]] = {}
+    for column in columns:
+        domain = table.domains[column]
+        written = [write_label(domain, codes) for codes in np.split(table.codes[column][order], starts[1:])]
+        texts = sorted(set(written))
+        rank = {text: number for number, text in enumerate(texts)}
+        labels[column] = Labels.read(domain, texts, partial(_column_place, column))
+        number = np.array([rank[text] for text in written], dtype=np.int32)
+        cells[column] = np.empty(table.rows, dtype=np.int32)
+        cells[column][order] = np.repeat(number, np.diff(np.append(starts, table.rows)))
+    return labels, cells
+
+
+def _column_place(column: str, _: int) -> str:
+    return f"column {column!r}"

@@ -1,0 +1,34 @@
+"""Identity: identifying columns are removed, and nothing else is done.
+
+The floor of every comparison, and what Table I of seed 002 is: an adversary who knows the quasi-identifiers finds the
+record by linking.
+
+Paper: E. Poovammal, M. Ponnavaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizers.base import Anonymizer, published_columns
+from auditor.model.provenance import Provenance
+from auditor.model.release import Release
+from auditor.model.table import Table
+
+
+@dataclass(frozen=True)
+class Identity(Anonymizer):
+    """Publishes the table without its identifiers."""
+
+    name: ClassVar[str] = "identity"
+    summary: ClassVar[str] = "Removes identifying columns and nothing else: the floor of every comparison."
+    paper: ClassVar[str] = "Poovammal & Ponnavaikko 2009, Table I"
+
+    def promises(self) -> tuple[str, ...]:
+        return ()
+
+    def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        return self.publish(table, {}, {}, [published_columns(table)], None, rng)

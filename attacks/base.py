@@ -1,0 +1,70 @@
+"""What an attack is: parameters in the constructor; the adversary's whole world in the call.
+
+`attack.run(view, rng)` sees a `View`: the release, the schema and taxonomies with it, the knowledge that the scenario
+grants, and the beliefs that follow from them under one link model. It returns claims (`attacks/claims.py`), or says why it
+does not apply. It never sees the truth: scoring is the audit's business, and an import contract keeps it so.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+
+from attacks.claims import Claims
+from auditor.model.domain import Domain
+from auditor.model.knowledge import Knowledge
+from auditor.model.plugin import Plugin
+from auditor.model.release import Release
+from auditor.posterior.beliefs import Beliefs
+from auditor.posterior.links import Link
+
+
+class Goal(StrEnum):
+    """What an attack is after."""
+
+    IDENTITY = "identity"
+    ATTRIBUTE = "attribute"
+    MEMBERSHIP = "membership"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The adversary's whole world. `sensitive` is the column in question for attribute attacks."""
+
+    release: Release
+    knowledge: Knowledge
+    beliefs: Beliefs
+    link: Link | None = None
+    sensitive: str | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the sensitive column in question."""
+        assert self.sensitive is not None
+        return self.release.labels[self.sensitive].domain
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """An attack that does not apply, with the reason in words."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Attack(Plugin):
+    """A technique that claims something about people. `claim`, `success` and `lowered_by` are in plain words."""
+
+    goal: ClassVar[Goal]
+    claim: ClassVar[str]
+    needs: ClassVar[str]
+    success: ClassVar[str]
+    lowered_by: ClassVar[str]
+
+    @abstractmethod
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        """The claims about each target, or why there can be none."""

@@ -1,0 +1,83 @@
+"""Divergence: this person is believed to have something unrelated.
+
+A harm rather than a gain: a release that hides the truth among unrelated values makes people believe them. Seed 002 calls it
+worse than releasing the actual disease. Two values are unrelated where their lowest common ancestor in the taxonomy lies
+at or above `level` (0 is the root).
+
+Two readings: `frequency` weighs values by the posterior; `distinct` counts the distinct values that have any mass alike,
+as the paper does (Table IV: Girija 50 % stomach cancer; 25 % by frequency). Both are computed unless one is asked for.
+
+Paper: E. Poovammal, M. Ponnavaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, SeveralClaims, UnrelatedClaims
+from auditor.model.errors import UsageError
+from auditor.posterior.beliefs import ValueBeliefs
+
+
+class Reading(StrEnum):
+    """How the values that fit are weighed."""
+
+    FREQUENCY = "frequency"
+    DISTINCT = "distinct"
+
+
+@dataclass(frozen=True)
+class Divergence(Attack):
+    """Measures belief in values that have nothing to do with the truth."""
+
+    name: ClassVar[str] = "divergence"
+    summary: ClassVar[str] = "Measures how far a release makes people believe something unrelated to the truth."
+    paper: ClassVar[str] = "Poovammal & Ponnavaikko 2009, Table IV"
+    goal: ClassVar[Goal] = Goal.ATTRIBUTE
+    claim: ClassVar[str] = "This person is believed to have something unrelated (a harm)."
+    needs: ClassVar[str] = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."
+    success: ClassVar[str] = "The top belief is unrelated to the truth; among m tied beliefs each counts 1/m."
+    lowered_by: ClassVar[str] = "Classes whose sensitive values are related (groups of one taxonomy branch)."
+
+    level: int = 0
+    tau: float = 0.5
+    reading: Reading | None = None
+
+    def __post_init__(self) -> None:
+        if self.level < 0:
+            raise UsageError(f"divergence: level must be at least 0 (the root). Got {self.level}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        assert view.sensitive is not None
+        domain = view.domain
+        if domain.taxonomy is None:
+            return NotApplicable(f"{view.sensitive} has no taxonomy that would say which values are unrelated.")
+        if self.level >= max(domain.taxonomy.height, 1):
+            return NotApplicable(
+                f"level {self.level} is not above the leaves of {view.sensitive}'s taxonomy, height {domain.taxonomy.height}."
+            )
+        groups = domain.taxonomy.groups_below(self.level)
+        if domain.missing is not None:
+            groups = np.append(groups, -1)
+        values = view.beliefs.values(view.sensitive)
+        readings = list(Reading) if self.reading is None else [self.reading]
+        return SeveralClaims(
+            tuple(UnrelatedClaims(_read(values, r), groups, self.tau, self.level, str(r)) for r in readings)
+        )
+
+
+def _read(values: ValueBeliefs, reading: Reading) -> ValueBeliefs:
+    if reading is Reading.FREQUENCY:
+        return values
+    rows = values.rows.copy()
+    rows.data[rows.data < 1e-12] = 0.0
+    rows.eliminate_zeros()
+    share = 1 / np.maximum(np.diff(rows.indptr), 1)
+    rows.data = np.repeat(share, np.diff(rows.indptr))
+    return ValueBeliefs(sparse.csr_array(rows), values.row_of)

@@ -1,0 +1,64 @@
+"""Linking: this person is this record.
+
+The adversary looks for records that fit what is known of a person. The chance of naming the right one is one over the
+number of candidates (weighted, where the link model weighs them). In a release of several blocks a record is the right
+fragment of every block of which something is known.
+
+The prosecutor knows that the person is in the release; the journalist and the marketer do not, so their chance is
+multiplied by the probability of membership, which for a class of f records and F people of the register is f/F. The
+journalist's mean is the larger of the mean over records, (1/n) Σ f/F, and that over people, #classes/ΣF; the marketer's is
+the first.
+
+Papers: P. Samarati, L. Sweeney 1998; K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013;
+the linking attack of seed 002 (Tables I and II: Barbie).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, RecordClaims
+from auditor.model.errors import UsageError
+from auditor.model.release import Kind
+from auditor.posterior.matching import Cells
+from auditor.posterior.population import RegisterPopulation
+
+
+@dataclass(frozen=True)
+class Linking(Attack):
+    """Claims a record for each person; `threshold` is the chance above which a person counts as at risk."""
+
+    name: ClassVar[str] = "linking"
+    summary: ClassVar[str] = "Finds the record of a person by what is known of them."
+    paper: ClassVar[str] = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnavaikko 2009, Tables I and II"
+    goal: ClassVar[Goal] = Goal.IDENTITY
+    claim: ClassVar[str] = "This person is this record."
+    needs: ClassVar[str] = (
+        "Some quasi-identifiers of the person; for the journalist and marketer a population register."
+    )
+    success: ClassVar[str] = "The record named is the person's own; among m equally likely records it counts 1/m."
+    lowered_by: ClassVar[str] = "Coarser quasi-identifiers (larger classes), fewer of them, or suppressing rare people."
+
+    threshold: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold < 1:
+            raise UsageError(f"linking: threshold must be between 0 and 1. Got {self.threshold}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        return RecordClaims(view.beliefs, self.threshold, self._per_class(view))
+
+    def _per_class(self, view: View) -> float | None:
+        register = view.knowledge.register
+        if register is None or view.knowledge.membership is None or view.release.kind is not Kind.GENERALISED:
+            return None
+        release = view.release
+        cells = Cells.of(release.blocks[0], release.quasi, len(release.sizes))
+        share = RegisterPopulation(register).of_labels(release, cells.columns, cells.labels)[cells.pattern]
+        counted = ~release.suppressed[cells.bucket]
+        people = share[counted] * register.people
+        return float(counted.sum() / people.sum()) if counted.any() else None

@@ -1,0 +1,54 @@
+"""Membership: this person is in the data.
+
+For somebody who is not in the data few or no buckets match what is known. Three scores, each higher for likelier members:
+
+- `buckets`: the number of matching buckets, those in which every block has something compatible;
+- `degree`: the matching degree f(t) = Σ_B Π_b m_b/|B|, the slicing probabilities' denominator;
+- `posterior`: the probability of membership with prior `prior`, from how many of the person's look-alikes in the population
+  must be in the release (see `auditor/posterior/posterior.py`).
+
+Suppressed rows are candidates for everybody here, so nobody is certainly out while one exists.
+
+Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012, section on membership disclosure (seed 003).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, MemberClaims
+from auditor.model.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Membership(Attack):
+    """Scores each person by how likely they are in the release."""
+
+    name: ClassVar[str] = "membership"
+    summary: ClassVar[str] = "Tells members from outsiders by the buckets that match them (slicing probabilities)."
+    paper: ClassVar[str] = "Li, Li, Zhang & Molloy 2012"
+    goal: ClassVar[Goal] = Goal.MEMBERSHIP
+    claim: ClassVar[str] = "This person is in the data."
+    needs: ClassVar[str] = (
+        "Some quasi-identifiers of the person; to be scored, people who are not in the data, or fake ones."
+    )
+    success: ClassVar[str] = (
+        "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
+    )
+    lowered_by: ClassVar[str] = "Coarser quasi-identifiers, or blocks that many buckets match."
+
+    prior: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.prior < 1:
+            raise UsageError(f"membership: prior must be between 0 and 1. Got {self.prior}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        beliefs = view.beliefs.membership(self.prior)
+        scores = {"buckets": beliefs.buckets, "degree": beliefs.degree, "posterior": beliefs.posterior}
+        source = "register" if view.knowledge.register is not None else "marginals of the release"
+        return MemberClaims(scores, source, self.prior)

@@ -1,0 +1,114 @@
+"""Proximity: this person's number lies in this short interval.
+
+A numeric value need not be known exactly to be disclosed: an income known to ±30 is an income known. The claim is the
+window of a given width that holds the most posterior mass. The best window may be taken to start at a value with mass (any
+other can be moved right until it does, losing nothing), so one pass over the sorted values finds it. Scoring measures the
+mass within ±ε of the true value, which is the paper's x/|G| for a class G.
+
+(ε,m)-anonymity asks that in every class, for every value in it, at most 1/m of the class lies within ±ε of it; the
+largest m for which it holds is one over the largest such share, computed from the published classes.
+
+Papers: J. Li, Y. Tao, X. Xiao, "Preservation of Proximity Privacy in Publishing Numerical Sensitive Data", SIGMOD 2008;
+seed 002, Table IV (Girija's income in [10000, 10030] with 75 %).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, WindowClaims
+from auditor.model.errors import UsageError
+from auditor.model.schema import Type
+from auditor.posterior.beliefs import TIE, ValueBeliefs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Proximity(Attack):
+    """Claims a short interval for each person's number.
+
+    `epsilon` is the tolerance around the truth (default: 5 % of the domain's range; with `relative`, a share of the true
+    value), `width` the width of the claimed window (default: epsilon), `tau` the mass that counts as known.
+    """
+
+    name: ClassVar[str] = "proximity"
+    summary: ClassVar[str] = "Pins a person's number down to a short interval."
+    paper: ClassVar[str] = "Li, Tao & Xiao 2008; Poovammal & Ponnavaikko 2009, Table IV"
+    goal: ClassVar[Goal] = Goal.ATTRIBUTE
+    claim: ClassVar[str] = "This person's number lies in this short interval."
+    needs: ClassVar[str] = "Some quasi-identifiers of the person, and a published numeric sensitive column."
+    success: ClassVar[str] = "The true number lies in the claimed window; among m tied windows each counts 1/m."
+    lowered_by: ClassVar[str] = "Classes whose numbers lie far apart ((ε,m)-anonymity, ordered t-closeness)."
+
+    epsilon: float | None = None
+    width: float | None = None
+    relative: bool = False
+    tau: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, value in (("epsilon", self.epsilon), ("width", self.width)):
+            if value is not None and value < 0:
+                raise UsageError(f"proximity: {name} must be at least 0. Got {value}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        assert view.sensitive is not None
+        domain = view.domain
+        if domain.column.type is not Type.NUMERIC or domain.numbers is None or not len(domain.numbers):
+            return NotApplicable(f"{view.sensitive} is not numeric, so no value is near another.")
+        epsilon = self.epsilon if self.epsilon is not None else (0.05 if self.relative else 0.05 * domain.width)
+        width = self.width if self.width is not None else (0.05 * domain.width if self.relative else epsilon)
+        values = view.beliefs.values(view.sensitive)
+        start, row, mass = best_windows(values, domain.numbers, width)
+        m = None if self.relative else largest_m(view, epsilon)
+        return WindowClaims(values, domain.numbers, epsilon, self.relative, width, self.tau, start, row, mass, m)
+
+
+def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """The windows [start, start + width] with the most mass in each row, ties included: starts, their rows, and the mass
+    of each row. Mass on the missing value lies in no window."""
+    rows = values.rows.sorted_indices()
+    keep = rows.indices < len(numbers)
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[keep]
+    number, mass = numbers[rows.indices[keep]], rows.data[keep]
+    running = np.concatenate([[0.0], np.cumsum(mass)])
+    # where the window ends, first as a code, then as a place among the entries of the row: integers, so ends are exact
+    beyond = np.searchsorted(numbers, number + width + _slack(numbers), side="right")
+    key = row * (len(numbers) + 1) + rows.indices[keep]
+    end = np.searchsorted(key, row * (len(numbers) + 1) + beyond, side="left")
+    inside = running[end] - running[np.arange(len(key))]
+    best = np.zeros(rows.shape[0])
+    np.maximum.at(best, row, inside)
+    top = inside >= best[row] * (1 - TIE) - 1e-15
+    return number[top], row[top], best
+
+
+def largest_m(view: View, epsilon: float) -> float | None:
+    """The largest m for which the published classes are (ε,m)-anonymous; None where cells are not single numbers."""
+    assert view.sensitive is not None
+    block = view.release.block_of(view.sensitive)
+    labels = view.release.labels[view.sensitive]
+    chosen = block.cell(view.sensitive)
+    counted = ~view.release.suppressed[block.bucket]
+    number = labels.low[chosen][counted]
+    if (labels.counts[chosen][counted] != 1).any() or np.isnan(number).any() or not len(number):
+        return None
+    bucket = block.bucket[counted].astype(np.int64)
+    distinct, rank = np.unique(number, return_inverse=True)
+    key = np.sort(bucket * (len(distinct) + 1) + rank.reshape(-1))
+    bucket, rank = np.divmod(key, len(distinct) + 1)
+    low = np.searchsorted(distinct, distinct[rank] - epsilon - _slack(distinct), side="left")
+    high = np.searchsorted(distinct, distinct[rank] + epsilon + _slack(distinct), side="right")
+    base = bucket * (len(distinct) + 1)
+    near = np.searchsorted(key, base + high) - np.searchsorted(key, base + low)
+    return float(1 / (near / view.release.sizes[bucket]).max())
+
+
+def _slack(numbers: Floats) -> float:
+    """What two numbers may differ by and still count as equal: float noise in sums of such numbers."""
+    return 1e-12 * float(np.abs(numbers).max(initial=0.0))

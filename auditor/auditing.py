@@ -1,0 +1,476 @@
+"""The audit: runs attacks on a release, scores them against the truth, judges the result.
+
+For every adversary and link model an attack is run on three sets of beliefs: about the targets, from the release; about the
+same targets without it (the *baseline*); and about people who are not in it (the *control*: real outsiders where a
+population is given, otherwise the targets themselves with their own record left out). What the attack has over the
+control is the risk a person owes to being in the release.
+
+Only this module and scoring read the provenance: to grant the class under the link model `class`, to leave a record out,
+and to score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks import ATTACKS
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import MemberClaims
+from auditor.measure.classes import class_facts
+from auditor.measure.intervals import Interval, excess
+from auditor.measure.utility import utility_rows
+from auditor.member_scoring import score_members
+from auditor.model.errors import UsageError
+from auditor.model.knowledge import Knowledge
+from auditor.model.record import (
+    NOT_APPLICABLE,
+    AdversaryFacts,
+    AttackFacts,
+    AuditRecord,
+    Risk,
+)
+from auditor.model.release import Release, Suppression
+from auditor.model.seeding import stage
+from auditor.model.table import Table
+from auditor.policy import Policy
+from auditor.posterior.beliefs import Beliefs, Prior
+from auditor.posterior.leave_one_out import LeaveOneOut
+from auditor.posterior.links import Link, Weighting
+from auditor.posterior.posterior import Matching, Posterior
+from auditor.scoring import COUNT, RATE, Figure, Truth, score
+from auditor.subjects import Subject, read_subject
+from auditor.version import VERSION
+from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary
+from scenarios.fakes import fake_tuples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from auditor.model.provenance import Provenance
+    from auditor.model.schema import Schema
+
+Ints = NDArray[np.int64]
+Progress = Callable[[int, int, str], None]
+
+DEFAULT_SEED = 2026
+MOST_CONTROLS = 20_000
+MOST_FAKES = 5_000
+WORST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to run. None means: all that apply."""
+
+    attacks: tuple[str, ...] | None = None
+    links: tuple[Link, ...] | None = None
+    adversaries: tuple[Adversary, ...] | None = None
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    targets: tuple[int, ...] | None = None
+    reveal: bool = False
+    policy: Policy | None = None
+    seed: int = DEFAULT_SEED
+    suppression: Suppression = Suppression.EXCLUDED
+    weighting: Weighting = Weighting.SIZE
+    utility: bool = True
+
+
+def run_audit(subject: Subject, options: Options, progress: Progress | None = None) -> AuditRecord:
+    """Audits one release."""
+    return _Audit(subject, options, progress or _silent).record()
+
+
+def audit(
+    release: str | Path | pd.DataFrame | Release,
+    schema: Schema | str | Path | None = None,
+    *,
+    original: str | Path | pd.DataFrame | Table | None = None,
+    match: str | None = None,
+    provenance: str | Path | Provenance | None = None,
+    population: str | Path | pd.DataFrame | None = None,
+    options: Options | None = None,
+    progress: Progress | None = None,
+) -> AuditRecord:
+    """Audits a release made by any tool: a file, a folder, a frame, or what an anonymizer returned.
+
+    `match` says how release rows and original rows correspond: "rows" (same order) or the name of a column with an id in
+    both; for our own releases the provenance does. `options` holds what to run.
+    """
+    options = options or Options()
+    subject = read_subject(release, schema, original, match, provenance, population, options.seed)
+    return run_audit(subject, options, progress)
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    del done, total, what
+
+
+class _Audit:
+    """One audit under way: holds what its steps share."""
+
+    def __init__(self, subject: Subject, options: Options, progress: Progress) -> None:
+        self.subject, self.options, self.progress = subject, options, progress
+        self.release = subject.release
+        self.attacks = self._attacks()
+        self.adversaries = self._adversaries()
+        self.targets, self.notes = self._targets()
+        self.priors = self._priors()
+        self.done = 0
+
+    def record(self) -> AuditRecord:
+        subject, options = self.subject, self.options
+        risks = [risk for adversary in self.adversaries for risk in self._by(adversary)]
+        facts = class_facts(self.release, options.suppression)
+        self.progress(self.done, self._steps(), "utility")
+        utility = []
+        if options.utility:
+            k = self.release.params.get("k")
+            original = subject.people if subject.has_original else None
+            utility = utility_rows(
+                self.release, original, stage(options.seed, "utility"), k if isinstance(k, int) else None
+            )
+        quasi = self.release.schema.quasi
+        register = None if subject.population is None else subject.population.rows
+        return AuditRecord(
+            seed=options.seed,
+            release=facts,
+            risks=tuple(risks),
+            utility=tuple(utility),
+            policy=None if options.policy is None else options.policy.judge(facts, risks),
+            adversaries=tuple(AdversaryFacts(a.name, a.sentence(quasi, register)) for a in self.adversaries),
+            attacks=tuple(AttackFacts(a.name, a.goal, a.claim, a.lowered_by, a.paper) for a in self.attacks),
+            inputs=subject.inputs,
+            notes=(*subject.notes, *self.notes),
+            tool={"name": "auditor", "version": VERSION},
+        )
+
+    def _attacks(self) -> list[Attack]:
+        names = self.options.attacks or tuple(ATTACKS.all())
+        for name in self.options.settings:
+            ATTACKS.get(name)
+        return [ATTACKS.get(name).configure(self.options.settings.get(name, {})) for name in names]
+
+    def _adversaries(self) -> tuple[Adversary, ...]:
+        if self.options.adversaries is not None:
+            return self.options.adversaries
+        return (PROSECUTOR, JOURNALIST, MARKETER) if self.subject.population is not None else (PROSECUTOR,)
+
+    def _targets(self) -> tuple[Ints, list[str]]:
+        """The original rows that are attacked, and what is to be said of those that are not."""
+        subject = self.subject
+        if subject.people is None or subject.provenance is None:
+            return np.empty(0, dtype=np.int64), []
+        bucket = subject.provenance.bucket
+        wanted = np.arange(subject.people.rows)
+        if self.options.targets is not None:
+            wanted = np.array(self.options.targets, dtype=np.int64)
+            if len(wanted) and (wanted.min() < 0 or wanted.max() >= subject.people.rows):
+                raise UsageError(f"targets must be rows from 1 to {subject.people.rows}.")
+        notes = []
+        out = bucket[wanted] < 0
+        if out.any():
+            notes.append(f"{int(out.sum())} of {len(wanted)} targets are not in the release and are not attacked.")
+        withheld = ~out & self.release.suppressed[bucket[wanted]]
+        if withheld.any() and self.options.suppression is Suppression.EXCLUDED:
+            notes.append(
+                f"{int(withheld.sum())} of {len(wanted)} targets have all quasi-identifiers withheld and are left out of the "
+                "figures based on classes."
+            )
+            out |= withheld
+        return wanted[~out], notes
+
+    def _priors(self) -> dict[str, NDArray[np.float64]]:
+        """The share of each sensitive value among people at large: the original's, else the release's own."""
+        priors = {}
+        for column in self.release.sensitive:
+            domain = self.release.labels[column].domain
+            people = self.subject.people
+            if people is not None and column in people.codes:
+                counts = np.bincount(people.codes[column], minlength=domain.size).astype(np.float64)
+            else:
+                labels = self.release.labels[column]
+                used = np.bincount(self.release.block_of(column).cell(column), minlength=len(labels.texts))
+                counts = np.zeros(domain.size)
+                for label in np.flatnonzero(used):
+                    codes = labels.codes(int(label))
+                    counts[codes] += used[label] / max(len(codes), 1)
+            priors[column] = counts / max(counts.sum(), 1.0)
+        return priors
+
+    # ----- one adversary ---------------------------------------------------------------------------------------------
+
+    def _steps(self) -> int:
+        return len(self.adversaries) * len(self._links()[0]) + 1
+
+    def _links(self) -> tuple[tuple[Link, ...], dict[Link, str]]:
+        """The link models that are run, and why others that were asked for do not apply."""
+        asked = self.options.links or tuple(Link)
+        barred: dict[Link, str] = {}
+        for link in asked:
+            if link is not Link.CLASS and not self.subject.has_original:
+                barred[link] = "without the original nothing is known of the people, only their class can be granted"
+            elif link is Link.TIGHTEST and self.release.exact:
+                barred[link] = "every label is one value, so no class is tighter than another"
+        return tuple(link for link in asked if link not in barred), barred
+
+    def _by(self, adversary: Adversary) -> Iterator[Risk]:
+        subject = self.subject
+        attacks = [a for a in self.attacks if a.goal in adversary.aims]
+        if not attacks:
+            return
+        if subject.people is None or subject.provenance is None:
+            reason = "the release is not matched with its rows (give --original with --match or --provenance)"
+            yield from (_not_applicable(a, adversary, None, reason) for a in attacks)
+            return
+        if not len(self.targets):
+            reason = "there is no target in the release whose quasi-identifiers are published"
+            yield from (_not_applicable(a, adversary, None, reason) for a in attacks)
+            return
+        knowledge = self._knowledge(adversary, subject.people, self.targets)
+        links, barred = self._links()
+        class_based = [a for a in attacks if a.goal is not Goal.MEMBERSHIP]
+        for link, reason in barred.items():
+            yield from (_not_applicable(a, adversary, link, reason) for a in class_based)
+        matching: Matching | None = None
+        outsiders = self._outsiders(adversary)
+        for link in links:
+            self.progress(self.done, self._steps(), f"{adversary.name}, {link}")
+            self.done += 1
+            if not class_based:
+                continue
+            granted = replace(knowledge, granted=subject.provenance.bucket[self.targets])
+            matching = matching or Matching(self.release, granted, self.options.suppression)
+            posterior = Posterior(matching, link, self.options.weighting)
+            sets = _Sets(
+                main=posterior,
+                baseline=Prior(len(self.targets), self.priors, self.release.sizes),
+                left_out=LeaveOneOut(posterior, *self._records(self.targets)),
+                outside=None if link is Link.CLASS or outsiders is None else self._posterior(outsiders, link),
+            )
+            for attack in class_based:
+                yield from self._attack(attack, adversary, link, knowledge, sets)
+        for attack in (a for a in attacks if a.goal is Goal.MEMBERSHIP):
+            yield from self._membership(attack, adversary, knowledge, outsiders)
+
+    def _knowledge(self, adversary: Adversary, table: Table, rows: Ints) -> Knowledge:
+        if not self.subject.has_original:
+            return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
+        return adversary.knowledge(table, rows, self.subject.population, self.priors, self.release.rows)
+
+    def _posterior(self, knowledge: Knowledge, link: Link) -> Posterior:
+        return Posterior(Matching(self.release, knowledge, self.options.suppression), link, self.options.weighting)
+
+    def _outsiders(self, adversary: Adversary) -> Knowledge | None:
+        subject = self.subject
+        if subject.population is None or not len(self._outsider_rows()):
+            return None
+        return self._knowledge(adversary, subject.population, self._outsider_rows())
+
+    def _outsider_rows(self) -> Ints:
+        rows = self.subject.outsiders
+        if len(rows) <= MOST_CONTROLS:
+            return rows
+        return np.sort(stage(self.options.seed, "controls").choice(rows, MOST_CONTROLS, replace=False))
+
+    def _records(self, rows: Ints) -> tuple[Ints, Ints]:
+        provenance = self.subject.provenance
+        assert provenance is not None
+        return provenance.bucket[rows].astype(np.int64), provenance.fragment[rows].astype(np.int64)
+
+    # ----- one attack ------------------------------------------------------------------------------------------------
+
+    def _attack(
+        self, attack: Attack, adversary: Adversary, link: Link, knowledge: Knowledge, sets: _Sets
+    ) -> Iterator[Risk]:
+        columns: Sequence[str | None] = self.release.sensitive if attack.goal is Goal.ATTRIBUTE else (None,)
+        if not columns:
+            yield _not_applicable(attack, adversary, link, "no sensitive column is published")
+        for column in columns:
+            rng = stage(self.options.seed, attack.name)
+            truth = self._truth(column)
+            claims = attack.run(View(self.release, knowledge, sets.main, link, column), rng)
+            if isinstance(claims, NotApplicable):
+                yield _not_applicable(attack, adversary, link, claims.reason, column)
+                continue
+            if truth is None:
+                reason = f"the true values of {column} are not known"
+                yield _not_applicable(attack, adversary, link, reason, column)
+                continue
+            figures = score(claims, truth)
+            plain = replace(truth, reveal=False)
+            baseline = self._rescored(attack, knowledge, sets.baseline, link, column, plain)
+            outside = self._outside_truth(column) if sets.outside is not None else None
+            if sets.outside is not None and outside is not None:
+                kind = "outsiders"
+                control = self._rescored(attack, knowledge, sets.outside, link, column, outside)
+            else:
+                kind = "leave_one_out"
+                control = self._rescored(attack, knowledge, sets.left_out, link, column, plain)
+            for i, figure in enumerate(figures):
+                yield _risk(attack, adversary, link, column, figure, baseline[i], control[i], kind, truth)
+
+    def _rescored(
+        self, attack: Attack, knowledge: Knowledge, beliefs: Beliefs, link: Link, column: str | None, truth: Truth
+    ) -> list[Figure]:
+        claims = attack.run(View(self.release, knowledge, beliefs, link, column), stage(self.options.seed, attack.name))
+        assert not isinstance(claims, NotApplicable)
+        return score(claims, truth)
+
+    def _truth(self, column: str | None) -> Truth | None:
+        people = self.subject.people
+        assert people is not None
+        return self._truth_of(people, self.targets, *self._records(self.targets), column)
+
+    def _outside_truth(self, column: str | None) -> Truth | None:
+        population, rows = self.subject.population, self._outsider_rows()
+        assert population is not None
+        nowhere = np.full(len(rows), -1)
+        fragment = np.full((len(rows), len(self.release.blocks)), -1)
+        truth = self._truth_of(population, rows, nowhere, fragment, column)
+        return None if truth is None else replace(truth, reveal=False)
+
+    def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
+        if column is None:
+            return Truth(rows, bucket, fragment, reveal=self.options.reveal)
+        if column not in table.codes:
+            return None
+        codes = table.codes[column][rows].astype(np.int64)
+        if (codes < 0).any():
+            return None
+        return Truth(rows, bucket, fragment, codes, self.release.labels[column].domain, self.options.reveal)
+
+    def _membership(
+        self, attack: Attack, adversary: Adversary, knowledge: Knowledge, outsiders: Knowledge | None
+    ) -> Iterator[Risk]:
+        if not knowledge.columns:
+            yield _not_applicable(attack, adversary, None, "nothing is known of the people whose membership is asked")
+            return
+        rng = stage(self.options.seed, attack.name)
+        members = self._claims(attack, knowledge)
+        codes = knowledge.codes if self.subject.people is None else self.subject.people.matrix(knowledge.columns)
+        invented = fake_tuples(codes, MOST_FAKES, stage(self.options.seed, "fakes"))
+        groups = {
+            "outsiders": (
+                outsiders,
+                "no outsiders are known: give a population with people who are not in the release",
+            ),
+            "fakes": (
+                replace(knowledge, codes=invented) if len(invented) else None,
+                "every combination of known values that could be invented belongs to somebody",
+            ),
+        }
+        for against, (others, reason) in groups.items():
+            if others is None:
+                yield _not_applicable(attack, adversary, None, reason, params={"against": against})
+                continue
+            for figure in score_members(members, self._claims(attack, others), against, rng):
+                limits = figure.interval or (None, None)
+                yield Risk(
+                    attack.name,
+                    adversary.name,
+                    None,
+                    figure.measure,
+                    params=figure.params,
+                    value=figure.value,
+                    expected=figure.expected,
+                    baseline=figure.baseline,
+                    control=figure.control,
+                    control_kind=None if figure.control is None else against,
+                    low=limits[0],
+                    high=limits[1],
+                    n=figure.n,
+                    worst_rows=_worst(figure.each, self.targets) if figure.measure == "auc" else (),
+                    detail=figure.detail or {},
+                )
+
+    def _claims(self, attack: Attack, knowledge: Knowledge) -> MemberClaims:
+        """Membership claims; suppressed rows are candidates for everybody here."""
+        beliefs = Posterior(Matching(self.release, knowledge, Suppression.WILDCARD), Link.CONTAINMENT)
+        claims = attack.run(View(self.release, knowledge, beliefs), stage(self.options.seed, attack.name))
+        assert isinstance(claims, MemberClaims)
+        return claims
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sets:
+    """The beliefs that an attack is run on."""
+
+    main: Beliefs
+    baseline: Beliefs
+    left_out: Beliefs
+    outside: Beliefs | None
+
+
+def _not_applicable(
+    attack: Attack,
+    adversary: Adversary,
+    link: Link | None,
+    reason: str,
+    sensitive: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Risk:
+    measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
+    return Risk(attack.name, adversary.name, link, measure, sensitive, params or {}, NOT_APPLICABLE, reason)
+
+
+def _worst(each: NDArray[np.float64] | None, rows: Ints) -> tuple[int, ...]:
+    """The row numbers (from 1) of the people with the highest figures above zero; ties by row number."""
+    if each is None or len(each) != len(rows):
+        return ()
+    order = np.lexsort((rows, -each))[:WORST]
+    return tuple(int(rows[i]) + 1 for i in order if each[i] > 0)
+
+
+def _risk(
+    attack: Attack,
+    adversary: Adversary,
+    link: Link,
+    column: str | None,
+    figure: Figure,
+    baseline: Figure,
+    control: Figure,
+    kind: str,
+    truth: Truth,
+) -> Risk:
+    scale = figure.n if figure.kind == COUNT else 1.0
+    detail = dict(figure.detail)
+    limits = figure.interval
+
+    def companion(other: Figure) -> float | None:
+        if other.value is None or figure.measure == "m":
+            return None
+        return other.value / max(other.n, 1) * scale if figure.kind == COUNT else other.value
+
+    if limits is not None and figure.value is not None and control.value is not None and control.interval is not None:
+        beyond = excess(figure.value, Interval(*limits), control.value, Interval(*control.interval))
+        if beyond is not None:
+            detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high}
+    value = figure.value
+    if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:
+        value = round(value)
+    return Risk(
+        attack.name,
+        adversary.name,
+        link,
+        figure.measure,
+        column,
+        figure.params,
+        value=value,
+        expected=figure.expected,
+        baseline=companion(baseline),
+        control=companion(control),
+        control_kind=None if companion(control) is None else kind,
+        low=limits[0] if limits else None,
+        high=limits[1] if limits else None,
+        n=figure.n,
+        worst_rows=_worst(figure.each, truth.rows)
+        if figure.kind != RATE or figure.measure in ("mean", "success")
+        else (),
+        detail=detail,
+    )

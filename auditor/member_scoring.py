@@ -1,0 +1,123 @@
+"""Scoring membership: members against people who are not in the release.
+
+Unlike other claims these are judged in two groups at once: scores of members against scores of real outsiders, and against
+fake tuples (plausible values that nobody has). The control is one half of the outsiders against the other: nothing can be
+learned there, so what it shows is chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.claims import MemberClaims
+from auditor.measure.intervals import auc, best_advantage, difference, roc, tpr_at_fpr, wilson
+
+Floats = NDArray[np.float64]
+
+LEVELS = {"tpr_at_fpr_0.01": 0.01, "tpr_at_fpr_0.001": 0.001}
+_CURVE = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemberFigure:
+    """One figure, with its interval and what the control gives."""
+
+    measure: str
+    value: float
+    n: int
+    baseline: float | None
+    control: float | None
+    interval: tuple[float, float] | None
+    params: Mapping[str, Any]
+    expected: float | None = None
+    each: Floats | None = None
+    detail: Mapping[str, Any] | None = None
+
+
+def score_members(
+    members: MemberClaims, others: MemberClaims, against: str, rng: np.random.Generator
+) -> list[MemberFigure]:
+    """The figures of members against one other group (`outsiders` or `fakes`)."""
+    figures = []
+    order = rng.permutation(len(others.scores["buckets"]))
+    half, rest = order[: len(order) // 2], order[len(order) // 2 :]
+    for name, inside in members.scores.items():
+        outside = others.scores[name]
+        params = {"score": name, "against": against, "prior": members.prior, "population": members.population}
+        control = _measures(outside[half], outside[rest]) if len(half) else {}
+        for measure, (value, interval) in _measures(inside, outside).items():
+            baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
+            chance = control[measure][0] if measure in control else None
+            detail = _detail(members, others, inside, outside, name) if measure == "auc" else None
+            figures.append(
+                MemberFigure(
+                    measure, value, len(inside) + len(outside), baseline, chance, interval, params, None, inside, detail
+                )
+            )
+    matched = others.scores["buckets"] > 0
+    if against == "outsiders":
+        out = float((~matched).mean())
+        figures.append(
+            MemberFigure("no_match", out, len(matched), 0.0, None, wilson(out * len(matched), len(matched)), {})
+        )
+        figures.append(_guesses(members, others))
+    else:
+        figures.append(MemberFigure("fakes", float(matched.sum()), len(matched), None, None, None, {}))
+    return figures
+
+
+def _measures(inside: Floats, outside: Floats) -> dict[str, tuple[float, tuple[float, float] | None]]:
+    area = auc(inside, outside)
+    if area is None:
+        return {}
+    false, true = roc(inside, outside)
+    best = int(np.argmax(true - false))
+    hits, alarms = float(true[best]), float(false[best])
+    gap = difference(hits, wilson(hits * len(inside), len(inside)), alarms, wilson(alarms * len(outside), len(outside)))
+    out: dict[str, tuple[float, tuple[float, float] | None]] = {
+        "auc": (area.value, (area.low, area.high)),
+        "advantage": (best_advantage(false, true), (gap.low, gap.high)),
+    }
+    for measure, level in LEVELS.items():
+        rate = tpr_at_fpr(false, true, level)
+        out[measure] = (rate, wilson(rate * len(inside), len(inside)))
+    return out
+
+
+def _detail(members: MemberClaims, others: MemberClaims, inside: Floats, outside: Floats, name: str) -> dict[str, Any]:
+    false, true = roc(inside, outside)
+    step = max(1, len(false) // _CURVE)
+    keep = np.unique(np.append(np.arange(0, len(false), step), len(false) - 1))
+    detail: dict[str, Any] = {"roc": {"fpr": false[keep].round(6).tolist(), "tpr": true[keep].round(6).tolist()}}
+    if name == "buckets":
+        labels = ["0", "1-10", "11-20", ">20"]
+        edges = [-0.5, 0.5, 10.5, 20.5, np.inf]
+        detail["histogram"] = {
+            "labels": labels,
+            "members": np.histogram(members.scores[name], bins=edges)[0].tolist(),
+            "others": np.histogram(others.scores[name], bins=edges)[0].tolist(),
+        }
+    return detail
+
+
+def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
+    """In or out, by the posterior, for a crowd in which the prior's share are members: right guesses, and expected."""
+    prior = members.prior
+
+    def right(p: Floats, inside: bool) -> Floats:
+        guess = np.where(np.abs(p - 0.5) < 1e-9, 0.5, (p > 0.5).astype(np.float64))
+        return guess if inside else 1 - guess
+
+    ours, theirs = members.scores["posterior"], others.scores["posterior"]
+    value = float(prior * right(ours, True).mean() + (1 - prior) * right(theirs, False).mean())
+    sure = prior * np.maximum(ours, 1 - ours).mean() + (1 - prior) * np.maximum(theirs, 1 - theirs).mean()
+    n = len(ours) + len(theirs)
+    params = {"score": "posterior", "against": "outsiders", "prior": prior, "population": members.population}
+    return MemberFigure(
+        "success", value, n, max(prior, 1 - prior), None, wilson(value * n, n), params, float(sure), ours
+    )

@@ -1,0 +1,275 @@
+"""Subjects: a release brought together with what is needed to score attacks on it.
+
+Release, original and population are read over shared domains; the correspondence of rows comes from the provenance, from
+equal order, or from an id column; and the people of the population who are not in the release are found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.files import read_raw, sha256
+from auditor.model.domain import Domain
+from auditor.model.errors import ReleaseError, TableError, UsageError
+from auditor.model.packing import distinct_rows
+from auditor.model.provenance import Provenance
+from auditor.model.record import Input
+from auditor.model.release import Kind, Release
+from auditor.model.schema import Schema
+from auditor.model.seeding import stage
+from auditor.model.table import RawTable, Table, encode
+from auditor.releasing import RawRelease, build_release, read_provenance, read_release
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+
+BY_ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """A release with what is known about it, for scoring.
+
+    `people` is the original table (or, where there is none, a table of the published sensitive values, `has_original`
+    being False: then only the class of a record is known, not the person's values). `population` is a register;
+    `outsiders` are the rows of it that are not in the release.
+    """
+
+    release: Release
+    people: Table | None
+    provenance: Provenance | None
+    has_original: bool = True
+    population: Table | None = None
+    outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    inputs: tuple[Input, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_table(file: str | Path, schema: Schema | str | Path) -> Table:
+    """A table in a file, coded by its schema."""
+    schema = as_schema(schema)
+    (table,) = encode(schema, [read_raw(file, schema.format, tuple(schema.columns))])
+    return table
+
+
+def as_schema(schema: Schema | str | Path) -> Schema:
+    """A schema, read where it is a file."""
+    return schema if isinstance(schema, Schema) else Schema.read(schema)
+
+
+def _raw(source: str | Path | pd.DataFrame, schema: Schema, name: str) -> RawTable:
+    if isinstance(source, str | Path):
+        return read_raw(source, schema.format, tuple(schema.columns))
+    return RawTable.from_frame(source, name)
+
+
+def read_subject(
+    release: str | Path | pd.DataFrame | Release,
+    schema: Schema | str | Path | None,
+    original: str | Path | pd.DataFrame | Table | None,
+    match: str | None,
+    provenance: str | Path | Provenance | None,
+    population: str | Path | pd.DataFrame | None,
+    seed: int,
+) -> Subject:
+    """A subject from files, frames, or what an anonymizer returned."""
+    if isinstance(release, Release):
+        return _own_subject(release, original, provenance, population)
+    if schema is None:
+        raise UsageError("A release from a file or frame needs its schema.")
+    if isinstance(original, Table) or isinstance(provenance, Provenance):
+        raise UsageError("A release from a file or frame needs its original and provenance as files or frames.")
+    if match is not None and provenance is not None:
+        raise UsageError("Give either match or provenance: both say which row is whose.")
+    if original is None and (match is not None or provenance is not None):
+        raise UsageError("match and provenance say which release row is which original row: give the original as well.")
+    schema_name = str(schema.name if isinstance(schema, Schema) else schema)
+    schema = as_schema(schema)
+    raw = read_release(release, schema) if isinstance(release, str | Path) else _framed(release)
+    raws = [] if original is None else [_raw(original, schema, "original")]
+    people_raw = _raw(population, schema, "population") if population is not None else None
+    tables = (
+        encode(schema, [*raws, *([people_raw] if people_raw else [])], None if raws else ())
+        if raws or people_raw
+        else []
+    )
+    if tables:
+        schema = tables[0].schema
+    table = tables[0] if raws else None
+    people = tables[-1] if people_raw else None
+    known = dict(tables[0].domains) if tables else {}
+    rng = stage(seed, "release")
+    inputs = [Input("release", Path(raw.name).name, raw.sha256, raw.rows)]
+    inputs += [Input("original", Path(r.name).name, r.sha256, r.rows) for r in raws]
+    inputs += (
+        [Input("population", Path(people_raw.name).name, people_raw.sha256, people_raw.rows)] if people_raw else []
+    )
+    if Path(schema_name).is_file():
+        inputs.append(Input("schema", Path(schema_name).name, sha256(Path(schema_name).read_bytes())))
+    if table is None:
+        return _without_original(raw, schema, known, rng, people, tuple(inputs))
+    lines, fragments = _correspondence(raw, table, raws[0], match, provenance)
+    made, whose = build_release(raw, schema, known, rng, lines, fragments, table.rows)
+    notes = []
+    if whose is None:
+        notes.append("Rows are not matched with the original (--match or --provenance): attacks could not be scored.")
+    else:
+        notes += check_truth(made, whose, table)
+    outsiders = find_outsiders(table, people) if people is not None else np.empty(0, dtype=np.int64)
+    return Subject(made, table, whose, True, people, outsiders, tuple(inputs), tuple(notes))
+
+
+def _framed(frame: pd.DataFrame) -> RawRelease:
+    raw = RawTable.from_frame(frame, "release")
+    if raw.rows == 0:
+        raise ReleaseError("release: the frame must have at least one row.")
+    return RawRelease("release", (raw,), None, None)
+
+
+def _own_subject(
+    release: Release,
+    original: str | Path | pd.DataFrame | Table | None,
+    provenance: str | Path | Provenance | None,
+    population: str | Path | pd.DataFrame | None,
+) -> Subject:
+    if not isinstance(original, Table) or not isinstance(provenance, Provenance):
+        raise UsageError("A release in memory needs the table it was made from and its provenance.")
+    if population is not None:
+        raise UsageError("For a population beside a release in memory, build a Subject with both coded together.")
+    inputs = (Input("original", original.name, None, original.rows),)
+    return Subject(release, original, provenance, True, inputs=inputs)
+
+
+def _without_original(
+    raw: RawRelease,
+    schema: Schema,
+    known: dict[str, Domain],
+    rng: np.random.Generator,
+    population: Table | None,
+    inputs: tuple[Input, ...],
+) -> Subject:
+    """A release alone: each record's class is known, and its published sensitive value stands for the truth."""
+    lines = np.arange(raw.rows)
+    release, provenance = build_release(raw, schema, known, rng, lines, None, raw.rows)
+    note = "There is no original: figures are of the release alone, with the class of each record taken as known."
+    if release.kind is not Kind.GENERALISED or provenance is None:
+        note = "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
+        return Subject(release, None, None, False, population, inputs=inputs, notes=(note,))
+    block = release.blocks[0]
+    codes = {}
+    for column in release.sensitive:
+        labels = release.labels[column]
+        single = labels.counts == 1
+        of_label = np.where(single, np.maximum(labels.lo, 0), -1).astype(np.int32)
+        codes[column] = of_label[block.cell(column)][provenance.fragment[:, 0]]
+    domains = {c: labels.domain for c, labels in release.labels.items()}
+    people = Table(release.name, schema, domains, codes, raw.rows)
+    return Subject(release, people, provenance, False, population, inputs=inputs, notes=(note,))
+
+
+def _correspondence(
+    raw: RawRelease, table: Table, original: RawTable, match: str | None, provenance: str | Path | None
+) -> tuple[Ints | None, Ints | None]:
+    """Which original row each release row is (one block), or which fragments each original row has (several)."""
+    if provenance is not None:
+        fragments = read_provenance(provenance, len(raw.blocks), table.rows, raw.rows)
+        if raw.buckets is not None:
+            return None, fragments
+        lines = np.full(raw.rows, -1, dtype=np.int64)
+        here = np.flatnonzero(fragments[:, 0] >= 0)
+        lines[fragments[here, 0]] = here
+        return lines, None
+    if match is None:
+        return None, None
+    if raw.buckets is not None:
+        raise UsageError(
+            "A release of several blocks is matched by its provenance (--provenance FILE), not by --match."
+        )
+    if match == BY_ROWS:
+        if raw.rows != table.rows:
+            raise ReleaseError(
+                f"{raw.name}: to match by rows it must have as many rows as the original. Got {raw.rows} and {table.rows}. "
+                "Match by an id column, or give the provenance."
+            )
+        return np.arange(raw.rows), None
+    for source in (raw.blocks[0], original):
+        if match not in source.columns:
+            raise ReleaseError(f"{source.name}: the column {match!r} to match by must be there.")
+    place: dict[str, int] = {}
+    for row, text in enumerate(original.columns[match]):
+        if text in place:
+            raise ReleaseError(f"{original.name}, row {row + 1}: {match} {text!r} stands twice. Ids must be unique.")
+        place[text] = row
+    lines = np.array([place.get(text, -1) for text in raw.blocks[0].columns[match]], dtype=np.int64)
+    used = lines[lines >= 0]
+    if len(np.unique(used)) < len(used):
+        raise ReleaseError(f"{raw.name}: an id of the column {match!r} stands twice.")
+    return lines, None
+
+
+def check_truth(release: Release, provenance: Provenance, table: Table) -> list[str]:
+    """Notes on quasi-identifier labels that do not cover the true value: the rows may be matched wrongly, or perturbed."""
+    inside = np.flatnonzero(provenance.bucket >= 0)
+    notes = []
+    for column in release.quasi:
+        number = release.block_number(column)
+        cell = release.blocks[number].cell(column)[provenance.fragment[inside, number]]
+        wrong = ~release.labels[column].covers(cell, table.codes[column][inside])
+        if wrong.any():
+            notes.append(
+                f"{column}: {int(wrong.sum())} of {len(inside)} labels do not cover the original value. "
+                "Is the correspondence of rows right?"
+            )
+    return notes
+
+
+def find_outsiders(table: Table, population: Table) -> Ints:
+    """The rows of a population that are not in the original: by a shared identifier, else by quasi-identifiers, taking as
+    many of those who share them as the original has."""
+    shared = [c for c in table.schema.identifiers if c in table.codes and c in population.codes]
+    columns = shared or [c for c in table.schema.quasi if c in population.codes]
+    if not columns:
+        raise TableError(
+            f"{population.name}: a population must have the identifiers or quasi-identifiers of the original."
+        )
+    both = distinct_rows(np.concatenate([population.matrix(columns), table.matrix(columns)]))
+    theirs, ours = both[: population.rows], both[population.rows :]
+    left = np.bincount(ours, minlength=int(both.max(initial=0)) + 1)
+    order = np.argsort(theirs, kind="stable")
+    first = np.searchsorted(theirs[order], theirs[order])
+    rank = np.empty(population.rows, dtype=np.int64)
+    rank[order] = np.arange(population.rows) - first
+    return np.flatnonzero(rank >= left[theirs])
+
+
+def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
+    """The rows (from 0) that `--targets` names: row numbers from 1, values of an identifier, or COLUMN=VALUE."""
+    rows: list[int] = []
+    for text in wanted:
+        column, _, value = text.partition("=")
+        if value and column in table.codes:
+            columns = [column]
+        elif text.isdigit():
+            if not 1 <= int(text) <= table.rows:
+                raise UsageError(f"targets: row {text} must be from 1 to {table.rows}.")
+            rows.append(int(text) - 1)
+            continue
+        else:
+            columns, value = [c for c in table.schema.identifiers if c in table.codes], text
+        found: set[int] = set()
+        for name in columns:
+            code = table.domains[name].code(value)
+            if code is not None:
+                found.update(np.flatnonzero(table.codes[name] == code).tolist())
+        if not found:
+            where = ", ".join(columns) or "(the schema names no identifier)"
+            raise UsageError(f"targets: {value!r} is not in {where}. Give row numbers, or COLUMN=VALUE.")
+        rows += sorted(found)
+    return tuple(dict.fromkeys(rows))

@@ -1,0 +1,23 @@
+"""Fake people: tuples with plausible values that nobody in the data has.
+
+Each column is drawn by itself from the values in the data, so the values are right and only their combination is invented;
+combinations that somebody has are left out. Membership attacks are scored against them where no real outsiders are known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.packing import distinct_rows
+
+
+def fake_tuples(codes: NDArray[np.int32], count: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Up to `count` fake tuples over the columns of `codes` (people × columns): fewer, or none, where nearly every
+    combination is taken."""
+    if not len(codes) or codes.shape[1] < 2:
+        return np.empty((0, codes.shape[1]), dtype=np.int32)
+    drawn = np.column_stack([rng.choice(codes[:, i], size=2 * count) for i in range(codes.shape[1])])
+    number = distinct_rows(np.concatenate([codes, drawn]))
+    taken = np.isin(number[len(codes) :], number[: len(codes)])
+    return drawn[~taken][:count]
