@@ -78,6 +78,7 @@ def _read(values: ValueBeliefs, reading: Reading) -> ValueBeliefs:
     rows = values.rows.copy()
     rows.data[rows.data < 1e-12] = 0.0
     rows.eliminate_zeros()
-    share = 1 / np.maximum(np.diff(rows.indptr), 1)
+    total = np.minimum(rows.sum(axis=1), 1.0)  # less than one where membership is in doubt
+    share = total / np.maximum(np.diff(rows.indptr), 1)
     rows.data = np.repeat(share, np.diff(rows.indptr))
     return ValueBeliefs(sparse.csr_array(rows), values.row_of)

@@ -25,7 +25,7 @@ from attacks.claims import Claims, RecordClaims
 from auditor.model.errors import UsageError
 from auditor.model.release import Kind
 from auditor.posterior.matching import Cells
-from auditor.posterior.population import RegisterPopulation
+from auditor.posterior.population import IndependentPopulation, RegisterPopulation
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,14 @@ class Linking(Attack):
         return RecordClaims(view.beliefs, self.threshold, self._per_class(view))
 
     def _per_class(self, view: View) -> float | None:
+        """The number of classes (by what is known) over the number of people they cover in the register."""
         register = view.knowledge.register
         if register is None or view.knowledge.membership is None or view.release.kind is not Kind.GENERALISED:
             return None
         release = view.release
-        cells = Cells.of(release.blocks[0], release.quasi, len(release.sizes))
-        share = RegisterPopulation(register).of_labels(release, cells.columns, cells.labels)[cells.pattern]
-        counted = ~release.suppressed[cells.bucket]
-        people = share[counted] * register.people
-        return float(counted.sum() / people.sum()) if counted.any() else None
+        known = [c for c in release.quasi if c in view.knowledge.columns]
+        cells = Cells.of(release.blocks[0], known, len(release.sizes))
+        counted = np.unique(cells.pattern[~release.suppressed[cells.bucket]])
+        population = RegisterPopulation(register, IndependentPopulation.from_release(release))
+        people = population.of_labels(release, known, cells.labels[counted]) * register.people
+        return float(len(counted) / np.maximum(people, 1.0).sum()) if len(counted) else None

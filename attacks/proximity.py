@@ -75,13 +75,11 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     rows = values.rows.sorted_indices()
     keep = rows.indices < len(numbers)
     row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[keep]
-    number, mass = numbers[rows.indices[keep]], rows.data[keep]
-    running = np.concatenate([[0.0], np.cumsum(mass)])
-    # where the window ends, first as a code, then as a place among the entries of the row: integers, so ends are exact
+    code = rows.indices[keep].astype(np.int64)
+    number = numbers[code]
+    # where the window ends, as a code: integers, so ends are exact
     beyond = np.searchsorted(numbers, number + width + _slack(numbers), side="right")
-    key = row * (len(numbers) + 1) + rows.indices[keep]
-    end = np.searchsorted(key, row * (len(numbers) + 1) + beyond, side="left")
-    inside = running[end] - running[np.arange(len(key))]
+    inside = values.between(row, code, beyond)
     best = np.zeros(rows.shape[0])
     np.maximum.at(best, row, inside)
     top = inside >= best[row] * (1 - TIE) - 1e-15

@@ -385,7 +385,7 @@ class _Audit:
                     low=limits[0],
                     high=limits[1],
                     n=figure.n,
-                    worst_rows=_worst(figure.each, self.targets) if figure.measure == "auc" else (),
+                    worst_rows=_worst(figure.each, self.targets) if figure.params.get("score") == "posterior" else (),
                     detail=figure.detail or {},
                 )
 
@@ -462,7 +462,8 @@ def _risk(
         column,
         figure.params,
         value=value,
-        expected=figure.expected,
+        # somebody unsure of membership expects less than is found among people who are in: not the same question
+        expected=figure.expected if adversary.sure_of_membership else None,
         baseline=companion(baseline),
         control=companion(control),
         control_kind=None if companion(control) is None else kind,

@@ -16,14 +16,22 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable
+from auditor.model.values import shown
+
+if TYPE_CHECKING:
+    import _csv
 
 _DELIMITERS = ",;\t|"
 _MOST_COLUMNS = 10_000
-_ENCODINGS = ("utf-8-sig", "cp1252")
+_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+"""The bytes that a file may begin with to announce its encoding."""
+
+Row = tuple[int, list[str]]
 
 
 def sha256(content: bytes) -> str:
@@ -31,14 +39,17 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read_bytes(file: Path) -> bytes:
-    """The content of a file, unpacked where it is gzip."""
+def _content(file: Path) -> bytes:
     try:
-        content = file.read_bytes()
+        return file.read_bytes()
     except FileNotFoundError as error:
         raise TableError(f"{file}: there is no such file.") from error
     except OSError as error:
         raise TableError(f"{file}: the file cannot be read ({error.strerror}).") from error
+
+
+def _unpacked(content: bytes, file: Path) -> bytes:
+    """The content of a file, unpacked where it is gzip."""
     if content[:2] == b"\x1f\x8b":
         try:
             return gzip.decompress(content)
@@ -48,51 +59,57 @@ def read_bytes(file: Path) -> bytes:
 
 
 def read_raw(file: str | Path, form: TableFormat | None = None, expected: Sequence[str] = ()) -> RawTable:
-    """A CSV file as a table of text. `expected` are column names that help to tell the delimiter."""
+    """A CSV file as a table of text. `expected` are column names that help to tell the delimiter and a header line."""
     file, form = Path(file), form or TableFormat()
-    content = read_bytes(file)
-    text = _decode(content, form.encoding, file)
+    content = _content(file)
+    text = _decode(_unpacked(content, file), form.encoding, file)
     if not text.strip():
         raise TableError(f"{file}: the file is empty. It must hold a header line and rows.")
     delimiter = _delimiter(text, form, expected)
     rows = _rows(text, delimiter, file)
-    header, first = _header(rows, form, file)
+    header, first = _header(rows, form, expected, file)
     columns = _columns(rows[first:], header, file, delimiter)
     return RawTable(str(file), columns, sha256(content))
 
 
 def _decode(content: bytes, encoding: str | None, file: Path) -> str:
-    if encoding is not None:
+    """The text of a file: in the encoding that its first bytes announce, else the given one, else what fits."""
+    marked = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
+    given = marked or encoding
+    if given is None and b"\x00" in content:
+        line = _line(content, content.index(b"\x00"))
+        raise TableError(
+            f"{file}, line {line}: a NUL byte. It must be a text (CSV); say its [table] encoding if it is."
+        )
+    faults = []
+    for name in [given] if given else ["utf-8", "cp1252"]:
         try:
-            return content.decode(encoding)
+            text = content.decode(name)
         except UnicodeDecodeError as error:
-            line = content[: error.start].count(b"\n") + 1
-            raise TableError(f"{file}, line {line}: the text is not {encoding} ({error.reason}).") from error
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            return content.decode("utf-16")
-        except UnicodeDecodeError as error:
-            raise TableError(
-                f"{file}: the text is not the UTF-16 its first bytes announce ({error.reason})."
-            ) from error
-    if b"\x00" in content:
-        line = content[: content.index(b"\x00")].count(b"\n") + 1
-        raise TableError(f"{file}, line {line}: a NUL byte. The file must be text; say its [table] encoding if it is.")
-    for candidate in _ENCODINGS:
-        try:
-            return content.decode(candidate)
-        except UnicodeDecodeError as error:
-            last = error
-    line = content[: last.start].count(b"\n") + 1
-    raise TableError(f"{file}, line {line}: the text is neither UTF-8 nor Windows-1252. Say its [table] encoding.")
+            faults.append(f"line {_line(content, error.start)}: the text is not {name} ({error.reason})")
+            continue
+        if "\x00" in text:
+            line = text[: text.index("\x00")].count("\n") + 1
+            raise TableError(f"{file}, line {line}: a NUL character. It must be a text (CSV) in {name}.")
+        return text.removeprefix("\ufeff")
+    raise TableError(f"{file}, {'; '.join(faults)}. Say the right [table] encoding.")
+
+
+def _line(content: bytes, place: int) -> int:
+    return content[:place].count(b"\n") + 1
+
+
+def _reader(lines: Iterable[str], delimiter: str, strict: bool) -> _csv.Reader:
+    csv.field_size_limit(2**31 - 1)  # a long cell is no fault; a limit on the whole process is the only way to say so
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
 def _delimiter(text: str, form: TableFormat, expected: Sequence[str]) -> str:
     """The delimiter that the schema gives, unless another one alone fits the expected columns."""
-    head = text.lstrip("\ufeff").splitlines()[0]
+    head = text.lstrip().split("\n", 1)[0].split("\r", 1)[0]
 
     def fit(sign: str) -> tuple[int, int]:
-        cells = [cell.strip() for cell in next(csv.reader([head], delimiter=sign))]
+        cells = [cell.strip() for cell in next(_reader([head], sign, strict=False))]
         return len(set(cells) & set(expected)), len(cells)
 
     given = form.delimiter
@@ -102,49 +119,50 @@ def _delimiter(text: str, form: TableFormat, expected: Sequence[str]) -> str:
     return best if given is None or fit(best)[0] > 0 else given
 
 
-def _rows(text: str, delimiter: str, file: Path) -> list[tuple[int, list[str]]]:
-    """The lines of a file as (line number, cells); blank lines are passed over."""
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(
-        io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
-    )
-    rows = []
+def _rows(text: str, delimiter: str, file: Path) -> list[Row]:
+    """The rows of a file as (number of their first line, cells); blank lines are passed over."""
+    reader = _reader(io.StringIO(text, newline=""), delimiter, strict=True)
+    rows: list[Row] = []
+    line = 1
     try:
         for cells in reader:
             if len(cells) > _MOST_COLUMNS:
                 raise TableError(
-                    f"{file}, line {reader.line_num}: {len(cells)} columns are more than the {_MOST_COLUMNS} a table may "
+                    f"{file}, line {line}: {len(cells)} columns are more than the {_MOST_COLUMNS} a table may "
                     "have. Is this the right delimiter?"
                 )
-            if cells and (len(cells) > 1 or cells[0].strip()):
-                rows.append((reader.line_num, [cell.strip() for cell in cells]))
+            kept = [cell.strip() for cell in cells]
+            # In a table of one column an empty cell in quotes is a missing value; else a line of spaces is a blank one.
+            if cells and (kept != [""] or (rows and len(rows[0][1]) == 1)):
+                rows.append((line, kept))
+            line = reader.line_num + 1
     except csv.Error as error:
-        raise TableError(
-            f"{file}, line {reader.line_num}: not a proper CSV line ({error}). Check its quotes."
-        ) from error
+        raise TableError(f"{file}, line {line}: not a proper CSV line ({error}). Check its quotes.") from error
     return rows
 
 
-def _header(rows: list[tuple[int, list[str]]], form: TableFormat, file: Path) -> tuple[list[str], int]:
-    if form.header is not None:
+def _header(rows: list[Row], form: TableFormat, expected: Sequence[str], file: Path) -> tuple[list[str], int]:
+    """The names of the columns, and the number of the first row below them. Where the schema gives the names, a first
+    line that holds nothing but names of columns is a header all the same (our own releases have one)."""
+    if form.header is not None and not (rows and set(rows[0][1]) <= {*form.header, *expected}):
         return list(form.header), 0
     if not rows:
         raise TableError(f"{file}: the file is empty. It must hold a header line and rows.")
-    header = rows[0][1]
+    line, header = rows[0]
+    places: dict[str, int] = {}
     for place, name in enumerate(header, 1):
         if not name:
-            raise TableError(f"{file}, line {rows[0][0]}: column {place} has no name. Name every column.")
-        if header.index(name) != place - 1:
+            raise TableError(f"{file}, line {line}: column {place} has no name. Name every column.")
+        if name in places:
             raise TableError(
-                f"{file}, line {rows[0][0]}: the column {name!r} stands twice "
-                f"(columns {header.index(name) + 1} and {place}). Rename one of them."
+                f"{file}, line {line}: the column {shown(name)} stands twice "
+                f"(columns {places[name]} and {place}). Rename one of them."
             )
+        places[name] = place
     return header, 1
 
 
-def _columns(
-    rows: list[tuple[int, list[str]]], header: list[str], file: Path, delimiter: str
-) -> dict[str, Sequence[str]]:
+def _columns(rows: list[Row], header: list[str], file: Path, delimiter: str) -> dict[str, Sequence[str]]:
     width = len(header)
     for line, cells in rows:
         if len(cells) != width:
@@ -169,6 +187,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: st
 def refuse_existing(files: Iterable[Path], force: bool) -> None:
     """An error where a file to be written exists already and may not be replaced; before any work is done."""
     for file in files:
+        if file.is_dir():
+            raise UsageError(f"{file} is a folder. Give the name of a file.")
         if file.exists() and not force:
             raise UsageError(f"{file} exists already. Use --force to replace it.")
         if not file.parent.is_dir():
@@ -190,6 +210,8 @@ def write_files(contents: dict[Path, str], force: bool = False) -> None:
             temporary, file = waiting[0]
             os.replace(temporary, file)
             waiting.pop(0)
+    except OSError as error:
+        raise UsageError(f"{error.filename or file}: cannot be written ({error.strerror}).") from error
     finally:
         for temporary, _ in waiting:
             Path(temporary).unlink(missing_ok=True)

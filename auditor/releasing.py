@@ -8,7 +8,7 @@ of its own: original row, bucket, and the fragment (row of the block's file) per
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from auditor.files import csv_text, read_raw, sha256
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.labels import Labels, named_values
+from auditor.model.labels import Labels
+from auditor.model.notation import named_values
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import Release
 from auditor.model.schema import Role, Schema
 from auditor.model.table import RawTable
+from auditor.model.values import shown
 
 BUCKET = "bucket"
 MANIFEST = "manifest.json"
@@ -59,13 +61,10 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
     manifest = _manifest(file)
     blocks, buckets, digests = [], [], []
     for part in manifest["blocks"]:
-        raw = read_raw(file / str(part["file"]), replace(schema.format, header=None), tuple(schema.columns))
-        if BUCKET not in raw.columns:
-            raise ReleaseError(f"{raw.name}: a block of a release must have the column {BUCKET!r}.")
-        try:
-            buckets.append(np.array([int(cell) for cell in raw.columns[BUCKET]], dtype=np.int64))
-        except ValueError as error:
-            raise ReleaseError(f"{raw.name}, column {BUCKET!r}: buckets must be whole numbers ({error}).") from error
+        raw = read_raw(file / part["file"], replace(schema.format, header=None), (BUCKET, *schema.columns))
+        if BUCKET not in raw.columns or len(raw.columns) == 1 or raw.rows == 0:
+            raise ReleaseError(f"{raw.name}: a block of a release must have the column {BUCKET!r}, others, and rows.")
+        buckets.append(_buckets(raw))
         cells = {name: column for name, column in raw.columns.items() if name != BUCKET}
         blocks.append(RawTable(raw.name, cells, raw.sha256))
         digests.append(raw.sha256 or "")
@@ -79,6 +78,13 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
     return RawRelease(str(file), tuple(blocks), tuple(buckets), digest, manifest.get("method"), manifest.get("params"))
 
 
+def _buckets(raw: RawTable) -> NDArray[np.int64]:
+    for row, cell in enumerate(raw.columns[BUCKET], 1):
+        if not (cell.isascii() and cell.isdigit() and len(cell) < 19):
+            raise ReleaseError(f"{raw.name}, row {row}, column {BUCKET!r}: must be a whole number. Got {shown(cell)}.")
+    return np.array([int(cell) for cell in raw.columns[BUCKET]], dtype=np.int64)
+
+
 def _manifest(folder: Path) -> dict[str, Any]:
     file = folder / MANIFEST
     try:
@@ -90,9 +96,20 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ReleaseError(f"{file} must have the format {FORMAT!r}.")
     parts = manifest.get("blocks")
-    if not isinstance(parts, list) or not parts or not all(isinstance(p, dict) and "file" in p for p in parts):
-        raise ReleaseError(f'{file} must list its blocks: "blocks": [{{"file": …, "columns": […]}}, …].')
+    if (
+        not isinstance(parts, list)
+        or not parts
+        or not all(isinstance(p, dict) and _is_name(p.get("file")) for p in parts)
+    ):
+        raise ReleaseError(f'{file} must list its blocks, files beside it: "blocks": [{{"file": "block1.csv"}}, …].')
+    if not isinstance(manifest.get("params") or {}, dict) or not isinstance(manifest.get("method") or "", str):
+        raise ReleaseError(f'{file}: "method" must be a text and "params" an object.')
     return manifest
+
+
+def _is_name(name: Any) -> bool:
+    """Whether this is the plain name of a file: a manifest must not point out of its folder."""
+    return isinstance(name, str) and name not in ("", "..") and Path(name).name == name
 
 
 def release_domains(schema: Schema, raw: RawRelease, known: dict[str, Domain]) -> dict[str, Domain]:
@@ -144,6 +161,7 @@ def build_release(
             labels[name] = Labels.read(domains[name], distinct, where)
             cells[name] = numbers[order[place]]
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
+    _check_blocks(raw, columns)
     name = Path(raw.name).name
     release, by_line = publish(schema, labels, cells, columns, bucket, rng, name, raw.method, raw.params)
     if raw.buckets is None:
@@ -172,6 +190,20 @@ def build_release(
     return release, Provenance(group, fragment)
 
 
+def _check_blocks(raw: RawRelease, columns: list[list[str]]) -> None:
+    """Every block must publish something, and no column may be in two of them."""
+    home: dict[str, str] = {}
+    for block, names in zip(raw.blocks, columns, strict=True):
+        if not names:
+            raise ReleaseError(f"{block.name}: must have a column that the schema does not call an identifier.")
+        for name in names:
+            if name in home:
+                raise ReleaseError(
+                    f"{block.name}: the column {name!r} must be in one block. It is in {home[name]} too."
+                )
+            home[name] = block.name
+
+
 def _where(file: str, column: str, first: Sequence[int]) -> Callable[[int], str]:
     return lambda i: f"{file}, row {first[i] + 1}, column {column!r}"
 
@@ -192,9 +224,13 @@ def write_release(release: Release, provenance: Provenance | None, target: Path)
     if len(release.blocks) == 1:
         block = release.blocks[0]
         order = _line_order(release, 0)
-        files = {target: csv_text(block.columns, _cells(release, 0, order), release.schema.format.delimiter or ",")}
+        files = {target: _csv(release, block.columns, _cells(release, 0, order))}
         orders = [order]
     else:
+        if BUCKET in release.columns:
+            raise ReleaseError(
+                f"{release.name}: a column {BUCKET!r} must have another name: the blocks are joined by it."
+            )
         files, orders, parts = {}, [], []
         for number, block in enumerate(release.blocks):
             order = _line_order(release, number)
@@ -203,7 +239,7 @@ def write_release(release: Release, provenance: Provenance | None, target: Path)
                 [str(bucket + 1), *cells]
                 for bucket, cells in zip(block.bucket[order].tolist(), _cells(release, number, order), strict=True)
             )
-            files[target / name] = csv_text([BUCKET, *block.columns], rows, release.schema.format.delimiter or ",")
+            files[target / name] = _csv(release, [BUCKET, *block.columns], rows)
             parts.append({"file": name, "columns": list(block.columns)})
             orders.append(order)
         manifest = {"format": FORMAT, "method": release.method, "params": dict(release.params), "blocks": parts}
@@ -223,6 +259,14 @@ def write_release(release: Release, provenance: Provenance | None, target: Path)
     ]
     rows = ([str(int(value) + 1) if value >= 0 else "" for value in row] for row in zip(*table, strict=True))
     return files, csv_text(header, rows)
+
+
+def _csv(release: Release, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The text of a file of the release. It is written as UTF-8, and announces that by its first character where the
+    schema names another encoding for the files of this data set."""
+    form = release.schema.format
+    mark = "\ufeff" if form.encoding is not None else ""
+    return mark + csv_text(header, rows, form.delimiter or ",")
 
 
 def _line_order(release: Release, number: int) -> NDArray[np.int64]:
@@ -251,6 +295,7 @@ def read_provenance(file: str | Path, blocks: int, originals: int, rows: int) ->
     if absent:
         raise ReleaseError(f"{file}: a provenance of this release must have the columns {', '.join(names)}.")
     out = np.full((originals, blocks), -1, dtype=np.int64)
+    seen: set[int] = set()
     for line in range(raw.rows):
         cells = [raw.columns[name][line] for name in names]
         try:
@@ -262,6 +307,9 @@ def read_provenance(file: str | Path, blocks: int, originals: int, rows: int) ->
                 f"{file}, row {line + 1}: {', '.join(cells)} points outside the original ({originals} rows) "
                 f"or the release ({rows} rows). Is it of this release?"
             )
+        if row in seen:
+            raise ReleaseError(f"{file}, row {line + 1}: the original row {row} stands twice.")
+        seen.add(row)
         out[row - 1] = np.array(places) - 1
     for block in range(blocks):
         used = out[out[:, block] >= 0, block]

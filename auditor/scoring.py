@@ -76,6 +76,12 @@ def _above(probability: Floats, limit: float) -> Floats:
     return (probability > limit + TIE).astype(np.float64)
 
 
+def _histogram(probability: Floats, edges: list[float]) -> list[int]:
+    """How many probabilities lie from each edge to below the next; one at an edge, but for float noise, is at it."""
+    counts: list[int] = np.histogram(np.clip(probability + TIE, edges[0], edges[-1]), bins=edges)[0].tolist()
+    return counts
+
+
 @singledispatch
 def score(claims: object, truth: Truth) -> list[Figure]:
     """The figures of some claims. A further form of claim registers its own function here."""
@@ -102,7 +108,7 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
         detail = {"over_records": mean.value, "over_people": claims.per_class}
         mean = Figure("mean", RATE, max(mean.value, claims.per_class), mean.n, None, right, detail=detail)
     edges = [0.0, 0.01, 0.02, 0.05, 0.09, 0.2, 0.34, 0.5, 1.0]
-    counts = np.histogram(np.clip(right, 0.0, 1.0), bins=edges)[0].tolist()
+    counts = _histogram(right, edges)
     return [
         Figure("max", EXTREME, float(right.max()) if len(right) else None, len(right), None, right),
         Figure(
@@ -148,7 +154,7 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     values = claims.values
     top = values.top()[values.row_of]
     edges = [round(0.1 * i, 1) for i in range(11)]
-    counts = np.histogram(np.clip(top, 0, 1), bins=edges)[0].tolist()
+    counts = _histogram(top, edges)
     shown = _shown(values, truth)
     return [
         _count("certain", _above(top, 1 - 2 * TIE), detail=shown),
@@ -164,18 +170,10 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
 
 def _within(claims: WindowClaims, low: Floats, high: Floats, row: Ints) -> Floats:
     """The mass of the given rows between numbers low and high, both inclusive."""
-    rows = claims.values.rows.sorted_indices()
-    width = rows.shape[1] + 1
-    running = np.concatenate([[0.0], np.cumsum(rows.data)])
-    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    key = owner * width + rows.indices
     slack = 1e-12 * float(np.abs(claims.numbers).max(initial=0.0))
     first = np.searchsorted(claims.numbers, low - slack, side="left")
     last = np.searchsorted(claims.numbers, high + slack, side="right")
-    mass: Floats = (
-        running[np.searchsorted(key, row * width + last)] - running[np.searchsorted(key, row * width + first)]
-    )
-    return np.clip(mass, 0.0, 1.0)
+    return claims.values.between(row, first, last)
 
 
 @score.register
@@ -186,9 +184,9 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
     known = (truth.codes >= 0) & (truth.codes < len(numbers))
     true = numbers[np.where(known, truth.codes, 0)]
     reach = claims.epsilon * np.abs(true) if claims.relative else np.full(len(true), claims.epsilon)
-    near = np.where(known, _within(claims, true - reach, true + reach, values.row_of), 0.0)[known]
-    exact = np.where(known, values.at(np.where(known, truth.codes, 0)), 0.0)[known]
-    expected = _expected_near(claims)[values.row_of]
+    near = _within(claims, true - reach, true + reach, values.row_of)[known]
+    exact = values.at(np.where(known, truth.codes, 0))[known]
+    expected = _expected_near(claims)[values.row_of][known]
     tied = np.bincount(claims.row, minlength=values.rows.shape[0])
     held = _held(claims, true, tied)
     window = claims.mass[values.row_of]
@@ -210,7 +208,7 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
             RATE,
             float(near.mean()) if len(near) else None,
             len(near),
-            float(expected.mean()),
+            float(expected.mean()) if len(near) else None,
             near,
             params,
             detail,

@@ -67,7 +67,7 @@ def as_schema(schema: Schema | str | Path) -> Schema:
 def _raw(source: str | Path | pd.DataFrame, schema: Schema, name: str) -> RawTable:
     if isinstance(source, str | Path):
         return read_raw(source, schema.format, tuple(schema.columns))
-    return RawTable.from_frame(source, name)
+    return RawTable.from_frame(source, name, schema.format)
 
 
 def read_subject(
@@ -92,7 +92,7 @@ def read_subject(
         raise UsageError("match and provenance say which release row is which original row: give the original as well.")
     schema_name = str(schema.name if isinstance(schema, Schema) else schema)
     schema = as_schema(schema)
-    raw = read_release(release, schema) if isinstance(release, str | Path) else _framed(release)
+    raw = read_release(release, schema) if isinstance(release, str | Path) else _framed(release, schema)
     raws = [] if original is None else [_raw(original, schema, "original")]
     people_raw = _raw(population, schema, "population") if population is not None else None
     tables = (
@@ -126,8 +126,8 @@ def read_subject(
     return Subject(made, table, whose, True, people, outsiders, tuple(inputs), tuple(notes))
 
 
-def _framed(frame: pd.DataFrame) -> RawRelease:
-    raw = RawTable.from_frame(frame, "release")
+def _framed(frame: pd.DataFrame, schema: Schema) -> RawRelease:
+    raw = RawTable.from_frame(frame, "release", schema.format)
     if raw.rows == 0:
         raise ReleaseError("release: the frame must have at least one row.")
     return RawRelease("release", (raw,), None, None)
@@ -160,7 +160,10 @@ def _without_original(
     release, provenance = build_release(raw, schema, known, rng, lines, None, raw.rows)
     note = "There is no original: figures are of the release alone, with the class of each record taken as known."
     if release.kind is not Kind.GENERALISED or provenance is None:
-        note = "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
+        note = (
+            "There is no original, and a release of several blocks does not say whose value is whose: "
+            "no attack was scored."
+        )
         return Subject(release, None, None, False, population, inputs=inputs, notes=(note,))
     block = release.blocks[0]
     codes = {}
@@ -256,7 +259,7 @@ def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
         column, _, value = text.partition("=")
         if value and column in table.codes:
             columns = [column]
-        elif text.isdigit():
+        elif text.isascii() and text.isdigit():
             if not 1 <= int(text) <= table.rows:
                 raise UsageError(f"targets: row {text} must be from 1 to {table.rows}.")
             rows.append(int(text) - 1)

@@ -59,11 +59,16 @@ def value_of(risk: Risk) -> float:
     return value
 
 
+def is_count(risk: Risk) -> bool:
+    """Whether the figure is a number of people; the classes found may be given as a count or as a rate."""
+    return risk.measure in COUNTS or (risk.measure == "class_found" and risk.low is None)
+
+
 def is_rate(risk: Risk) -> bool:
     """Whether the figure is a probability or a share (not a count, not the m of an (ε,m))."""
     value = finite(risk.value)
     whole = isinstance(risk.value, int) and risk.low is None and risk.baseline is None
-    if risk.measure in COUNTS or risk.measure == "m" or value is None:
+    if is_count(risk) or risk.measure == "m" or value is None:
         return False
     return 0 <= value <= 1 and not (whole and risk.attack not in ATTACKS)
 
@@ -74,8 +79,10 @@ def excess_of(risk: Risk) -> Excess | None:
     if isinstance(noted, Mapping) and (value := finite(noted.get("value"))) is not None:
         return Excess(value, finite(noted.get("low")), finite(noted.get("high")))
     control = finite(risk.control)
-    if control is None or control >= 1 or not is_rate(risk) or risk.measure == "max":
+    if control is None or control >= 1 or not is_rate(risk) or risk.measure in ("max", "window"):
         return None
+    if risk.attack == "membership" and risk.measure != "success":
+        return None  # an area or a difference of rates is not a share of right guesses
     return Excess((value_of(risk) - control) / (1 - control))
 
 
@@ -149,6 +156,11 @@ def link_rank(link: str | None) -> int:
 def attack_rank(attack: str) -> int:
     """The place of an attack in the order of the reports."""
     return ATTACKS.index(attack) if attack in ATTACKS else len(ATTACKS)
+
+
+def standing_rank(risk: Risk) -> int:
+    """Disclosures about real people come first, then telling made-up people apart, then harms."""
+    return 2 if risk.attack in HARMS else 1 if risk.params.get("against") == "fakes" else 0
 
 
 def _strangeness(risk: Risk) -> int:

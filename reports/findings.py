@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, PolicyCheck, Risk, RunRecord
 from reports.figures import (
     COUNTS,
-    HARMS,
     Excess,
     excess_of,
     figures,
     groups,
+    is_count,
     is_rate,
     lead_adversary,
     link_rank,
@@ -26,12 +26,13 @@ from reports.figures import (
     reference_of,
     shared_utility,
     standing_of,
+    standing_rank,
     strongest_link,
     strongest_success,
     utility_of,
     value_of,
 )
-from reports.sentences import comparison, revealed, sentence, shortfall, who
+from reports.sentences import comparison, control_people, revealed, sentence, shortfall, who
 from reports.text import NONE, clean, finite, number, percent, probability, short, span, spoken, words
 
 _LEAD = {
@@ -88,6 +89,7 @@ class Finding:
     remark: str
     standing: str
     label: str
+    rank: int
     strength: float
     excess: Excess | None
     advice: str | None
@@ -113,16 +115,16 @@ class Verdict:
 
 
 def findings(record: AuditRecord) -> list[Finding]:
-    """The findings on one release: disclosures strongest first, then harms."""
+    """The findings on one release: disclosures strongest first, then made-up people told apart, then harms."""
     rows = figures(record)
     made = [_finding(record, rows, attack, sensitive) for attack, sensitive in groups(rows)]
-    return sorted(made, key=lambda f: (f.attack in HARMS, -f.strength))
+    return sorted(made, key=lambda f: (f.rank, -f.strength))
 
 
 def strongest_findings(run: RunRecord, limit: int = 10) -> list[Finding]:
     """The strongest finding of each release, strongest first, of at most `limit` releases."""
     first = [found[0] for record in run.records if (found := findings(record))]
-    return sorted(first, key=lambda f: (f.attack in HARMS, -f.strength))[:limit]
+    return sorted(first, key=lambda f: (f.rank, -f.strength))[:limit]
 
 
 def _finding(record: AuditRecord, rows: Sequence[Risk], attack: str, sensitive: str | None) -> Finding:
@@ -133,8 +135,9 @@ def _finding(record: AuditRecord, rows: Sequence[Risk], attack: str, sensitive: 
     rate = _first(own, _RATE.get(attack, ("success",)))
     extra = [r for name in _SUPPORT.get(attack, _other_measures(own)) if (r := pick(own, name)) is not None]
     same_count = {value_of(lead)} if lead.measure in COUNTS else set()
+    support = _count_control(lead)
     said = [r for r in extra if r is not lead and r is not rate]
-    support = [sentence(r) for r in said if r.measure not in COUNTS or value_of(r) not in same_count]
+    support += [sentence(r) for r in said if r.measure not in COUNTS or value_of(r) not in same_count]
     if rate is not lead:
         support.append(sentence(rate))
     support.extend(_claim(lead, rate))
@@ -155,11 +158,20 @@ def _finding(record: AuditRecord, rows: Sequence[Risk], attack: str, sensitive: 
         remark=" ".join(shortfall(rate)),
         standing=standing.kind,
         label=standing.label,
+        rank=standing_rank(rate),
         strength=_strength(lead, rate),
         excess=excess_of(rate),
         advice=clean(facts.lowered_by, 400) if facts and facts.lowered_by else None,
         criterion=_CRITERIA.get(attack, "inference" if sensitive else "other"),
     )
+
+
+def _count_control(lead: Risk) -> list[str]:
+    """The control of a count, which has no place among the rates."""
+    control = finite(lead.control)
+    if lead.measure not in COUNTS or control is None or lead.n is None or lead.n == 1:
+        return []
+    return [f"For {control_people(lead)} it is {number(round(control, 1))} of {number(lead.n)}."]
 
 
 def _first(rows: Sequence[Risk], names: Sequence[str]) -> Risk:
@@ -176,9 +188,9 @@ def _other_measures(rows: Sequence[Risk]) -> tuple[str, ...]:
 def _strength(lead: Risk, rate: Risk) -> float:
     """How far the attack gets beyond its reference, 0 to 1; a count of certain people weighs as their share."""
     excess, held = excess_of(rate), reference_of(rate)
-    strength = excess.value if excess is not None else value_of(rate) - (held.value if held is not None else 0.0)
     if rate.measure == "auc":
-        strength *= 2  # the distance from a coin to certainty is one half
+        return 2 * value_of(rate) - 1  # from a coin to certainty
+    strength = excess.value if excess is not None else value_of(rate) - (held.value if held is not None else 0.0)
     if lead.measure == "certain" and lead.n:
         strength = max(strength, (value_of(lead) - (finite(lead.control) or 0.0)) / lead.n)
     return strength if rate.measure not in COUNTS and rate.measure != "m" else 0.0
@@ -220,11 +232,15 @@ def _other_links(rows: Sequence[Risk], rate: Risk) -> list[str]:
 def _class_found(rows: Sequence[Risk], adversary: str | None) -> list[str]:
     """The class found by a link that was not told it: worth saying where most are found."""
     found = [r for r in rows if r.measure == "class_found" and r.link != "class" and r.adversary == adversary]
-    best = max(found, key=value_of, default=None)
-    if best is None or value_of(best) < 0.5:
+    best = max(found, key=_found_share, default=None)
+    if best is None or _found_share(best) < 0.5:
         return []
     text = sentence(best).removesuffix(".")
     return [f"{text} by the link {clean(best.link)}, which was not told it."]
+
+
+def _found_share(risk: Risk) -> float:
+    return value_of(risk) / risk.n if is_count(risk) and risk.n else value_of(risk)
 
 
 def _other_adversaries(rows: Sequence[Risk], lead: str) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from auditor.model.record import AuditRecord, Risk
-from reports.figures import excess_of, false_positives, is_rate, reference_of, standing_of, value_of
+from reports.figures import excess_of, false_positives, is_count, is_rate, reference_of, standing_of, value_of
 from reports.text import clean, finite, number, percent, probability, short, span, spoken, words
 
 LINK_KNOWLEDGE = {
@@ -111,26 +111,40 @@ def control_people(risk: Risk) -> str:
 
 
 def revealed(risk: Risk) -> str | None:
-    """The attacker's claim, where the user asked for values to be shown: of one target or of several, ties with `or`."""
+    """The attacker's claim, where the user asked for values to be shown; ties with `or`, a few people apart by `;`."""
     window, claim = risk.detail.get("window"), risk.detail.get("claim")
     if isinstance(window, list | tuple) and window:
-        return _windows(window)
+        several = risk.n != 1 and not _is_window(window)
+        return _people([_windows(item) for item in window]) if several else _windows(window)
     if isinstance(claim, list | tuple) and claim:
         several = all(isinstance(item, list | tuple) for item in claim)
-        return "; ".join(_tied(item) for item in claim) if several else _tied(claim)
+        return _people([_tied(item) for item in claim]) if several else _tied(claim)
     return clean(claim) if isinstance(claim, str | int | float) else None
+
+
+def _people(claims: Sequence[str | None]) -> str | None:
+    """The claims about several people, the first five of them."""
+    told = [claim for claim in claims if claim]
+    more = f"; and of {number(len(told) - 5)} more people" if len(told) > 5 else ""
+    return "; ".join(told[:5]) + more if told else None
 
 
 def _tied(values: Sequence[object]) -> str:
     return " or ".join(clean(value, 60) for value in values)
 
 
-def _windows(found: Sequence[Any]) -> str | None:
-    """Windows, however deep they lie: a pair of numbers is one, anything else holds some."""
-    if len(found) == 2 and all(finite(edge) is not None for edge in found):
-        return f"between {number(found[0])} and {number(found[1])}"
-    inner = [_windows(item) for item in found if isinstance(item, list | tuple)]
-    return "; ".join(text for text in inner if text) or None
+def _is_window(found: Sequence[object]) -> bool:
+    return len(found) == 2 and all(finite(edge) is not None for edge in found)
+
+
+def _windows(found: Any) -> str | None:
+    """One window, or several that are tied."""
+    if not isinstance(found, list | tuple):
+        return None
+    if _is_window(found):
+        low, high = (number(edge) for edge in found)
+        return f"exactly {low}" if low == high else f"between {low} and {high}"
+    return " or ".join(text for item in found if (text := _windows(item))) or None
 
 
 def _column(risk: Risk) -> str:
@@ -212,7 +226,8 @@ def _linking_success(risk: Risk, by: str) -> str:
 
 
 def _linking_class_found(risk: Risk, by: str) -> str:
-    return f"The right class was named for {_share(risk)}{by}."
+    people = _of(risk).replace("None", "none", 1) if is_count(risk) else _share(risk)
+    return f"The right class was named for {people}{by}."
 
 
 def _certain(risk: Risk, by: str) -> str:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
 from reports.figures import (
-    COUNTS,
     attack_rank,
     excess_of,
     figures,
     groups,
+    is_count,
     is_rate,
     lead_adversary,
     link_rank,
@@ -77,7 +77,7 @@ def figure(risk: Risk) -> str:
         return "did not converge"
     if risk.status != OK or value is None:
         return "not applicable" if risk.status != OK else NONE
-    if risk.measure in COUNTS:
+    if is_count(risk):
         return number(value) + (f" of {number(risk.n)}" if risk.n is not None else "")
     return probability(value) if is_rate(risk) else number(value)
 
@@ -347,5 +347,10 @@ def inputs_table(run: RunRecord) -> Table:
 
 def tool_text(tools: Iterable[Mapping[str, str]]) -> str:
     """The versions that made the record: `auditor 0.1.0, numpy 2.4.6`."""
-    seen = {clean(name, 40): clean(version, 40) for tool in tools for name, version in tool.items()}
+    seen: dict[str, str] = {}
+    for tool in tools:
+        named = {"name", "version"} <= set(tool)
+        pairs = {tool["name"]: tool["version"]} if named else {}
+        pairs.update((key, text) for key, text in tool.items() if not named or key not in ("name", "version"))
+        seen.update((clean(key, 40), clean(text, 40)) for key, text in pairs.items())
     return ", ".join(f"{name} {version}" for name, version in seen.items())

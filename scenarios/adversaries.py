@@ -1,8 +1,10 @@
 """Adversaries: who attacks, and what they know. The threat model as an object that says itself in one sentence.
 
 - the *prosecutor* knows that one person is in the release and wants to know more about them;
-- the *journalist* wants any one person, and does not know who is in the release; a population register tells who could be;
-- the *marketer* wants as many people as possible, likewise with a register.
+- the *journalist* wants to expose any one person, and does not know who is in the release; a register tells who could be;
+- the *marketer* wants to identify as many people as possible, likewise with a register.
+
+The prosecutor runs every attack; the other two are about identity (El Emam's three risks).
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class Stance(StrEnum):
 
 _AIMS = {
     Stance.PROSECUTOR: (Goal.IDENTITY, Goal.ATTRIBUTE, Goal.MEMBERSHIP),
-    Stance.JOURNALIST: (Goal.IDENTITY, Goal.ATTRIBUTE),
+    Stance.JOURNALIST: (Goal.IDENTITY,),
     Stance.MARKETER: (Goal.IDENTITY,),
 }
 

@@ -13,11 +13,13 @@ from auditor.model.packing import distinct_rows
 
 
 def fake_tuples(codes: NDArray[np.int32], count: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Up to `count` fake tuples over the columns of `codes` (people × columns): fewer, or none, where nearly every
+    """Up to `count` different fake tuples over the columns of `codes` (people × columns): fewer, or none, where nearly every
     combination is taken."""
     if not len(codes) or codes.shape[1] < 2:
         return np.empty((0, codes.shape[1]), dtype=np.int32)
     drawn = np.column_stack([rng.choice(codes[:, i], size=2 * count) for i in range(codes.shape[1])])
     number = distinct_rows(np.concatenate([codes, drawn]))
-    taken = np.isin(number[len(codes) :], number[: len(codes)])
-    return drawn[~taken][:count]
+    invented = number[len(codes) :]
+    _, first = np.unique(invented, return_index=True)
+    fresh = np.sort(first[~np.isin(invented[first], number[: len(codes)])])
+    return drawn[fresh][:count]

@@ -143,7 +143,7 @@ def linking_rows(leak: float, n: int, link: str, share: float) -> Iterable[Risk]
         control=0.0,
         control_kind="outsiders",
     )
-    yield rate("linking", "class_found", found, n, link=link, baseline=0.02)
+    yield count("linking", "class_found", round(found * n), n, link=link, baseline=0.02 * n)
 
 
 def homogeneity_rows(leak: float, n: int, link: str, share: float, column: str) -> Iterable[Risk]:
@@ -352,12 +352,14 @@ def record(
         attacks=ATTACKS,
         inputs=inputs,
         notes=("Values are not revealed.",),
-        tool={"auditor": "0.1.0", "numpy": "2.4.6"},
+        tool={"name": "auditor", "version": "0.1.0", "numpy": "2.4.6"},
     )
 
 
 def run_of(*records: AuditRecord, title: str = "Town register, four ways") -> RunRecord:
-    return RunRecord(title=title, seed=20240, records=records, tool={"auditor": "0.1.0", "numpy": "2.4.6"})
+    return RunRecord(
+        title=title, seed=20240, records=records, tool={"name": "auditor", "version": "0.1.0", "numpy": "2.4.6"}
+    )
 
 
 def sample_run() -> RunRecord:

@@ -19,7 +19,7 @@ from reports.figures import Excess, excess_of, is_rate, standing_of
 from reports.findings import bottom_line, findings, gaps, strongest_findings, verdict
 from reports.labels import place
 from reports.pictures import class_sizes, frontier, histograms, panels
-from reports.sentences import comparison, sentence, who
+from reports.sentences import comparison, revealed, sentence, who
 from reports.svg import ticks
 from reports.tables import overview, release_facts, worst_rows
 from reports.text import THIN, clean, markdown, number, percent, probability, span, words
@@ -101,7 +101,7 @@ def test_what_is_known_comes_from_the_adversarys_sentence() -> None:
         ("linking", "mean", 0.02, {}, "a person is linked to their own record with probability 0.0200 (one in 50)"),
         ("linking", "at_risk", 7, {"threshold": 0.1}, "7 of 100 people can be linked to their own record"),
         ("linking", "success", 0.12, {}, "points at the right record for 12 % of 100 people"),
-        ("linking", "class_found", 0.999, {}, "The right class was named for 99.9 % of 100 people"),
+        ("linking", "class_found", 97, {}, "The right class was named for 97 of 100 people"),
         ("homogeneity", "above", 0, {"tau": 0.5}, "None of 100 people can be given their disease with a confidence above 50"),
         ("homogeneity", "success", 0.62, {}, "guesses the disease right for 62 % of 100 people"),
         ("proximity", "max", 1.0, {"epsilon": 1000}, "100 % of the belief about their disease lies within ±1 000"),
@@ -172,6 +172,36 @@ def test_findings_come_strongest_first_and_harms_last() -> None:
     assert disclosures == sorted(disclosures, reverse=True)
     assert strongest_findings(samples.sample_run())[0].release == "identity"
     assert found[0].advice == "More different values in each class (l-diversity)."
+
+
+def test_made_up_people_do_not_outrank_real_ones() -> None:
+    fakes = samples.rate("membership", "auc", 0.95, 400, link=None, params={"against": "fakes"}, control=0.5)
+    weak = samples.rate("homogeneity", "success", 0.3, 400, sensitive="disease", control=0.22)
+    found = findings(replace(one(weak), risks=(fakes, weak)))
+    assert [f.attack for f in found] == ["homogeneity", "membership"]
+    assert found[1].strength == pytest.approx(0.9)
+
+
+def test_a_count_says_its_control() -> None:
+    risk = samples.count("homogeneity", "certain", 34, 100, sensitive="disease", control=3.0, control_kind="outsiders")
+    text = "For the same attack on people who are not in the release it is 3 of 100."
+    assert text in findings(one(risk))[0].support
+
+
+def test_revealed_claims_of_one_and_of_several() -> None:
+    def said(**detail: object) -> str | None:
+        return revealed(Risk("proximity", "prosecutor", "class", "success", value=1.0, detail=detail))
+
+    assert said(claim=["Flu"]) == "Flu"
+    assert said(claim=["Flu", "HIV"]) == "Flu or HIV"
+    assert said(claim=[["Flu"], ["Flu", "HIV"]]) == "Flu; Flu or HIV"
+    assert said(window=[10, 30]) == "between 10 and 30"
+    assert said(window=[[10, 30], [[1, 1], [3, 4]]]) == "between 10 and 30; exactly 1 or between 3 and 4"
+    assert said(window=[[i, i] for i in range(7)]) == (
+        "exactly 0; exactly 1; exactly 2; exactly 3; exactly 4; and of 2 more people"
+    )
+    assert said(window=["odd"]) is None
+    assert said(claim={"odd": 1}) is None
 
 
 def test_a_class_found_without_being_told_is_said() -> None:

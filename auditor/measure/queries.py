@@ -89,15 +89,10 @@ def queries(
     return rows
 
 
-def known_values(domain: Domain) -> int:
-    """The size of a domain without its missing value."""
-    return domain.size - (domain.missing is not None)
-
-
 def _columns(release: Release, original: Table) -> list[str]:
     """The columns that queries go to: published, in the original, and with at least two values."""
     wanted = [*release.quasi, *release.sensitive]
-    return [c for c in wanted if c in original.codes and known_values(release.labels[c].domain) > 1]
+    return [c for c in wanted if c in original.codes and release.labels[c].domain.known > 1]
 
 
 def _no_queries(release: Release, original: Table | None) -> str | None:
@@ -137,7 +132,7 @@ def _draw(release: Release, columns: list[str], rng: np.random.Generator, attrib
 def _range(domain: Domain, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     """A random range of a column that holds about this share of its domain; a random node where there is a taxonomy."""
     inside = np.zeros(domain.size, dtype=np.bool_)
-    values = known_values(domain)
+    values = domain.known
     width = min(max(ceil(share * values), 1), values)
     if domain.column.type is not Type.NOMINAL:
         start = int(rng.integers(values - width + 1))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.measure.counts import class_sizes
-from auditor.measure.queries import known_values, queries
+from auditor.measure.queries import queries
 from auditor.model.labels import Labels
 from auditor.model.record import NOT_APPLICABLE, Utility
 from auditor.model.release import Release
@@ -63,7 +63,7 @@ def granularity_arx(release: Release) -> Utility:
         reason = f"the release lacks {', '.join(absent)}, and the weight of a column is known from its labels only"
         return Utility("granularity_arx", NOT_APPLICABLE, reason=reason)
     kept = _kept_per_column(release)
-    weights = [1 - 1 / max(known_values(release.labels[c].domain), 1) for c in kept]
+    weights = [1 - 1 / max(release.labels[c].domain.known, 1) for c in kept]
     if not any(weights):
         reason = "every quasi-identifier has one value only, and so no weight"
         return Utility("granularity_arx", NOT_APPLICABLE, reason=reason)

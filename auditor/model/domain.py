@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.model.errors import TableError
-from auditor.model.schema import Column, TableFormat, Type
+from auditor.model.schema import Column, Role, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
+from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, shown
+
+_LONGEST_COMPARED = 200
+"""Longer texts get no hint at a similar value: comparing them takes too long."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +47,11 @@ class Domain:
         return len(self.texts)
 
     @property
+    def known(self) -> int:
+        """How many values there are without the missing one."""
+        return len(self.texts) - (self.missing is not None)
+
+    @property
     def taxonomy(self) -> Taxonomy | None:
         """The taxonomy over the values, if there is one."""
         return self.column.taxonomy
@@ -59,9 +67,11 @@ class Domain:
 
     def nearest(self, text: str) -> str:
         """A hint naming the known value most like `text`, or an empty string."""
+        if len(text) > _LONGEST_COMPARED:
+            return ""
         known = [*self.texts, *(self.taxonomy.labels if self.taxonomy else ())]
         near = difflib.get_close_matches(text, known[:5000], n=1)
-        return f" The nearest known value is {near[0]!r}." if near else ""
+        return f" The nearest known value is {shown(near[0])}." if near else ""
 
     def code(self, text: str) -> int | None:
         """The code of one value, or None where it is not in the domain."""
@@ -94,7 +104,7 @@ class Domain:
     def _outside(self, text: str, place: str) -> str:
         home = f"its taxonomy ({self.taxonomy.name})" if self.taxonomy else "its domain"
         return (
-            f"{place}: {text!r} is outside {home}.{self.nearest(text)} "
+            f"{place}: {shown(text)} is outside {home}.{self.nearest(text)} "
             "Add it there, or list it under [table] missing if it means no value."
         )
 
@@ -108,6 +118,12 @@ class Domain:
         distinct = {text.strip() for _, texts in tables for text in set(texts)}
         has_missing = bool(distinct & set(form.missing))
         distinct -= set(form.missing)
+        withheld = sorted(distinct & set(form.suppressed))
+        if withheld and column.role in (Role.QUASI, Role.SENSITIVE):
+            raise TableError(
+                f"{_first(tables, withheld[0])}, column {column.name!r}: {withheld[0]!r} means a withheld value, "
+                'which only a release may hold. Say another text for it, such as [table] suppressed = ["(withheld)"].'
+            )
         if column.type is Type.NUMERIC:
             return cls._numeric(column, form, distinct, has_missing, tables)
         if column.taxonomy is not None:
@@ -143,23 +159,24 @@ class Domain:
         tables: list[tuple[str, Sequence[str]]],
     ) -> Domain:
         numbers: set[float] = set()
-        for text in distinct:
+        mark = "" if form.decimal == "." else f" with the decimal mark {form.decimal!r}"
+        for text in sorted(distinct):
             number = parse_number(text, form.decimal)
-            if number is None or abs(number) > EXACT_INTEGERS:
+            if number is None or abs(number) >= EXACT_INTEGERS:
                 where = _first(tables, text)
                 if number is None:
                     raise TableError(
-                        f"{where}, column {column.name!r}: {text!r} must be a number. "
+                        f"{where}, column {column.name!r}: {shown(text)} must be a number{mark}. "
                         "List it under [table] missing if it means no value, or give the column another type."
                     )
                 raise TableError(
-                    f"{where}, column {column.name!r}: {text!r} is too large to be told apart from its neighbours "
-                    'as a number (beyond 2^53). Declare the column type = "nominal", or scale it.'
+                    f"{where}, column {column.name!r}: {shown(text)} is too large to be told apart from its neighbours "
+                    'as a number (2^53 or more). Declare the column type = "nominal", or scale it.'
                 )
             if column.bounds and not column.bounds[0] <= number <= column.bounds[1]:
                 raise TableError(
                     f"{_first(tables, text)}, column {column.name!r}: {text!r} is outside the declared domain "
-                    f"[{format_number(column.bounds[0])}, {format_number(column.bounds[1])}]."
+                    f"[{format_number(column.bounds[0])}, {format_number(column.bounds[1])}]. Mend the value or the domain."
                 )
             numbers.add(number)
         if column.taxonomy is not None:
@@ -173,7 +190,7 @@ class Domain:
             return built
         ordered = np.array(sorted(numbers), dtype=np.float64)
         span = column.bounds or ((float(ordered[0]), float(ordered[-1])) if len(ordered) else (0.0, 0.0))
-        values = tuple(format_number(number) for number in ordered)
+        values = tuple(format_number(number, form.decimal) for number in ordered)
         return cls._build(column, form, values, has_missing, ordered, span)
 
 

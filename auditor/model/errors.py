@@ -35,14 +35,18 @@ class UsageError(AuditorError):
 
 
 class DataError(AuditorError):
-    """Something is wrong with what was handed in."""
+    """Something is wrong with what was handed in. `faults` are the single messages where there are several."""
+
+    def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults) or (message,)
 
     @classmethod
     def of(cls, faults: Sequence[str]) -> Self:
         """One error for one or more faults, all of them in its message."""
         if len(faults) == 1:
             return cls(faults[0])
-        return cls(f"{len(faults)} faults:\n" + "\n".join(f"  - {fault}" for fault in faults))
+        return cls(f"{len(faults)} faults:\n" + "\n".join(f"  - {fault}" for fault in faults), faults)
 
 
 class TableError(DataError):

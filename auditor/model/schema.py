@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 from auditor.model.errors import SchemaError, TaxonomyError
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import parse_number
+from auditor.model.values import EXACT_INTEGERS, parse_number
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -143,6 +143,12 @@ class Schema:
                 column = _column(str(key), settings, f"{name}, [columns.{key}]", folder or Path(), form.decimal, faults)
                 if column is not None:
                     columns[column.name] = column
+                    named = column.taxonomy.leaves if column.taxonomy else column.values or ()
+                    faults += [
+                        f"{name}, [columns.{key}]: {text!r} cannot be a value: [table] suppressed says it means withheld."
+                        for text in named
+                        if text in form.suppressed
+                    ]
         if faults:
             raise SchemaError.of(faults)
         return cls(columns, form, name)
@@ -158,9 +164,18 @@ def _known(data: Mapping[str, Any], allowed: tuple[str, ...], where: str, faults
 
 def _texts(value: Any, where: str, faults: list[str]) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(v, str | int | float) and not isinstance(v, bool) for v in value):
-        return tuple(str(v) for v in value)
+        return tuple(str(v).strip() for v in value)  # cells are read without the spaces around them
     faults.append(f"{where} must be a list of values. Got {value!r}.")
     return ()
+
+
+def _values(value: Any, where: str, faults: list[str]) -> tuple[str, ...]:
+    """The values of an order or domain, each once."""
+    before = len(faults)
+    values = _texts(value, where, faults)
+    if len(faults) == before and (not values or len(set(values)) < len(values)):
+        faults.append(f"{where} must name each of its values once. Got {value!r}.")
+    return values
 
 
 def _format(data: Any, where: str, faults: list[str]) -> TableFormat:
@@ -168,27 +183,37 @@ def _format(data: Any, where: str, faults: list[str]) -> TableFormat:
         faults.append(f"{where} must be a table of settings. Got {data!r}.")
         return TableFormat()
     _known(data, ("delimiter", "decimal", "encoding", "header", "missing", "suppressed", "others"), where, faults)
-    settings: dict[str, Any] = {}
-    for key in ("delimiter", "decimal"):
-        if key in data:
-            settings[key] = data[key]
-            if not isinstance(data[key], str) or len(data[key]) != 1:
-                faults.append(f"{where}: {key} must be one character. Got {data[key]!r}.")
+    before = len(faults)
+    settings: dict[str, Any] = {key: data[key] for key in ("delimiter", "decimal") if key in data}
+    sign = data.get("delimiter", ",")
+    if not isinstance(sign, str) or len(sign) != 1 or sign in '"\r\n':
+        faults.append(f'{where}: delimiter must be one character, such as ";". Got {sign!r}.')
+    if data.get("decimal", ".") not in (".", ","):
+        faults.append(f'{where}: decimal must be "." or ",". Got {data["decimal"]!r}.')
     if "encoding" in data:
         settings["encoding"] = data["encoding"]
         try:
             "".encode(data["encoding"])
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, ValueError):
             faults.append(f'{where}: encoding must be a known one, such as "utf-8". Got {data["encoding"]!r}.')
     for key in ("missing", "suppressed", "header"):
         if key in data:
             settings[key] = _texts(data[key], f"{where}: {key}", faults)
+    header = settings.get("header", ())
+    if "header" in data and (len(set(header)) < len(header) or not all(header)):
+        faults.append(f"{where}: header must name every column, none twice. Got {data['header']!r}.")
     if "others" in data:
-        try:
-            settings["others"] = Others(data["others"])
-        except ValueError:
-            faults.append(f"{where}: others must be one of {', '.join(Others)}. Got {data['others']!r}.")
-    return TableFormat(**settings) if not faults else TableFormat()
+        settings["others"] = _choice(Others, data, "others", where, faults)
+    if len(faults) > before:
+        return TableFormat()
+    form = TableFormat(**settings)
+    both = [text for text in form.missing if text in form.suppressed]
+    if both or not form.suppressed:
+        faults.append(
+            f"{where}: suppressed must name the texts that mean a withheld value, other than those for missing values. "
+            f"Got suppressed = {list(form.suppressed)} and missing = {list(form.missing)}."
+        )
+    return form
 
 
 def _choice(kind: type[E], data: Mapping[str, Any], key: str, where: str, faults: list[str]) -> E | None:
@@ -216,29 +241,29 @@ def _column(name: str, data: Any, where: str, folder: Path, decimal: str, faults
         kind = Type.ORDINAL if "order" in data else Type.NUMERIC if role is Role.WEIGHT else Type.NOMINAL
     bounds, values = None, None
     if "order" in data:
-        values = _texts(data["order"], f"{where}: order", faults)
-        if kind is not Type.ORDINAL:
+        values = _values(data["order"], f"{where}: order", faults)
+        if kind not in (Type.ORDINAL, None):
             faults.append(f'{where}: order is for type = "ordinal". Got type = "{kind}".')
-        if len(set(values)) < len(values):
-            faults.append(f"{where}: order must not name a value twice.")
     elif kind is Type.ORDINAL:
         faults.append(f'{where}: type = "ordinal" needs order = [lowest, …, highest].')
     if "domain" in data:
         domain = data["domain"]
         if kind is Type.NUMERIC:
             numbers = domain if isinstance(domain, list) else []
-            if len(numbers) != 2 or not all(_is_number(v) for v in numbers) or numbers[0] > numbers[1]:
+            if len(numbers) != 2 or not all(map(_is_number, numbers)) or numbers[0] > numbers[1]:
                 faults.append(f"{where}: the domain of a numeric column must be [lowest, highest]. Got {domain!r}.")
             else:
                 bounds = (float(numbers[0]), float(numbers[1]))
-        else:
-            values = _texts(domain, f"{where}: domain", faults) if values is None else values
+        elif kind is Type.NOMINAL:
+            values = _values(domain, f"{where}: domain", faults)
+        elif kind is Type.ORDINAL:
+            faults.append(f"{where}: an ordinal column has its order; leave the domain out.")
     taxonomy = None
     if "taxonomy" in data:
         taxonomy = _taxonomy(data["taxonomy"], where, folder, faults)
         if taxonomy is not None and kind is Type.NUMERIC:
-            taxonomy = _numeric_taxonomy(taxonomy, decimal, faults)
-        if taxonomy is not None and values is not None and kind is not Type.ORDINAL:
+            taxonomy = _numeric_taxonomy(taxonomy, where, decimal, faults)
+        if taxonomy is not None and values is not None and kind is Type.NOMINAL:
             stray = sorted(set(values) - set(taxonomy.leaves))
             if stray:
                 faults.append(f"{where}: the domain names {stray[0]!r}, which is no leaf of the taxonomy.")
@@ -250,7 +275,7 @@ def _column(name: str, data: Any, where: str, folder: Path, decimal: str, faults
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= EXACT_INTEGERS
 
 
 def _taxonomy(value: Any, where: str, folder: Path, faults: list[str]) -> Taxonomy | None:
@@ -259,17 +284,20 @@ def _taxonomy(value: Any, where: str, folder: Path, faults: list[str]) -> Taxono
             return Taxonomy.from_file(folder / value)
         return Taxonomy.from_nested(f"{where}: taxonomy", value)
     except TaxonomyError as error:
-        faults.append(str(error))
+        faults += [fault if fault.startswith(where) else f"{where}: {fault}" for fault in error.faults]
         return None
 
 
-def _numeric_taxonomy(taxonomy: Taxonomy, decimal: str, faults: list[str]) -> Taxonomy | None:
+def _numeric_taxonomy(taxonomy: Taxonomy, where: str, decimal: str, faults: list[str]) -> Taxonomy | None:
     bad = [leaf for leaf in taxonomy.leaves if parse_number(leaf, decimal) is None]
     if bad:
-        faults.append(f"{taxonomy.name}: the leaves of a numeric column must be numbers. Got {bad[0]!r}.")
+        faults.append(
+            f"{where}: the leaves of a numeric column's taxonomy must be numbers with the decimal mark {decimal!r}. "
+            f"Got {bad[0]!r} in {taxonomy.name}."
+        )
         return None
     try:
         return taxonomy.sorted_by(lambda leaf: parse_number(leaf, decimal) or 0.0)
     except TaxonomyError as error:
-        faults.append(str(error))
+        faults.append(str(error) if taxonomy.name.startswith(where) else f"{where}: {error}")
         return None

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from auditor.model.domain import Domain
 from auditor.model.errors import TableError
-from auditor.model.schema import Others, Role, Schema
+from auditor.model.schema import Others, Role, Schema, TableFormat
+from auditor.model.values import format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +37,11 @@ class RawTable:
         return len(next(iter(self.columns.values()), ()))
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, name: str = "table") -> RawTable:
-        """A pandas frame as text, whatever its index; cells that pandas counts as missing become empty."""
+    def from_frame(cls, frame: pd.DataFrame, name: str = "table", form: TableFormat | None = None) -> RawTable:
+        """A pandas frame as text, whatever its index. Cells that pandas counts as missing become the text for a missing
+        value; whole numbers have no point, though pandas makes them decimal ones beside missing values."""
+        form = form or TableFormat()
+        empty = form.missing[0] if form.missing else ""
         names = [str(column) for column in frame.columns]
         twice = sorted({column for column in names if names.count(column) > 1})
         if twice:
@@ -45,8 +49,8 @@ class RawTable:
         cells = {}
         for place, column in enumerate(names):
             series = frame.iloc[:, place]
-            empty = series.isna().tolist()
-            cells[column] = ["" if e else str(v) for v, e in zip(series.tolist(), empty, strict=True)]
+            absent = series.isna().tolist()
+            cells[column] = [empty if no else _text(v, form) for v, no in zip(series.tolist(), absent, strict=True)]
         return cls(name, cells)
 
     def check(self, schema: Schema, needed: Sequence[str] = ()) -> Schema:
@@ -65,6 +69,13 @@ class RawTable:
                 f"({schema.name}) must be in the table. Its columns are: {', '.join(list(self.columns)[:20])}."
             )
         return schema.with_neutral(others)
+
+
+def _text(value: object, form: TableFormat) -> str:
+    """A cell of a frame as text."""
+    if isinstance(value, float) and abs(value) != float("inf"):
+        return format_number(value, form.decimal)
+    return str(value).strip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +107,7 @@ class Table:
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, schema: Schema, name: str = "table") -> Table:
         """A pandas frame, coded."""
-        (table,) = encode(schema, [RawTable.from_frame(frame, name)])
+        (table,) = encode(schema, [RawTable.from_frame(frame, name, schema.format)])
         return table
 
     def to_frame(self) -> pd.DataFrame:

@@ -82,6 +82,11 @@ class Taxonomy:
         leaves: dict[str, str] = {}
         faults: list[str] = []
         for place, path in paths:
+            if not all(path):
+                faults.append(
+                    f"{name}, {place}: every label must have a text. Leave missing values out, and repeat a label."
+                )
+                continue
             steps = [label for i, label in enumerate(path) if i == 0 or label != path[i - 1]]
             if len(set(steps)) < len(steps):
                 faults.append(f"{name}, {place}: a label must not come back further up. Got {' → '.join(steps)}.")
@@ -112,14 +117,16 @@ class Taxonomy:
         paths: list[tuple[str, list[str]]] = []
 
         def walk(part: Any, above: list[str]) -> None:
+            if isinstance(part, Mapping | list) and not part and above:
+                raise TaxonomyError(f"{name}: the group {above[0]!r} must hold at least one value.")
             if isinstance(part, Mapping):
                 for key, inner in part.items():
-                    walk(inner, [str(key), *above])
+                    walk(inner, [str(key).strip(), *above])
             elif isinstance(part, list):
                 for item in part:
                     walk(item, above)
             elif isinstance(part, str | int | float) and not isinstance(part, bool):
-                paths.append((f"under {above[0]!r}" if above else "top level", [str(part), *above]))
+                paths.append((f"under {above[0]!r}" if above else "top level", [str(part).strip(), *above]))
             else:
                 raise TaxonomyError(f"{name}: a taxonomy must hold tables, lists and values. Got {part!r}.")
 
@@ -136,19 +143,30 @@ class Taxonomy:
         """From an ARX hierarchy file."""
         try:
             with file.open(encoding="utf-8-sig", newline="") as stream:
+                reader = csv.reader(stream, delimiter=delimiter)
                 rows = [
-                    (f"line {number}", [cell.strip() for cell in row])
-                    for number, row in enumerate(csv.reader(stream, delimiter=delimiter), 1)
+                    (f"line {reader.line_num}", [cell.strip() for cell in row])
+                    for row in reader
                     if any(cell.strip() for cell in row)
                 ]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise TaxonomyError(f"{file}: the taxonomy cannot be read ({error}).") from error
+        except OSError as error:
+            raise TaxonomyError(f"{file}: the taxonomy cannot be read ({error.strerror}).") from error
+        except UnicodeDecodeError as error:
+            raise TaxonomyError(f"{file}: the taxonomy must be UTF-8 text ({error.reason}).") from error
+        except csv.Error as error:
+            raise TaxonomyError(f"{file}, line {reader.line_num}: not a proper line ({error}).") from error
         if not rows:
             raise TaxonomyError(f"{file}: the taxonomy is empty. It must hold one line a leaf: leaf;group;…;root.")
         width = len(rows[0][1])
-        ragged = [place for place, row in rows if len(row) != width]
+        ragged = [
+            f"{file}, {place}: must have {width} labels, as the first line has. Got {len(row)}."
+            for place, row in rows
+            if len(row) != width
+        ]
         if ragged:
-            raise TaxonomyError(f"{file}, {ragged[0]}: every line must have {width} labels, as the first has.")
+            raise TaxonomyError.of(ragged)
+        if width == 1 and all("," in row[0] or "\t" in row[0] for _, row in rows):
+            raise TaxonomyError(f"{file}: labels must be separated by {delimiter!r}: leaf;group;…;root.")
         if len({row[-1] for _, row in rows}) > 1:
             rows = [(place, [*row, ROOT]) for place, row in rows]
         return cls.from_paths(str(file), rows)
@@ -165,9 +183,10 @@ class Taxonomy:
         ordered = [key(leaf) for leaf in result.leaves]
         for after, (before, here) in enumerate(pairwise(ordered), 1):
             if before >= here:
+                one, other = result.leaves[after - 1], result.leaves[after]
                 raise TaxonomyError(
-                    f"{self.name}: a group of a numeric column must hold neighbouring values. "
-                    f"{result.leaves[after]!r} stands apart from its group."
+                    f"{self.name}: a group of a numeric column must hold neighbouring values, each once. "
+                    f"{other!r} is not above {one!r}, the last value of the group before it."
                 )
         return result
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_LONGEST_SHOWN = 60
 
 EXACT_INTEGERS = 2**53
-"""Beyond this, neighbouring whole numbers cannot be told apart as floating-point numbers."""
+"""From here on, neighbouring whole numbers cannot be told apart as floating-point numbers."""
 
 
 def parse_number(text: str, decimal: str = ".") -> float | None:
-    """The number that a text denotes, or None. `nan`, `inf` and `1_000` are not numbers here."""
+    """The number that a text denotes, or None. `nan`, `inf` and `1_000` are not numbers here; nor is `1.500` where the
+    decimal mark is the comma, since it may mean fifteen hundred."""
     text = text.strip()
     if decimal != ".":
+        if "." in text:
+            return None
         text = text.replace(decimal, ".")
     if not _NUMBER.fullmatch(text):
         return None
@@ -21,6 +25,13 @@ def parse_number(text: str, decimal: str = ".") -> float | None:
     return number if abs(number) != float("inf") else None
 
 
-def format_number(number: float) -> str:
+def format_number(number: float, decimal: str = ".") -> str:
     """A number as text that reads back to the same number: whole numbers without a point."""
-    return str(int(number)) if number == int(number) and abs(number) <= EXACT_INTEGERS else repr(float(number))
+    if number == int(number) and abs(number) <= EXACT_INTEGERS:
+        return str(int(number))
+    return repr(float(number)).replace(".", decimal)
+
+
+def shown(text: str) -> str:
+    """A value as an error message shows it: quoted, and cut where it is long."""
+    return repr(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!r}… ({len(text)} characters)"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from auditor.model.labels import Labels
+from auditor.posterior.kernels import running_sums
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,6 +53,19 @@ class ValueBeliefs:
         """The probability of one given value for each target."""
         return np.asarray(self.rows[self.row_of, codes], dtype=np.float64).reshape(-1)
 
+    def between(self, row: Ints, first: Ints, last: Ints) -> Floats:
+        """The probability of codes from `first` to before `last`, for each of the given rows."""
+        rows = self.rows.sorted_indices()
+        width = rows.shape[1] + 1
+        key = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
+        begin, end = np.searchsorted(key, row * width + first), np.searchsorted(key, row * width + last)
+        some = np.flatnonzero(end > begin)
+        begin, end = begin[some], end[some]
+        running = running_sums(rows.data, rows.indptr.astype(np.int64))
+        mass = np.zeros(len(row))
+        mass[some] = np.clip(running[end - 1] - running[begin] + rows.data[begin], 0.0, 1.0)
+        return mass
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordBeliefs:
@@ -77,7 +91,7 @@ class Beliefs(ABC):
 
     @abstractmethod
     def values(self, column: str) -> ValueBeliefs:
-        """P(t, s) for a sensitive column."""
+        """P(t, s) for a sensitive column: being in the release, and having the value."""
 
     @abstractmethod
     def records(self) -> RecordBeliefs:
@@ -126,6 +140,22 @@ class Prior(Beliefs):
     def membership(self, prior: float) -> MemberBeliefs:
         same = np.zeros(self.targets)
         return MemberBeliefs(same, same, np.full(self.targets, prior))
+
+
+def or_prior(rows: sparse.csr_array, row_of: Ints, matched: NDArray[np.bool_], prior: Floats) -> ValueBeliefs:
+    """Beliefs in which targets whom nothing fits hold the prior, as one further row that they share."""
+    if matched.all():
+        return ValueBeliefs(rows, row_of)
+    extended = sparse.csr_array(sparse.vstack([rows, sparse.csr_array(prior.reshape(1, -1))]))
+    return ValueBeliefs(extended, np.where(matched, row_of, rows.shape[0]))
+
+
+def scaled(rows: sparse.csr_array, row_of: Ints, present: Floats) -> ValueBeliefs:
+    """Beliefs multiplied by each target's probability of being in the release; targets alike in both share a row."""
+    pairs = np.column_stack([row_of.astype(np.float64), present])
+    distinct, number = np.unique(pairs, axis=0, return_inverse=True)
+    chosen = rows[distinct[:, 0].astype(np.int64)]
+    return ValueBeliefs(sparse.csr_array(sparse.diags_array(distinct[:, 1]) @ chosen), number.reshape(-1))
 
 
 def spread(labels: Labels) -> sparse.csr_array:

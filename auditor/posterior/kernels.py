@@ -1,4 +1,4 @@
-"""The matching kernel: which people fit which labels, by bitsets.
+"""The compiled kernels: which people fit which labels, by bitsets; and running sums within rows.
 
 For every attribute and value there is a mask with one bit per label pattern that allows the value; a person's patterns
 are the AND of the masks of their values. People are sorted, so the AND over a common prefix of attributes is reused,
@@ -83,3 +83,16 @@ def match(
                 bit += 1
         starts[i + 1] = total
     return starts, found[:total].copy()
+
+
+@njit(cache=True)
+def running_sums(data: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For each entry the sum of the entries of its row up to it. Each row has a sum of its own: one running over all rows
+    would leave the noise of a million rows in every difference."""
+    out = np.empty(len(data), dtype=np.float64)
+    for row in range(len(starts) - 1):
+        total = 0.0
+        for i in range(starts[row], starts[row + 1]):
+            total += data[i]
+            out[i] = total
+    return out

@@ -21,6 +21,9 @@ from auditor.posterior.kernels import allow_intervals, match
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+MASK_WORDS = 1 << 24
+"""The most words (of 64 patterns) that the masks of one pass may take: 128 MB. More patterns take more passes."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
@@ -75,21 +78,37 @@ def match_patterns(
         return np.zeros(len(people) + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
     sizes = [release.labels[c].domain.size for c in columns]
     order = np.argsort(sizes, kind="stable")  # coarse attributes first: long common prefixes
-    words = (len(labels) + 63) // 64
-    slots, masks, first = [], [], [0]
+    slots, slot_of_code, first = [], [], [0]
     for a in order:
         values, slot_of = np.unique(people[:, a], return_inverse=True)
-        mask = np.zeros((len(values), words), dtype=np.uint64)
         slot = np.full(sizes[a], -1, dtype=np.int32)
         slot[values] = np.arange(len(values), dtype=np.int32)
-        _allow(release.labels[columns[a]], labels[:, a], slot, mask)
-        slots.append(slot_of.astype(np.int32))
-        masks.append(mask)
+        slots.append(slot_of.reshape(-1).astype(np.int32))
+        slot_of_code.append(slot)
         first.append(first[-1] + len(values))
     keys = np.column_stack(slots)
     rows = np.lexsort(keys.T[::-1])
-    starts, found = match(np.ascontiguousarray(keys[rows]), np.concatenate(masks), np.array(first[:-1]))
-    return _unsort(starts, found, rows)
+    keys = np.ascontiguousarray(keys[rows])
+    step = 64 * max(MASK_WORDS // first[-1], 1)
+    passes = []
+    for begin in range(0, len(labels), step):
+        part = labels[begin : begin + step]
+        masks = np.zeros((first[-1], (len(part) + 63) // 64), dtype=np.uint64)
+        for place, a in enumerate(order):
+            mask = masks[first[place] : first[place + 1]]
+            _allow(release.labels[columns[a]], part[:, a], slot_of_code[place], mask)
+        starts, found = match(keys, masks, np.array(first[:-1]))
+        passes.append((starts, found + np.int32(begin)))
+    return _unsort(*_merge(passes), rows)
+
+
+def _merge(passes: list[tuple[Ints, NDArray[np.int32]]]) -> tuple[Ints, NDArray[np.int32]]:
+    """The row lists of several passes as one: each row's first pass first."""
+    if len(passes) == 1:
+        return passes[0]
+    starts = np.sum([part for part, _ in passes], axis=0)
+    owner = np.concatenate([np.repeat(np.arange(len(part) - 1), np.diff(part)) for part, _ in passes])
+    return starts, np.concatenate([found for _, found in passes])[np.argsort(owner, kind="stable")]
 
 
 def _allow(labels: Labels, chosen: NDArray[np.int32], slot: NDArray[np.int32], mask: NDArray[np.uint64]) -> None:

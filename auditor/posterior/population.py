@@ -37,22 +37,29 @@ class Population(ABC):
 
 
 class RegisterPopulation(Population):
-    """Shares counted in a register, over the columns it has. What covers nobody there counts as covering one person."""
+    """Shares counted in a register. What covers nobody there counts as covering one person; columns that the register
+    does not have are taken as independent of it, with their shares from `rest`."""
 
     name = "register"
 
-    def __init__(self, register: Register) -> None:
+    def __init__(self, register: Register, rest: Population) -> None:
         self.register = register
         self.people = register.people
+        self.rest = rest
+
+    def _split(self, columns: Sequence[str]) -> tuple[list[int], list[int]]:
+        known = [i for i, c in enumerate(columns) if c in self.register.codes]
+        return known, [i for i in range(len(columns)) if i not in known]
 
     def _matrix(self, columns: Sequence[str]) -> NDArray[np.int32]:
         return np.column_stack([self.register.codes[c] for c in columns])
 
     def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
-        places = [i for i, c in enumerate(columns) if c in self.register.codes]
-        columns, labels = [columns[i] for i in places], labels[:, places]
-        if not columns:
-            return np.ones(len(labels))
+        known, others = self._split(columns)
+        rest = self.rest.of_labels(release, [columns[i] for i in others], labels[:, others])
+        if not known:
+            return rest
+        columns, labels = [columns[i] for i in known], labels[:, known]
         tuples, number = distinct_people(self._matrix(columns))
         times = np.bincount(number, minlength=len(tuples)).astype(np.float64)
         covered = np.zeros(len(labels))
@@ -61,17 +68,19 @@ class RegisterPopulation(Population):
             starts, pattern = match_patterns(release, columns, labels, tuples[part])
             weight = np.repeat(times[part], np.diff(starts))
             covered += np.bincount(pattern, weights=weight, minlength=len(labels))
-        return np.maximum(covered, 1.0) / self.register.people
+        return rest * np.maximum(covered, 1.0) / self.register.people
 
     def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
-        places = [i for i, c in enumerate(columns) if c in self.register.codes]
-        columns, codes = [columns[i] for i in places], codes[:, places]
-        if not columns:
-            return np.ones(len(codes))
+        known, others = self._split(columns)
+        rest = self.rest.of_people([columns[i] for i in others], codes[:, others])
+        if not known:
+            return rest
+        columns, codes = [columns[i] for i in known], codes[:, known]
         both = distinct_rows(np.concatenate([self._matrix(columns), codes]))
         mine, asked = both[: self.register.people], both[self.register.people :]
         times = np.bincount(mine, minlength=int(both.max(initial=0)) + 1)
-        return np.maximum(times[asked], 1) / self.register.people
+        share: Floats = rest * np.maximum(times[asked], 1) / self.register.people
+        return share
 
 
 class IndependentPopulation(Population):

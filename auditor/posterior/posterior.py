@@ -16,6 +16,8 @@ values has expectation w(t,B), and t is any one of them. Under `likelihood` frag
 likelihood weights, odds(in) = prior odds · L for an unbounded population. A register is finite: the share of t's
 look-alikes who are in the release is r = L·n/N, so P(in) = r at the prior n/N, and its odds scale with other priors.
 (The design's formula m/(n q(t)) is this one for exact labels; q of the labels is what Bayes' rule asks for wide ones.)
+Summed over the register r gives n back, so it is calibrated: P(in) = f/F for a class of f records that covers F people.
+A register no larger than the release leaves no doubt by itself; then one person is taken to be outside it.
 
 Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012 (seed 003); our weighting by |B| departs from it
 (see `Weighting`), the paper's is selectable.
@@ -34,7 +36,7 @@ from scipy import sparse
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
-from auditor.posterior.beliefs import TIE, Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs, spread
+from auditor.posterior.beliefs import TIE, Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs, or_prior, scaled, spread
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, Masses, expand
 from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
@@ -79,9 +81,16 @@ class Matching:
     @cached_property
     def population(self) -> Population:
         """The adversary's population for `likelihood`: the register, or leaf volume where there is none."""
-        if self.knowledge.register is not None:
-            return RegisterPopulation(self.knowledge.register)
-        return IndependentPopulation.volume(self.release)
+        return self._population(IndependentPopulation.volume(self.release))
+
+    @cached_property
+    def membership_population(self) -> Population:
+        """The adversary's population for membership: the register, or the marginals of the release."""
+        return self._population(IndependentPopulation.from_release(self.release))
+
+    def _population(self, otherwise: IndependentPopulation) -> Population:
+        register = self.knowledge.register
+        return otherwise if register is None else RegisterPopulation(register, otherwise)
 
     def label_weights(self, population: Population) -> list[Floats]:
         """1/q(labels) for the patterns of each match."""
@@ -109,7 +118,7 @@ class Matching:
             groups = tuple(m.group(way[row], bucket) for m, way in zip(self.matches, ways, strict=True))
             return Entries(row, bucket, groups)
         if not self.matches:
-            bucket = np.flatnonzero(self.counted)
+            bucket = np.flatnonzero(self.counted if rows else self.counted[:0])
             return Entries(np.zeros(len(bucket), dtype=np.int64), bucket, ())
         fans = [m.groups_of_ways() for m in self.matches]
         totals = [int(count[way].sum()) for (_, count), way in zip(fans, ways, strict=True)]
@@ -143,13 +152,29 @@ class Posterior(Beliefs):
         else:
             weights = [np.ones(len(m.cells.labels)) for m in matching.matches]
         self.masses: list[Masses] = [m.masses(w) for m, w in zip(matching.matches, weights, strict=True)]
-        entries = matching.entries(self.way, self.rows, self.granted)
+        self.candidates = matching.entries(self.way, self.rows, self.granted)
+        self.chosen = np.ones(len(self.candidates.row), dtype=np.bool_)
         if link is Link.TIGHTEST:
-            entries = entries.take(_least(entries, _bucket_losses(self.release), self.rows))
-        self.entries = entries
-        self.w = self.weigh(entries, [self.mass_of(i, entries) for i in range(len(self.masses))])
-        self.total = np.bincount(entries.row, weights=self.w, minlength=self.rows)
-        self.p = self.w / self.total[entries.row]
+            loss = self.losses[self.candidates.bucket]
+            self.chosen = least(self.candidates.row, loss, self.rows)
+        self.entries = self.candidates.take(self.chosen)
+        self.candidate_w = self.weigh(
+            self.candidates, [self.mass_of(i, self.candidates) for i in range(len(self.masses))]
+        )
+        self.w = self.candidate_w[self.chosen]
+        self.total = np.bincount(self.entries.row, weights=self.w, minlength=self.rows)
+        total = self.total[self.entries.row]
+        self.p = np.divide(self.w, total, out=np.zeros(len(total)), where=total > 0)
+
+    @cached_property
+    def losses(self) -> Floats:
+        """What the quasi-identifier labels of each bucket hide, summed over columns (the mean over its fragments)."""
+        release, loss = self.release, np.zeros(len(self.release.sizes))
+        for column in release.quasi:
+            block = release.block_of(column)
+            each = release.labels[column].losses[block.cell(column)]
+            loss += np.bincount(block.bucket, weights=each, minlength=len(loss)) / np.maximum(release.sizes, 1)
+        return loss
 
     def mass_of(self, match: int, entries: Entries) -> Floats:
         """The compatible mass of one block for entries; everything where a granted bucket has nothing compatible."""
@@ -172,13 +197,19 @@ class Posterior(Beliefs):
     @cached_property
     def present(self) -> Floats:
         """P(in) for each target: 1 where membership is known."""
-        prior = self.matching.knowledge.membership
-        return np.ones(self.targets) if prior is None else self._present(prior)
+        return self._present(self.matching.knowledge.membership)
 
-    def _present(self, prior: float) -> Floats:
+    @property
+    def certain(self) -> bool:
+        """Whether the targets are known to be in the release."""
+        prior = self.matching.knowledge.membership
+        return prior is None or prior >= 1
+
+    def _present(self, prior: float | None) -> Floats:
+        if prior is None or prior >= 1:
+            return np.ones(self.targets)  # nothing can add to certainty, or take from it
         matching, release = self.matching, self.release
-        register = matching.knowledge.register
-        population = matching.population if register else IndependentPopulation.from_release(release)
+        register, population = matching.knowledge.register, matching.membership_population
         weights = matching.label_weights(population)
         row_of, ways, _ = matching.rows(None)
         rows = int(row_of.max(initial=-1)) + 1
@@ -188,9 +219,7 @@ class Posterior(Beliefs):
         for match, group, each in zip(matching.matches, entries.group, weights, strict=True):
             weight *= match.masses(each).total[group] / size
         ratio = np.bincount(entries.row, weights=weight, minlength=rows)[row_of] / max(release.rows, 1)
-        if (
-            len(matching.matches) > 1
-        ):  # blocks are not independent: bring the product of their shares to the joint share
+        if len(matching.matches) > 1:  # blocks are not independent: from the product of their shares to the joint share
             columns, codes = matching.knowledge.columns, matching.knowledge.codes
             apart, known = np.ones(self.targets), []
             for match in matching.matches:
@@ -198,27 +227,20 @@ class Posterior(Beliefs):
                 known += places
                 apart *= population.of_people(match.cells.columns, codes[:, places])
             ratio *= apart / population.of_people([columns[i] for i in known], codes[:, known])
-        odds = prior / (1 - prior) if prior < 1 else np.inf
+        odds = prior / (1 - prior)
         if register is None:
-            return np.asarray(1 - 1 / (1 + odds * ratio))
-        sampled = min(release.rows / register.people, 1 - 1e-12)
-        among = np.clip(ratio * sampled, 0.0, 1.0)
-        scale = odds / (sampled / (1 - sampled))
+            return np.asarray(odds * ratio / (1 + odds * ratio))
+        among = np.minimum(ratio * release.rows / register.people, 1.0)
+        others = max(register.people - release.rows, 1)
+        scale = odds * others / max(release.rows, 1)
+        among = np.where(among > 1 - TIE, 1.0, among)
         return np.asarray(np.divide(scale * among, 1 - among + scale * among, out=np.ones(len(among)), where=among < 1))
 
     def values(self, column: str) -> ValueBeliefs:
         rows = self.value_mass(column, self.entries, self.p, self.rows)
-        unmatched = np.flatnonzero(self.total == 0)
-        if len(unmatched):  # nothing fits: only the prior is left
-            prior = self.matching.knowledge.priors[column]
-            place = sparse.csr_array(
-                (np.ones(len(unmatched)), (unmatched, np.zeros(len(unmatched), np.int64))), shape=(self.rows, 1)
-            )
-            rows = sparse.csr_array(rows + place @ sparse.csr_array(prior.reshape(1, -1)))
-        if self.matching.knowledge.membership is None:
-            return ValueBeliefs(rows, self.row_of)
-        scaled = sparse.csr_array(sparse.diags_array(self.present) @ rows[self.row_of])
-        return ValueBeliefs(scaled, np.arange(self.targets))
+        if self.certain:
+            return or_prior(rows, self.row_of, self.total[self.row_of] > 0, self.matching.knowledge.priors[column])
+        return scaled(rows, self.row_of, self.present)
 
     def value_mass(self, column: str, entries: Entries, coefficient: Floats, rows: int) -> sparse.csr_array:
         """Sum over entries of coefficient · p(s|t,B), as rows × codes."""
@@ -257,9 +279,10 @@ class Posterior(Beliefs):
             out = out + chosen @ (counts @ even)
         return sparse.csr_array(out)
 
-    def own_entry(self, bucket: Ints) -> Ints:
+    def own_entry(self, bucket: Ints, entries: Entries | None = None) -> Ints:
         """The entry of each target in the given bucket, -1 where there is none."""
-        key = self.entries.row * len(self.release.sizes) + self.entries.bucket
+        entries = entries or self.entries
+        key = entries.row * len(self.release.sizes) + entries.bucket
         wanted = self.row_of * len(self.release.sizes) + bucket
         place = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
         if not len(key):
@@ -302,9 +325,12 @@ class Posterior(Beliefs):
         out = np.where(entry >= 0, self.p[entry] if len(self.p) else 0.0, 0.0) * self.present
         if not self.masses:
             return out / np.maximum(self.release.sizes[bucket], 1)
+        if not len(self.p):
+            return out
         for i, block in enumerate(self.matching.blocks):
-            total = self.mass_of(i, self.entries)[entry] if len(self.p) else np.ones(self.targets)
-            out = out * self.own_weights(i, fragment[:, block]) / total
+            # where a granted bucket has nothing compatible, any of its fragments will do
+            weight = np.where(self.entries.group[i][entry] < 0, 1.0, self.own_weights(i, fragment[:, block]))
+            out = out * weight / self.mass_of(i, self.entries)[entry]
         return out
 
     def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
@@ -319,21 +345,14 @@ class Posterior(Beliefs):
     def membership(self, prior: float) -> MemberBeliefs:
         entries = self.entries
         matched = np.bincount(entries.row, minlength=self.rows)[self.row_of].astype(np.float64)
-        degree = np.bincount(entries.row, weights=self.w / self.release.sizes[entries.bucket], minlength=self.rows)
+        size = self.release.sizes[entries.bucket] if self.weighting is Weighting.SIZE else 1.0
+        degree = np.bincount(entries.row, weights=self.w / size, minlength=self.rows)
         return MemberBeliefs(matched, degree[self.row_of].astype(np.float64), self._present(prior))
 
 
-def _bucket_losses(release: Release) -> Floats:
-    """What the quasi-identifier labels of each bucket hide, summed over columns (the mean over its fragments)."""
-    loss = np.zeros(len(release.sizes))
-    for column in release.quasi:
-        block = release.block_of(column)
-        each = release.labels[column].losses[block.cell(column)]
-        loss += np.bincount(block.bucket, weights=each, minlength=len(loss)) / np.maximum(release.sizes, 1)
-    return loss
-
-
-def _least(entries: Entries, loss: Floats, rows: int) -> NDArray[np.bool_]:
-    least = np.full(rows, np.inf)
-    np.minimum.at(least, entries.row, loss[entries.bucket])
-    return loss[entries.bucket] <= least[entries.row] + TIE
+def least(row: Ints, loss: Floats, rows: int) -> NDArray[np.bool_]:
+    """The entries whose loss is the least of their row, ties included."""
+    best = np.full(rows, np.inf)
+    np.minimum.at(best, row, loss)
+    tightest: NDArray[np.bool_] = loss <= best[row] + TIE
+    return tightest

@@ -1,0 +1,106 @@
+"""The catalogue: what there is, and what each thing means, for `auditor list` and `auditor explain`."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+
+from tabulate import tabulate
+
+from anonymizers import ANONYMIZERS
+from attacks import ATTACKS
+from auditor.model.errors import UsageError
+from auditor.policy import builtin_policies
+from scenarios.scenario import builtin_scenarios
+
+METRICS = {
+    "granularity": "1 - mean over cells of (values covered - 1)/(domain - 1), or width over range for numbers; 1 is no loss.",
+    "granularity_arx": "The same per column, weighted by 1 - 1/domain size, which is what ARX prints.",
+    "discernibility": "Sum of squared class sizes, and n for each suppressed row; lower is better.",
+    "class_size": "People per class over the k that was asked for; 1 is best.",
+    "queries": "Relative error of random COUNT queries on the release (median and 90th percentile); lower is better.",
+    "k": "The size of the smallest class.",
+    "alpha": "The largest share that one sensitive value has in a class.",
+    "l_distinct": "The least number of different sensitive values in a class.",
+    "l_entropy": "exp of the least entropy of a class's sensitive values, not rounded.",
+    "l_recursive_c": "The least c for which every class is recursively (c, l)-diverse: it holds for every greater c.",
+    "t_equal": "The largest distance of a class's sensitive values from the whole table's, all values equally far apart.",
+    "t_ordered": "The same for ordered values: earth mover's distance over ranks.",
+    "t_hierarchical": "The same over the taxonomy of the values.",
+    "beta_basic": "The largest relative gain of a value's share in a class over its share in the table.",
+    "beta_enhanced": "The least β for which no gain exceeds min(β, -ln of the value's share in the table).",
+    "delta_disclosure": "The largest |ln| of a class's share of a value over the table's; needs every value in every class.",
+}
+
+LINKS = {
+    "containment": "Every record whose labels cover the person counts alike: the convention of the literature.",
+    "likelihood": "Records weigh one over the share of the population that their labels cover: Bayes' rule; calibrated.",
+    "class": "The person's class is granted: the worst case that k-anonymity accounts for, and what policies judge.",
+    "tightest": "The class that hides least among those that cover the person: where a loss-minimising tool put them.",
+}
+
+
+def _scenario_summary(name: str) -> str:
+    text = builtin_scenarios()[name].read_text(encoding="utf-8")
+    comment = [line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("#")]
+    return comment[0] if comment else name
+
+
+def catalogue(what: str) -> str:
+    """A table of all things of one sort."""
+    if what == "anonymizers":
+        rows = [(name, plugin.summary, plugin.paper) for name, plugin in ANONYMIZERS.all().items()]
+    elif what == "attacks":
+        rows = [(name, plugin.claim, plugin.paper) for name, plugin in ATTACKS.all().items()]
+    elif what == "metrics":
+        return tabulate(METRICS.items(), ("name", "what it is"), tablefmt="simple", maxcolwidths=[None, 90])
+    elif what == "policies":
+        rows = [(policy.name, policy.title, policy.source) for policy in builtin_policies().values()]
+    elif what == "scenarios":
+        pairs = [(name, _scenario_summary(name)) for name in builtin_scenarios()]
+        return tabulate(pairs, ("name", "what it is"), tablefmt="simple", maxcolwidths=[None, 90])
+    else:
+        known = ("anonymizers", "attacks", "metrics", "policies", "scenarios")
+        raise UsageError(f"list must be given one of {', '.join(known)}. Got {what!r}.")
+    return tabulate(rows, ("name", "what it does", "source"), tablefmt="simple", maxcolwidths=[None, 60, 36])
+
+
+def explanation(name: str) -> str:
+    """What one thing means, needs and promises."""
+    if name in ANONYMIZERS.all():
+        plugin = ANONYMIZERS.get(name)
+        return f"{name}: an anonymizer\n\n{plugin.explanation()}\n\nSettings: {_settings(plugin)}"
+    if name in ATTACKS.all():
+        attack = ATTACKS.get(name)
+        facts = [
+            ("Claim", attack.claim),
+            ("Goal", str(attack.goal)),
+            ("Needs", attack.needs),
+            ("Success", attack.success),
+            ("Lowered by", attack.lowered_by),
+            ("Paper", attack.paper),
+            ("Settings", _settings(attack)),
+        ]
+        said = "\n".join(f"{key}: {value}" for key, value in facts)
+        return f"{name}: an attack\n\n{attack.explanation()}\n\n{said}"
+    for sort, known in (("a metric", METRICS), ("a link model", LINKS)):
+        if name in known:
+            return f"{name}: {sort}\n\n{known[name]}"
+    policies = builtin_policies()
+    if name in policies:
+        policy = policies[name]
+        checks = "\n".join(
+            f"  {c.figure} {c.relation} {c.limit:g} ({c.adversary}, link {c.link})" for c in policy.checks
+        )
+        return f"{name}: a policy\n\n{policy.title}\nSource: {policy.source}\n\n{checks}"
+    if name in builtin_scenarios():
+        return f"{name}: a scenario\n\n{builtin_scenarios()[name].read_text(encoding='utf-8')}"
+    known_names = [*ANONYMIZERS.all(), *ATTACKS.all(), *METRICS, *LINKS, *policies, *builtin_scenarios()]
+    near = difflib.get_close_matches(name, known_names, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known_names)}."
+    raise UsageError(f"There is nothing called {name!r} to explain. {hint}")
+
+
+def _settings(plugin: type) -> str:
+    said = [f"{field.name} = {field.default}" for field in dataclasses.fields(plugin)]
+    return ", ".join(said) or "none"

@@ -1,0 +1,514 @@
+"""The command line: parses, calls, prints, exits. Everything heavy is imported when a command needs it.
+
+Results go to stdout, progress and warnings to stderr. Exit codes: 0 fine; 1 a policy failed; 2 wrong usage; 3 bad data,
+schema or scenario; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+import typer
+
+from auditor.model.errors import AuditorError, UsageError
+from auditor.version import VERSION
+
+if TYPE_CHECKING:
+    from auditor.model.record import RunRecord
+
+app = typer.Typer(
+    name="auditor",
+    help="A red team in a box for data releases: anonymize, attack, and audit risk against utility.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+SchemaFile = Annotated[Path, typer.Option("--schema", help="What each column is (TOML).", show_default=False)]
+Seed = Annotated[
+    int | None, typer.Option("--seed", min=0, help="One seed, one answer. Default: 2026, or the scenario's.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables; errors are still shown.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="A setting, NAME=VALUE (for an attack ATTACK.NAME=VALUE).")
+]
+HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the record as JSON; - is stdout.")]
+MarkdownFile = Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")]
+Targets = Annotated[
+    str | None,
+    typer.Option(
+        "--targets", help="Only these people: row numbers (from 1), identifiers, COLUMN=VALUE, or @FILE; by commas."
+    ),
+]
+Reveal = Annotated[bool, typer.Option("--reveal", help="Show claimed values of persons in details.")]
+Links = Annotated[str | None, typer.Option("--link", help="Link models, by commas. Default: all that apply.")]
+Attacks = Annotated[str | None, typer.Option("--attacks", help="Attacks, by commas. Default: all.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"auditor {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> None:
+    del version, debug  # read where errors are handled
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the report and the record.")] = Path(
+        "demo"
+    ),
+    seed: Seed = None,
+    force: Annotated[bool, typer.Option("--force/--no-force", help="Replace an earlier demo.")] = True,
+    quiet: Quiet = False,
+) -> None:
+    """The whole story on built-in data: releases of a synthetic town, attacked and compared."""
+    from auditor.redteaming import redteam
+    from scenarios.scenario import read_scenario
+
+    files = _run_files(output)
+    _prepare(files, force, output)
+    with _Progress(quiet) as progress:
+        run = redteam(read_scenario("town"), seed=seed, progress=progress.step)
+    _write_run(run, files, force)
+    _show(run, quiet)
+    typer.echo(f"\nReport: {files['html']}\nRecord: {files['json']}")
+
+
+@app.command()
+def anonymize(
+    data: Annotated[Path, typer.Argument(help="The table (CSV).", show_default=False)],
+    schema: SchemaFile,
+    method: Annotated[
+        str, typer.Option("--method", help="An anonymizer: see `auditor list anonymizers`.", show_default=False)
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The release: a file, or a folder for several blocks.")
+    ],
+    settings: Settings = None,
+    provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a release of a table. The private provenance is written only where --provenance says."""
+    from auditor.auditing import DEFAULT_SEED
+    from auditor.files import refuse_existing, write_files
+    from auditor.measure.classes import class_facts
+    from auditor.model.release import Kind
+    from auditor.redteaming import anonymize as make
+    from auditor.releasing import write_release
+    from auditor.subjects import read_table
+
+    chosen = DEFAULT_SEED if seed is None else seed
+    options = dict(_pair(text) for text in settings or [])
+    refuse_existing([output, *([provenance] if provenance else [])], force)
+    table = read_table(data, schema)
+    release, whose = make(table, method, chosen, **options)
+    files, private = write_release(release, whose, output)
+    if provenance is not None and private is not None:
+        files[provenance] = private
+    if release.kind is not Kind.GENERALISED:
+        output.mkdir(exist_ok=True)
+    write_files(files, force)
+    if not quiet:
+        facts = class_facts(release)
+        size = f"k = {facts.k}" if facts.k is not None else f"{len(facts.blocks)} blocks"
+        typer.echo(
+            f"{output}: {facts.rows} rows in {facts.classes} classes, {size}, "
+            f"{facts.suppressed_rows} suppressed (seed {chosen})."
+        )
+
+
+@app.command()
+def audit(
+    release: Annotated[Path, typer.Argument(help="The release: a file, or a folder of blocks.", show_default=False)],
+    schema: SchemaFile,
+    original: Annotated[Path | None, typer.Option("--original", help="The table it was made from.")] = None,
+    match: Annotated[
+        str | None, typer.Option("--match", help="rows (same order), or a column with an id in both.")
+    ] = None,
+    provenance: Annotated[
+        Path | None, typer.Option("--provenance", help="The private provenance of our own release.")
+    ] = None,
+    population: Annotated[Path | None, typer.Option("--population", help="A register of the population.")] = None,
+    policy: Annotated[str | None, typer.Option("--policy", help="A built-in policy, or a TOML file.")] = None,
+    attacks: Attacks = None,
+    link: Links = None,
+    settings: Settings = None,
+    targets: Targets = None,
+    knows: Annotated[
+        str | None, typer.Option("--knows", help="Known quasi-identifiers, by commas. Default: all.")
+    ] = None,
+    suppression: Annotated[str, typer.Option("--suppression", help="excluded, own or wildcard.")] = "excluded",
+    weighting: Annotated[str, typer.Option("--weighting", help="size, or paper (the slicing paper's rule).")] = "size",
+    reveal: Reveal = False,
+    html: HtmlFile = None,
+    json: JsonFile = None,
+    markdown: MarkdownFile = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Audit a release made by any tool: what would an adversary get out of it?"""
+    from auditor.auditing import DEFAULT_SEED, Options, run_audit
+    from auditor.model.record import RunRecord
+    from auditor.policy import read_policy
+    from auditor.subjects import find_targets, read_subject
+
+    files = {"html": html, "json": json, "markdown": markdown}
+    _prepare(files, force)
+    chosen = DEFAULT_SEED if seed is None else seed
+    options = Options(
+        attacks=_names(attacks),
+        links=_links(link),
+        settings=_attack_settings(settings or []),
+        reveal=reveal,
+        policy=None if policy is None else read_policy(policy),
+        seed=chosen,
+        **_conventions(suppression, weighting),
+        **_adversaries(knows, population is not None),
+    )
+    with _Progress(quiet) as progress:
+        subject = read_subject(release, schema, original, match, provenance, population, chosen)
+        if targets is not None:
+            if subject.people is None:
+                raise UsageError("--targets needs the original that the people are in.")
+            options = _with_targets(options, find_targets(_listed(targets), subject.people))
+        record = run_audit(subject, options, progress.step)
+    run = RunRecord(record.release.name, chosen, (record,), record.tool)
+    _write_run(run, files, force, single=True)
+    if json != Path("-"):
+        _show(run, quiet)
+        _name_files(files)
+    if record.policy is not None and not record.policy.passed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def redteam(
+    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML), or a built-in one.", show_default=False)],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the report and the record.")] = None,
+    targets: Targets = None,
+    reveal: Reveal = False,
+    link: Links = None,
+    attacks: Attacks = None,
+    settings: Settings = None,
+    json: JsonFile = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where a release fails the policy."""
+    from dataclasses import replace
+
+    from auditor.redteaming import redteam as carry_out
+    from scenarios.scenario import read_scenario
+
+    files: dict[str, Path | None] = dict(_run_files(output)) if output is not None else {}
+    if json is not None:
+        files["json"] = json
+    _prepare(files, force, output)
+    plan = read_scenario(scenario)
+    given = _attack_settings(settings or [])
+    merged = {name: {**plan.settings.get(name, {}), **given.get(name, {})} for name in {*plan.settings, *given}}
+    plan = replace(
+        plan,
+        attacks=_names(attacks) or plan.attacks,
+        links=_links(link) or plan.links,
+        settings=dict(sorted(merged.items())),
+    )
+    with _Progress(quiet) as progress:
+        run = carry_out(
+            plan,
+            seed=seed,
+            targets=None if targets is None else _listed(targets),
+            reveal=reveal,
+            progress=progress.step,
+        )
+    _write_run(run, files, force)
+    if json != Path("-"):
+        _show(run, quiet)
+        _name_files(files)
+    if any(record.policy is not None and not record.policy.passed for record in run.records):
+        raise typer.Exit(1)
+
+
+@app.command()
+def render(
+    records: Annotated[
+        list[Path], typer.Argument(help="Records or runs (JSON); several are shown as one.", show_default=False)
+    ],
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Render old records again: reports are made from the record alone."""
+    from auditor.model.errors import RecordError
+    from auditor.model.record import RunRecord, read_run
+
+    files = {"html": html, "markdown": markdown}
+    _prepare(files, force)
+    runs = []
+    for file in records:
+        try:
+            runs.append(read_run(file.read_text(encoding="utf-8"), str(file)))
+        except (OSError, UnicodeDecodeError) as error:
+            raise RecordError(f"{file}: the record cannot be read ({error}).") from error
+    run = runs[0]
+    if len(runs) > 1:
+        everything = tuple(record for one in runs for record in one.records)
+        run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool)
+    _write_run(run, files, force)
+    _show(run, quiet)
+    _name_files(files)
+
+
+@app.command()
+def export(
+    scenario: Annotated[
+        str, typer.Argument(help="A built-in scenario: see `auditor list scenarios`.", show_default=False)
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")],
+    seed: Seed = None,
+    force: Force = False,
+) -> None:
+    """Write a built-in scenario's data, schema and scenario file, to try the other commands on."""
+    from auditor.redteaming import export_scenario
+
+    files = export_scenario(scenario, output, seed)
+    _prepare({str(file): file for file in files}, force, output)
+    from auditor.files import write_files
+
+    write_files(files, force)
+    for file in files:
+        typer.echo(str(file))
+
+
+@app.command(name="list")
+def list_things(
+    what: Annotated[
+        str, typer.Argument(help="anonymizers, attacks, metrics, policies or scenarios.", show_default=False)
+    ],
+) -> None:
+    """What there is."""
+    from auditor.catalogue import catalogue
+
+    typer.echo(catalogue(what))
+
+
+@app.command()
+def explain(
+    name: Annotated[
+        str, typer.Argument(help="An anonymizer, attack, metric, policy, link model or scenario.", show_default=False)
+    ],
+) -> None:
+    """What a thing means, needs and promises, and its paper."""
+    from auditor.catalogue import explanation
+
+    typer.echo(explanation(name))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise UsageError(f"--set must be NAME=VALUE. Got {text!r}.")
+    return key.strip(), value.strip()
+
+
+def _attack_settings(texts: list[str]) -> dict[str, dict[str, str]]:
+    settings: dict[str, dict[str, str]] = {}
+    for text in texts:
+        key, value = _pair(text)
+        attack, sign, name = key.partition(".")
+        if not sign:
+            raise UsageError(
+                f"--set must name the attack, ATTACK.NAME=VALUE, such as proximity.epsilon=5. Got {text!r}."
+            )
+        settings.setdefault(attack, {})[name] = value
+    return settings
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _links(text: str | None) -> Any:
+    from auditor.posterior.links import Link
+
+    names = _names(text)
+    if names is None:
+        return None
+    unknown = [name for name in names if name not in list(Link)]
+    if unknown:
+        raise UsageError(f"--link must be of {', '.join(Link)}. Got {unknown[0]!r}.")
+    return tuple(Link(name) for name in names)
+
+
+def _conventions(suppression: str, weighting: str) -> dict[str, Any]:
+    from auditor.model.release import Suppression
+    from auditor.posterior.links import Weighting
+
+    if suppression not in list(Suppression):
+        raise UsageError(f"--suppression must be one of {', '.join(Suppression)}. Got {suppression!r}.")
+    if weighting not in list(Weighting):
+        raise UsageError(f"--weighting must be one of {', '.join(Weighting)}. Got {weighting!r}.")
+    return {"suppression": Suppression(suppression), "weighting": Weighting(weighting)}
+
+
+def _adversaries(knows: str | None, register: bool) -> dict[str, Any]:
+    from dataclasses import replace
+
+    from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR
+
+    if knows is None:
+        return {}
+    people = (PROSECUTOR, JOURNALIST, MARKETER) if register else (PROSECUTOR,)
+    return {"adversaries": tuple(replace(person, knows=_names(knows)) for person in people)}
+
+
+def _with_targets(options: Any, targets: tuple[int, ...]) -> Any:
+    from dataclasses import replace
+
+    return replace(options, targets=targets)
+
+
+def _listed(text: str) -> list[str]:
+    """The people that --targets names."""
+    if text.startswith("@"):
+        try:
+            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--targets: {text[1:]} cannot be read ({error}).") from error
+        named = [line.strip() for line in lines if line.strip()]
+    else:
+        named = [part.strip() for part in text.split(",") if part.strip()]
+    if not named:
+        raise UsageError("--targets names nobody.")
+    return named
+
+
+def _run_files(folder: Path) -> dict[str, Path]:
+    return {"html": folder / "report.html", "json": folder / "run.json", "markdown": folder / "report.md"}
+
+
+def _prepare(files: Any, force: bool, folder: Path | None = None) -> None:
+    """Refuses, before any work, to write over files; makes the folder that results go to."""
+    from auditor.files import refuse_existing
+
+    if folder is not None:
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"{folder} is a file; --output must be a folder.")
+        if not folder.exists() and not folder.parent.is_dir():
+            raise UsageError(f"{folder}: its folder {folder.parent} must exist.")
+    wanted = [file for file in files.values() if file is not None and file != Path("-")]
+    refuse_existing([file for file in wanted if folder is None or file.parent != folder or folder.is_dir()], force)
+
+
+def _write_run(run: RunRecord, files: Any, force: bool, single: bool = False) -> None:
+    """Writes what was asked for: all files whole, or none."""
+    from auditor.files import write_files
+    from reports import render_html, render_markdown
+
+    contents: dict[Path, str] = {}
+    for kind, file in files.items():
+        if file is None:
+            continue
+        if kind == "html":
+            text = render_html(run)
+        elif kind == "markdown":
+            text = render_markdown(run)
+        else:
+            text = run.records[0].to_json() if single else run.to_json()
+        if file == Path("-"):
+            sys.stdout.write(text)
+        else:
+            contents[file] = text
+    for file in contents:
+        file.parent.mkdir(exist_ok=True)
+    write_files(contents, force)
+
+
+def _show(run: RunRecord, quiet: bool) -> None:
+    import shutil
+
+    from reports import render_terminal
+
+    if not quiet:
+        typer.echo(render_terminal(run, max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))))
+
+
+def _name_files(files: Any) -> None:
+    for kind, file in files.items():
+        if file is not None and file != Path("-"):
+            typer.echo(f"{kind}: {file}")
+
+
+class _Progress:
+    """A progress line with the time left, on a terminal only, and only for work of more than a second."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.shown = not quiet and sys.stderr.isatty()
+
+    def __enter__(self) -> _Progress:
+        from time import monotonic
+
+        self.clock, self.start, self.drawn = monotonic, monotonic(), False
+        return self
+
+    def step(self, done: int, total: int, what: str) -> None:
+        """Says that `done` of `total` steps are finished and `what` is next."""
+        spent = self.clock() - self.start
+        if not self.shown or spent < 1:
+            return
+        left = f", {spent / done * (total - done):.0f} s left" if done else ""
+        filled = round(24 * done / max(total, 1))
+        sys.stderr.write(f"\r\x1b[K[{'#' * filled}{'.' * (24 - filled)}] {done}/{total}{left}  {what[:50]}")
+        sys.stderr.flush()
+        self.drawn = True
+
+    def __exit__(self, *_: object) -> None:
+        if self.drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def main() -> None:
+    """Runs the command line and exits with its code."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        code = app(standalone_mode=False)
+    except AuditorError as error:
+        if debug:
+            raise
+        typer.echo(f"Error: {error}", err=True)
+        code = error.exit_code
+    except click.exceptions.Abort:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except BrokenPipeError:  # the reader of our output has gone; keep Python from complaining at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except MemoryError:
+        typer.echo("Error: the data do not fit into memory.", err=True)
+        code = 3
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,112 @@
+"""Presence: how likely each person of a register is to be in the release.
+
+With a register the population is finite, and the release says how many of its people each cell holds: `count` of those
+whose values fit. Everybody chooses one bucket, or none; the model of greatest entropy that meets all these counts gives
+person j the odds Π_b λ(b, cell of j) of being in bucket B against being absent. The factors λ are fitted by iterative
+scaling, one cell after the other in odds, which is exact at once where classes do not overlap: a class of f people that F of
+the register fit makes each of them present with f/F.
+
+Somebody of whom less is known than the register holds is present with the mean over those who share what is known.
+
+Departs from the design's formula, odds = π/(1-π) · m(t)/(n·q(t)), which takes the other people to be drawn from an unbounded
+population: with a register at hand that is overconfident for several blocks and for partial knowledge (measured on `town`:
+expected 0.93, realised 0.51 right guesses under slicing). It stays in use where there is no register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.knowledge import Knowledge, Register
+from auditor.model.packing import distinct_rows
+from auditor.model.release import Release, Suppression
+from auditor.posterior.matching import Floats, Ints, expand
+from auditor.posterior.posterior import Matching
+
+_ROUNDS = 300
+_CLOSE = 0.001
+_MOST = 1e9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fits:
+    """How the rows of a matching fit the cells of one block: an entry fits one or more cells."""
+
+    entry: Ints
+    cell: Ints
+    count: Floats
+    people: Floats
+
+
+def register_presence(release: Release, register: Register) -> Floats:
+    """For each person of the register the probability of being in the release, at the prior n/N."""
+    columns = tuple(c for c in release.columns if c in register.codes)
+    if not columns:
+        return np.full(register.people, min(release.rows / register.people, 1.0))
+    codes = np.column_stack([register.codes[c] for c in columns])
+    matching = Matching(release, Knowledge(columns, codes), Suppression.WILDCARD)
+    row_of, ways, _ = matching.rows(None)
+    rows = int(row_of.max(initial=-1)) + 1
+    entries = matching.entries(ways, rows, None)
+    times = np.bincount(row_of, minlength=rows).astype(np.float64)
+    blocks = []
+    for match, group in zip(matching.matches, entries.group, strict=True):
+        first, length = match.hits(group)
+        entry, cell = np.repeat(np.arange(len(group)), length), match.hit_cell[expand(first, length)]
+        people = np.bincount(cell, weights=times[entries.row[entry]], minlength=len(match.cells.count)).astype(np.float64)
+        blocks.append(_Fits(entry, cell, match.cells.count.astype(np.float64), people))
+    return _fit(blocks, entries.row, times)[row_of]
+
+
+def _fit(blocks: list[_Fits], row: Ints, times: Floats) -> Floats:
+    """The presence of each row, `times` being how many people it stands for."""
+    factors = [np.ones(len(block.count)) for block in blocks]
+
+    def sums() -> list[Floats]:
+        parts = zip(blocks, factors, strict=True)
+        return [np.bincount(b.entry, weights=f[b.cell], minlength=len(row)).astype(np.float64) for b, f in parts]
+
+    def chances() -> tuple[Floats, Floats]:
+        odds = np.prod(sums(), axis=0) if blocks else np.ones(len(row))
+        total = np.bincount(row, weights=odds, minlength=len(times)).astype(np.float64)
+        return odds / (1 + total[row]), total / (1 + total)
+
+    for _ in range(_ROUNDS):
+        off = 0.0
+        for i, block in enumerate(blocks):
+            chance, _ = chances()
+            share = factors[i][block.cell] / np.maximum(sums()[i][block.entry], 1e-300)
+            now = np.bincount(
+                block.cell, weights=(times[row] * chance)[block.entry] * share, minlength=len(block.count)
+            ).astype(np.float64)
+            fitted = now > 0
+            room = np.maximum(block.people - now, 1e-9 * block.people)
+            wanted = np.maximum(block.people - block.count, 1e-9 * block.people)
+            step = np.divide(block.count * room, now * wanted, out=np.ones(len(now)), where=fitted)
+            factors[i] = np.clip(factors[i] * step, 1 / _MOST, _MOST)
+            off = max(off, float(np.abs(now[fitted] / block.count[fitted] - 1).max(initial=0.0)))
+        if off < _CLOSE:
+            break
+    return chances()[1]
+
+
+def presence_of(
+    register: Register, present: Floats, columns: tuple[str, ...], codes: NDArray[np.int32]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """For each target the mean presence of the register's people with the same known values, and whether there are any."""
+    places = [i for i, c in enumerate(columns) if c in register.codes]
+    theirs = (
+        np.column_stack([register.codes[columns[i]] for i in places])
+        if places
+        else np.zeros((register.people, 1), np.int32)
+    )
+    asked = codes[:, places] if places else np.zeros((len(codes), 1), np.int32)
+    both = distinct_rows(np.concatenate([theirs, asked]).astype(np.int32))
+    mine, wanted = both[: register.people], both[register.people :]
+    size = int(both.max(initial=0)) + 1
+    count = np.bincount(mine, minlength=size)
+    mean = np.bincount(mine, weights=present, minlength=size) / np.maximum(count, 1)
+    return mean[wanted], count[wanted] > 0

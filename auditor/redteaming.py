@@ -1,0 +1,146 @@
+"""The red team: carries out a scenario. Releases are made or read, each is audited, and the records make one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizers import ANONYMIZERS, Anonymizer
+from auditor.auditing import DEFAULT_SEED, Options, Progress, run_audit
+from auditor.files import csv_text, read_raw
+from auditor.model.errors import ScenarioError, UsageError
+from auditor.model.provenance import Provenance
+from auditor.model.record import AuditRecord, Input, RunRecord
+from auditor.model.release import Release
+from auditor.model.schema import Schema
+from auditor.model.seeding import stage
+from auditor.model.table import RawTable, Table, encode
+from auditor.policy import read_policy
+from auditor.subjects import Subject, find_outsiders, find_targets, read_subject
+from auditor.version import VERSION
+from scenarios import town
+from scenarios.scenario import Data, Plan, Scenario, builtin_scenarios, read_scenario
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _World:
+    """The data of a scenario: the table to be released, the population, and who of it is not in the table."""
+
+    people: Table
+    population: Table | None
+    outsiders: NDArray[np.int64]
+    inputs: tuple[Input, ...]
+
+
+def anonymize(
+    table: Table, method: str | Anonymizer, seed: int = DEFAULT_SEED, **settings: object
+) -> tuple[Release, Provenance]:
+    """A release of a table by a method (its name, with its settings), and apart from it its provenance."""
+    if isinstance(method, str):
+        method = ANONYMIZERS.get(method).configure(settings)
+    elif settings:
+        raise UsageError("Settings go with a method's name; a method object has its own.")
+    return method.anonymize(table, stage(seed, "anonymize", method.title))
+
+
+def redteam(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    targets: Sequence[str] | None = None,
+    reveal: bool = False,
+    progress: Progress | None = None,
+) -> RunRecord:
+    """Carries out a scenario: one record a release."""
+    seed = seed if seed is not None else scenario.seed if scenario.seed is not None else DEFAULT_SEED
+    options = Options(
+        attacks=scenario.attacks,
+        links=scenario.links,
+        adversaries=scenario.adversaries,
+        settings=scenario.settings,
+        reveal=reveal,
+        policy=None if scenario.policy is None else read_policy(scenario.policy),
+        seed=seed,
+    )
+    world = _world(scenario.data, seed)
+    if targets is not None:
+        options = replace(options, targets=find_targets(list(targets), world.people))
+    records: list[AuditRecord] = []
+    for number, plan in enumerate(scenario.releases):
+
+        def step(done: int, total: int, what: str, number: int = number, plan: Plan = plan) -> None:
+            if progress is not None:
+                progress(number * total + done, len(scenario.releases) * total, f"{plan.name}: {what}")
+
+        step(0, 1, "release")
+        records.append(run_audit(_subject(plan, scenario, world, seed), options, step))
+    return RunRecord(scenario.name, seed, tuple(records), {"name": "auditor", "version": VERSION})
+
+
+def _world(data: Data, seed: int) -> _World:
+    if data.source == "town":
+        frame = town.population(seed=seed)
+        schema = Schema.read(Path(str(town.schema_path())))
+        raw = RawTable.from_frame(frame, "town")
+        inputs: tuple[Input, ...] = (Input("population", "town (built in)", None, raw.rows),)
+    else:
+        if data.file is None or data.schema is None:
+            raise ScenarioError("[data]: a built-in source, or a file with its schema, must be given.")
+        schema = Schema.read(data.schema)
+        raw = read_raw(data.file, schema.format, tuple(schema.columns))
+        inputs = (Input("original", data.file.name, raw.sha256, raw.rows),)
+    if data.population is not None:
+        register = read_raw(data.population, schema.format, tuple(schema.columns))
+        people, population = encode(schema, [raw, register])
+        inputs = (*inputs, Input("population", data.population.name, register.sha256, register.rows))
+        return _World(people, population, find_outsiders(people, population), inputs)
+    (everybody,) = encode(schema, [raw])
+    if data.sample is None or data.sample == 1:
+        return _World(everybody, None, np.empty(0, dtype=np.int64), inputs)
+    count = max(round(data.sample * everybody.rows), 1)
+    chosen = np.sort(stage(seed, "sample").choice(everybody.rows, count, replace=False))
+    outsiders = np.setdiff1d(np.arange(everybody.rows), chosen)
+    return _World(everybody.take(chosen), everybody, outsiders, inputs)
+
+
+def _subject(plan: Plan, scenario: Scenario, world: _World, seed: int) -> Subject:
+    if plan.method is not None:
+        release, provenance = anonymize(world.people, plan.method, seed)
+        named = replace(release, name=plan.name)
+        return Subject(named, world.people, provenance, True, world.population, world.outsiders, world.inputs)
+    data = scenario.data
+    if data.file is None or data.schema is None or data.sample is not None:
+        raise ScenarioError(
+            f"release {plan.name!r}: a release from a file needs [data] file and schema, and no sample."
+        )
+    assert plan.file is not None
+    subject = read_subject(plan.file, data.schema, data.file, plan.match, plan.provenance, data.population, seed)
+    return replace(subject, release=replace(subject.release, name=plan.name))
+
+
+def export_scenario(name: str, folder: Path, seed: int | None = None) -> dict[Path, str]:
+    """The files of a built-in scenario, by where they go. A generated town is written as `data.csv` (the sampled people) and
+    `population.csv` (everybody, with the sensitive columns that a control needs)."""
+    known = builtin_scenarios()
+    if name not in known:
+        raise UsageError(f"There is no built-in scenario {name!r}. There are: {', '.join(known)}.")
+    scenario = read_scenario(name)
+    home = known[name].parent
+    files = {
+        folder / file.name: file.read_text(encoding="utf-8")
+        for file in sorted(home.iterdir())
+        if file.suffix in (".csv", ".toml")
+    }
+    if scenario.data.source == "town":
+        files.pop(folder / "names.toml", None)
+        files.pop(folder / "scenario.toml", None)
+        world = _world(scenario.data, seed if seed is not None else scenario.seed or DEFAULT_SEED)
+        assert world.population is not None
+        for table, file in ((world.people, "data.csv"), (world.population, "population.csv")):
+            rows = zip(*(table.texts(column) for column in table.codes), strict=True)
+            files[folder / file] = csv_text(list(table.codes), rows)
+    return files

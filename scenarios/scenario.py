@@ -1,0 +1,255 @@
+"""Scenario files: data, releases, adversaries, attacks and policy of a red-team run, in TOML.
+
+    [data]
+    source = "town"          # a built-in name; or file = "data.csv" with schema = "schema.toml" (and population = "…")
+    sample = 0.5             # the rest are outsiders
+    seed = 7
+
+    [[release]]
+    method = "mondrian"      # with its settings; lists are swept. Or file = "release.csv" with provenance or match
+    k = [3, 5, 10]
+
+    [[adversary]]
+    name = "prosecutor"      # prosecutor, journalist, marketer; or any name with kind = one of these
+    knows = ["birth_year", "sex", "postcode"]
+
+    [attacks]
+    run = ["linking", "homogeneity"]
+    link = ["class", "likelihood"]
+    proximity = { epsilon = 1000 }
+
+    [policy]
+    use = "ema"
+
+Files are looked up beside the scenario. All faults of a file are reported at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import tomllib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from anonymizers import ANONYMIZERS, Anonymizer
+from attacks import ATTACKS
+from auditor.model.errors import ScenarioError, UsageError
+from auditor.posterior.links import Link
+from scenarios.adversaries import Adversary, Stance
+
+DATA_SOURCES = ("town",)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Where the data come from: a built-in source, or files."""
+
+    source: str | None = None
+    file: Path | None = None
+    schema: Path | None = None
+    population: Path | None = None
+    sample: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One release: made by an anonymizer, or read from a file."""
+
+    name: str
+    method: Anonymizer | None = None
+    file: Path | None = None
+    provenance: Path | None = None
+    match: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A red-team run. `policy` is a name or a file; None in `attacks` and `links` means all that apply."""
+
+    name: str
+    data: Data
+    releases: tuple[Plan, ...]
+    adversaries: tuple[Adversary, ...] | None = None
+    attacks: tuple[str, ...] | None = None
+    links: tuple[Link, ...] | None = None
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    policy: str | None = None
+    seed: int | None = None
+
+
+def builtin_scenarios() -> dict[str, Path]:
+    """The built-in scenarios by name, and their files."""
+    folder = Path(str(resources.files("scenarios") / "data"))
+    return {f.parent.name: f for f in sorted(folder.glob("*/scenario.toml"))}
+
+
+def read_scenario(name: str) -> Scenario:
+    """A built-in scenario by its name, or one in a TOML file."""
+    known = builtin_scenarios()
+    file = known.get(name, Path(name))
+    if not file.is_file():
+        raise ScenarioError(f"There is no scenario {name!r}. Built in are: {', '.join(known)}; or give a TOML file.")
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{file}: the scenario cannot be read ({error}).") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{file}: the scenario must be TOML. {error}.") from error
+    title = name if name in known else file.stem
+    return _Reader(title, str(file), file.parent).scenario(data)
+
+
+class _Reader:
+    """Reads one file, collecting its faults."""
+
+    def __init__(self, title: str, where: str, folder: Path) -> None:
+        self.title, self.where, self.folder = title, where, folder
+        self.faults: list[str] = []
+
+    def scenario(self, data: Mapping[str, Any]) -> Scenario:
+        self._known(data, ("data", "release", "adversary", "attacks", "policy"), "")
+        source, seed = self._data(self._table(data.get("data", {}), "[data]"))
+        releases = [
+            plan for number, entry in enumerate(self._list(data, "release"), 1) for plan in self._plans(entry, number)
+        ]
+        if "release" not in data:
+            self.faults.append(f"{self.where}: [[release]] must be there at least once.")
+        adversaries = [self._adversary(entry, n) for n, entry in enumerate(self._list(data, "adversary"), 1)]
+        run, links, settings = self._attacks(self._table(data.get("attacks", {}), "[attacks]"))
+        policy = self._table(data.get("policy", {}), "[policy]")
+        self._known(policy, ("use",), "[policy]")
+        use = policy.get("use")
+        if use is not None and isinstance(use, str) and (self.folder / use).is_file():
+            use = str(self.folder / use)
+        if self.faults:
+            raise ScenarioError.of(self.faults)
+        people = tuple(a for a in adversaries if a is not None) or None
+        return Scenario(self.title, source, tuple(releases), people, run, links, settings, use, seed)
+
+    def _known(self, data: Mapping[str, Any], allowed: tuple[str, ...], part: str) -> None:
+        for key in data:
+            if key not in allowed:
+                near = difflib.get_close_matches(key, allowed, n=1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
+                self.faults.append(f"{self._place(part)}: unknown key {key!r}. {hint}")
+
+    def _place(self, part: str) -> str:
+        return f"{self.where}, {part}" if part else self.where
+
+    def _table(self, value: Any, part: str) -> Mapping[str, Any]:
+        if isinstance(value, Mapping):
+            return value
+        self.faults.append(f"{self._place(part)} must be a table of settings. Got {value!r}.")
+        return {}
+
+    def _list(self, data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+        value = data.get(key, [])
+        if isinstance(value, list) and all(isinstance(v, Mapping) for v in value):
+            return value
+        self.faults.append(f"{self.where}: write each {key} as [[{key}]].")
+        return []
+
+    def _file(self, data: Mapping[str, Any], key: str, part: str) -> Path | None:
+        if key not in data:
+            return None
+        file = self.folder / str(data[key])
+        if not file.exists():
+            self.faults.append(f"{self._place(part)}: {key}: there is no file {file}.")
+        return file
+
+    def _data(self, data: Mapping[str, Any]) -> tuple[Data, int | None]:
+        part = "[data]"
+        self._known(data, ("source", "file", "schema", "population", "sample", "seed"), part)
+        source, sample, seed = data.get("source"), data.get("sample"), data.get("seed")
+        if source is not None and source not in DATA_SOURCES:
+            self.faults.append(f"{self._place(part)}: source must be one of {', '.join(DATA_SOURCES)}. Got {source!r}.")
+        if (source is None) == ("file" not in data):
+            self.faults.append(
+                f"{self._place(part)}: give either source = (a built-in name) or file = (with schema =)."
+            )
+        if "file" in data and "schema" not in data:
+            self.faults.append(f"{self._place(part)}: a file needs its schema.")
+        if sample is not None and not (isinstance(sample, int | float) and 0 < sample <= 1):
+            self.faults.append(f"{self._place(part)}: sample must be above 0 and at most 1. Got {sample!r}.")
+        if sample is not None and "population" in data:
+            self.faults.append(f"{self._place(part)}: give either sample (the rest are outsiders) or population.")
+        if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
+            self.faults.append(f"{self._place(part)}: seed must be a whole number of at least 0. Got {seed!r}.")
+        files = [self._file(data, key, part) for key in ("file", "schema", "population")]
+        return Data(source, files[0], files[1], files[2], sample), seed
+
+    def _plans(self, entry: Mapping[str, Any], number: int) -> list[Plan]:
+        part = f"release {number}"
+        name = entry.get("name")
+        if "file" in entry:
+            self._known(entry, ("name", "file", "provenance", "match"), part)
+            file = self._file(entry, "file", part)
+            provenance = self._file(entry, "provenance", part)
+            return [Plan(str(name or entry["file"]), None, file, provenance, entry.get("match"))]
+        if "method" not in entry:
+            self.faults.append(f"{self._place(part)}: method (an anonymizer) or file must be given.")
+            return []
+        settings = {key: value for key, value in entry.items() if key not in ("name", "method")}
+        try:
+            kind = ANONYMIZERS.get(str(entry["method"]))
+            hints = typing.get_type_hints(kind)
+            swept = [
+                key
+                for key, value in settings.items()
+                if isinstance(value, list) and typing.get_origin(hints.get(key)) is not tuple
+            ]
+            plans = []
+            for values in itertools.product(*(settings[key] for key in swept)):
+                chosen = dict(zip(swept, values, strict=True))
+                method = kind.configure({**settings, **chosen})
+                said = " ".join(f"{key}={value}" for key, value in chosen.items())
+                title = method.title if name is None else " ".join([str(name), *([said] if said else [])])
+                plans.append(Plan(title, method))
+            return plans
+        except UsageError as error:
+            self.faults.append(f"{self._place(part)}: {error}")
+            return []
+
+    def _adversary(self, entry: Mapping[str, Any], number: int) -> Adversary | None:
+        part = f"adversary {number}"
+        self._known(entry, ("name", "kind", "knows"), part)
+        name = str(entry.get("name", entry.get("kind", "")))
+        kind = entry.get("kind", name)
+        knows = entry.get("knows")
+        if kind not in list(Stance):
+            self.faults.append(f"{self._place(part)}: name or kind must be one of {', '.join(Stance)}. Got {kind!r}.")
+            return None
+        if knows is not None and not (isinstance(knows, list) and all(isinstance(k, str) for k in knows)):
+            self.faults.append(f"{self._place(part)}: knows must be a list of columns. Got {knows!r}.")
+            return None
+        return Adversary(Stance(kind), name, None if knows is None else tuple(knows))
+
+    def _attacks(
+        self, data: Mapping[str, Any]
+    ) -> tuple[tuple[str, ...] | None, tuple[Link, ...] | None, dict[str, Mapping[str, Any]]]:
+        known = tuple(ATTACKS.all())
+        self._known(data, ("run", "link", *known), "[attacks]")
+        run = self._names(data.get("run"), known, "[attacks]: run")
+        link = self._names(data.get("link"), tuple(Link), "[attacks]: link")
+        settings: dict[str, Mapping[str, Any]] = {}
+        for name in known:
+            if name in data:
+                settings[name] = self._table(data[name], f"[attacks]: {name}")
+                try:
+                    ATTACKS.get(name).configure(settings[name])
+                except UsageError as error:
+                    self.faults.append(f"{self._place('[attacks]')}: {error}")
+        return run, None if link is None else tuple(Link(x) for x in link), settings
+
+    def _names(self, value: Any, allowed: tuple[str, ...], part: str) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        if isinstance(value, list) and value and all(v in allowed for v in value):
+            return tuple(value)
+        self.faults.append(f"{self._place(part)} must be a list of: {', '.join(allowed)}. Got {value!r}.")
+        return None
