@@ -6,6 +6,7 @@ promises; where it cannot keep the promise on a table it raises `PromiseError` a
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,10 +41,15 @@ class Anonymizer(Plugin):
 
     @property
     def title(self) -> str:
-        """A short name with the settings that differ from the defaults."""
-        default = {f: d.default for f, d in type(self).__dataclass_fields__.items()}
-        said = [f"{key}={value}" for key, value in self.settings().items() if value != default.get(key)]
-        return " ".join([self.name, *(s for s in said if len(s) < 30)])
+        """A short name: the method with its numbers, and what else differs from the defaults."""
+        default = {f.name: f.default for f in dataclasses.fields(self)}
+        said = [self.name]
+        for key, value in self.settings().items():
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            other = isinstance(value, str | bool) and value != default[key] and key != "sensitive"
+            if number or other:
+                said.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
+        return " ".join(said)
 
     def publish(
         self,

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 
 from auditor.model.errors import AuditorError, UsageError
@@ -85,7 +84,7 @@ def demo(
     _prepare(files, force, output)
     with _Progress(quiet) as progress:
         run = redteam(read_scenario("town"), seed=seed, progress=progress.step)
-    _write_run(run, files, force)
+    _write_run(run, files, force, output)
     _show(run, quiet)
     typer.echo(f"\nReport: {files['html']}\nRecord: {files['json']}")
 
@@ -110,22 +109,21 @@ def anonymize(
     from auditor.auditing import DEFAULT_SEED
     from auditor.files import refuse_existing, write_files
     from auditor.measure.classes import class_facts
-    from auditor.model.release import Kind
     from auditor.redteaming import anonymize as make
     from auditor.releasing import write_release
     from auditor.subjects import read_table
 
     chosen = DEFAULT_SEED if seed is None else seed
     options = dict(_pair(text) for text in settings or [])
-    refuse_existing([output, *([provenance] if provenance else [])], force)
+    if output.exists() and not force:
+        raise UsageError(f"{output} exists already. Use --force to replace it.")
+    refuse_existing([provenance] if provenance else [], force)
     table = read_table(data, schema)
     release, whose = make(table, method, chosen, **options)
     files, private = write_release(release, whose, output)
     if provenance is not None and private is not None:
         files[provenance] = private
-    if release.kind is not Kind.GENERALISED:
-        output.mkdir(exist_ok=True)
-    write_files(files, force)
+    write_files(files, force, output if len(release.blocks) > 1 else None)
     if not quiet:
         facts = class_facts(release)
         size = f"k = {facts.k}" if facts.k is not None else f"{len(facts.blocks)} blocks"
@@ -241,7 +239,7 @@ def redteam(
             reveal=reveal,
             progress=progress.step,
         )
-    _write_run(run, files, force)
+    _write_run(run, files, force, output)
     if json != Path("-"):
         _show(run, quiet)
         _name_files(files)
@@ -290,13 +288,11 @@ def export(
     force: Force = False,
 ) -> None:
     """Write a built-in scenario's data, schema and scenario file, to try the other commands on."""
+    from auditor.files import write_files
     from auditor.redteaming import export_scenario
 
     files = export_scenario(scenario, output, seed)
-    _prepare({str(file): file for file in files}, force, output)
-    from auditor.files import write_files
-
-    write_files(files, force)
+    write_files(files, force, output)
     for file in files:
         typer.echo(str(file))
 
@@ -409,19 +405,13 @@ def _run_files(folder: Path) -> dict[str, Path]:
 
 
 def _prepare(files: Any, force: bool, folder: Path | None = None) -> None:
-    """Refuses, before any work, to write over files; makes the folder that results go to."""
+    """Refuses, before any work, to write over files."""
     from auditor.files import refuse_existing
 
-    if folder is not None:
-        if folder.exists() and not folder.is_dir():
-            raise UsageError(f"{folder} is a file; --output must be a folder.")
-        if not folder.exists() and not folder.parent.is_dir():
-            raise UsageError(f"{folder}: its folder {folder.parent} must exist.")
-    wanted = [file for file in files.values() if file is not None and file != Path("-")]
-    refuse_existing([file for file in wanted if folder is None or file.parent != folder or folder.is_dir()], force)
+    refuse_existing([file for file in files.values() if file is not None and file != Path("-")], force, folder)
 
 
-def _write_run(run: RunRecord, files: Any, force: bool, single: bool = False) -> None:
+def _write_run(run: RunRecord, files: Any, force: bool, folder: Path | None = None, single: bool = False) -> None:
     """Writes what was asked for: all files whole, or none."""
     from auditor.files import write_files
     from reports import render_html, render_markdown
@@ -440,9 +430,8 @@ def _write_run(run: RunRecord, files: Any, force: bool, single: bool = False) ->
             sys.stdout.write(text)
         else:
             contents[file] = text
-    for file in contents:
-        file.parent.mkdir(exist_ok=True)
-    write_files(contents, force)
+    if contents:
+        write_files(contents, force, folder)
 
 
 def _show(run: RunRecord, quiet: bool) -> None:
@@ -489,6 +478,10 @@ class _Progress:
             sys.stderr.flush()
 
 
+_USAGE: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+"""What click raises for wrong usage; typer has a copy of click of its own in some versions, so it is found from there."""
+
+
 def main() -> None:
     """Runs the command line and exits with its code."""
     debug = "--debug" in sys.argv[1:]
@@ -499,10 +492,10 @@ def main() -> None:
             raise
         typer.echo(f"Error: {error}", err=True)
         code = error.exit_code
-    except click.exceptions.Abort:
+    except typer.Abort:
         typer.echo("Interrupted; nothing was written.", err=True)
         code = 130
-    except click.ClickException as error:
+    except _USAGE as error:
         error.show()
         code = error.exit_code
     except BrokenPipeError:  # the reader of our output has gone; keep Python from complaining at exit

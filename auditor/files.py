@@ -184,22 +184,37 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: st
     return stream.getvalue()
 
 
-def refuse_existing(files: Iterable[Path], force: bool) -> None:
-    """An error where a file to be written exists already and may not be replaced; before any work is done."""
+def refuse_existing(files: Iterable[Path], force: bool, folder: Path | None = None) -> None:
+    """An error where a file to be written exists already and may not be replaced; before any work is done.
+
+    `folder` is the one folder that may be missing, since it will be made.
+    """
+    if folder is not None:
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"{folder} is a file. Give the name of a folder.")
+        if not folder.parent.is_dir():
+            raise UsageError(f"{folder}: its folder {folder.parent} must exist.")
     for file in files:
         if file.is_dir():
             raise UsageError(f"{file} is a folder. Give the name of a file.")
         if file.exists() and not force:
             raise UsageError(f"{file} exists already. Use --force to replace it.")
-        if not file.parent.is_dir():
+        if file.parent != folder and not file.parent.is_dir():
             raise UsageError(f"{file}: its folder {file.parent} must exist.")
 
 
-def write_files(contents: dict[Path, str], force: bool = False) -> None:
-    """Writes texts whole or not at all: all to temporary files first, then renamed into place one after the other."""
-    refuse_existing(contents, force)
+def write_files(contents: dict[Path, str], force: bool = False, folder: Path | None = None) -> None:
+    """Writes texts whole or not at all: all to temporary files first, then renamed into place one after the other.
+
+    `folder` is made where it is missing, and removed again where writing fails.
+    """
+    refuse_existing(contents, force, folder)
     waiting: list[tuple[str, Path]] = []
+    made = folder is not None and not folder.exists()
+    file = None
     try:
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
         for file, text in contents.items():
             handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
             waiting.append((temporary, file))
@@ -215,3 +230,5 @@ def write_files(contents: dict[Path, str], force: bool = False) -> None:
     finally:
         for temporary, _ in waiting:
             Path(temporary).unlink(missing_ok=True)
+        if waiting and made and folder is not None and not any(folder.iterdir()):
+            folder.rmdir()

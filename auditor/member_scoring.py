@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from attacks.claims import MemberClaims
 from auditor.measure.intervals import auc, best_advantage, difference, roc, tpr_at_fpr, wilson
+from auditor.posterior.beliefs import TIE
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +72,18 @@ def score_members(
     return figures
 
 
+def _settled(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    """Scores by their rank, those that differ by float noise being tied: noise depends on the order of rows."""
+    both = np.concatenate([inside, outside])
+    order = np.argsort(both, kind="stable")
+    ordered = both[order]
+    rank = np.empty(len(both))
+    rank[order] = np.cumsum(np.diff(ordered, prepend=ordered[:1]) > TIE * np.abs(ordered))
+    return rank[: len(inside)], rank[len(inside) :]
+
+
 def _measures(inside: Floats, outside: Floats) -> dict[str, tuple[float, tuple[float, float] | None]]:
+    inside, outside = _settled(inside, outside)
     area = auc(inside, outside)
     if area is None:
         return {}
@@ -90,7 +102,7 @@ def _measures(inside: Floats, outside: Floats) -> dict[str, tuple[float, tuple[f
 
 
 def _detail(members: MemberClaims, others: MemberClaims, inside: Floats, outside: Floats, name: str) -> dict[str, Any]:
-    false, true = roc(inside, outside)
+    false, true = roc(*_settled(inside, outside))
     step = max(1, len(false) // _CURVE)
     keep = np.unique(np.append(np.arange(0, len(false), step), len(false) - 1))
     detail: dict[str, Any] = {"roc": {"fpr": false[keep].round(6).tolist(), "tpr": true[keep].round(6).tolist()}}
@@ -110,7 +122,7 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
     prior = members.prior
 
     def right(p: Floats, inside: bool) -> Floats:
-        guess = np.where(np.abs(p - 0.5) < 1e-9, 0.5, (p > 0.5).astype(np.float64))
+        guess = np.where(np.abs(p - 0.5) < TIE, 0.5, (p > 0.5).astype(np.float64))
         return guess if inside else 1 - guess
 
     ours, theirs = members.scores["posterior"], others.scores["posterior"]

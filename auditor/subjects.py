@@ -116,6 +116,8 @@ def read_subject(
     if table is None:
         return _without_original(raw, schema, known, rng, people, tuple(inputs))
     lines, fragments = _correspondence(raw, table, raws[0], match, provenance)
+    if provenance is not None:
+        inputs.append(Input("provenance", Path(provenance).name, sha256(Path(provenance).read_bytes())))
     made, whose = build_release(raw, schema, known, rng, lines, fragments, table.rows)
     notes = []
     if whose is None:

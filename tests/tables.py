@@ -15,13 +15,18 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from attacks.base import Attack, NotApplicable, View
 from auditor.model.knowledge import Knowledge, Register
 from auditor.model.labels import Labels
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
-from auditor.model.release import Release
+from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
+from auditor.posterior.beliefs import Beliefs
+from auditor.posterior.links import Link, Weighting
+from auditor.posterior.posterior import Matching, Posterior
+from auditor.scoring import Figure, Truth, score
 
 CITIES = {"North": ["a", "b", "c"], "South": {"Coast": ["d", "e"], "Hills": ["f"]}}
 ABOVE = {"a": "North", "b": "North", "c": "North", "d": "Coast", "e": "Coast", "f": "Hills"}
@@ -209,3 +214,61 @@ def _cells(
 def worlds(kinds: tuple[str, ...] = tuple(BLOCKS), doubt: bool = False) -> st.SearchStrategy[World]:
     """Worlds, built."""
     return plans(kinds, doubt).map(Plan.build)
+
+
+def by_hand(
+    columns: Mapping[str, Mapping[str, object]],
+    rows: Mapping[str, list[str]],
+    cells: Mapping[str, list[str]] | None = None,
+    blocks: list[list[str]] | None = None,
+    bucket: list[int] | None = None,
+    known: tuple[str, ...] | None = None,
+    population: Mapping[str, list[str]] | None = None,
+    membership: float | None = None,
+) -> World:
+    """A world written down: `cells` replace the columns of `rows` that are published otherwise; targets are all rows, and
+    the quasi-identifiers of `population` (which holds the rows' as well) are a register."""
+    schema = Schema.from_dict({"columns": columns})
+    raws = [RawTable("table", rows)] + ([RawTable("population", population)] if population else [])
+    coded = encode(schema, raws)
+    table = coded[0]
+    published = {**rows, **(cells or {})}
+    labels, numbers = {}, {}
+    for column, texts in published.items():
+        distinct = sorted(set(texts))
+        labels[column] = Labels.read(table.domains[column], distinct, lambda i: f"label {i}")
+        numbers[column] = np.array([distinct.index(text) for text in texts], dtype=np.int32)
+    group = None if bucket is None else np.array(bucket)
+    release, provenance = publish(schema, labels, numbers, blocks or [list(published)], group, np.random.default_rng(5))
+    register = Register({c: coded[1].codes[c] for c in schema.quasi}, coded[1].rows) if population else None
+    priors = {}
+    for column in schema.sensitive:
+        counts = np.bincount(table.codes[column], minlength=table.domains[column].size)
+        priors[column] = counts / counts.sum()
+    names = schema.quasi if known is None else known
+    knowledge = Knowledge(names, table.matrix(names), provenance.bucket, register, priors, membership)
+    return World(
+        table, release, provenance, knowledge, provenance.bucket.astype(np.int64), provenance.fragment.astype(np.int64)
+    )
+
+
+def beliefs_of(
+    world: World,
+    link: Link,
+    weighting: Weighting = Weighting.SIZE,
+    suppression: Suppression = Suppression.EXCLUDED,
+) -> Posterior:
+    """The posterior about a world's targets."""
+    return Posterior(Matching(world.release, world.knowledge, suppression), link, weighting)
+
+
+def figures(
+    attack: Attack, world: World, link: Link, sensitive: str | None = None, beliefs: Beliefs | None = None
+) -> dict[str, Figure]:
+    """The figures of an attack on a world, by measure."""
+    view = View(world.release, world.knowledge, beliefs or beliefs_of(world, link), link, sensitive)
+    claims = attack.run(view, np.random.default_rng(0))
+    assert not isinstance(claims, NotApplicable), claims.reason
+    codes = None if sensitive is None else world.table.codes[sensitive].astype(np.int64)
+    truth = Truth(np.arange(world.table.rows), world.bucket, world.fragment, codes)
+    return {figure.measure: figure for figure in score(claims, truth)}

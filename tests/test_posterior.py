@@ -9,8 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from oracle import Oracle, without
-from tables import SENSITIVE, Plan, World, plans, renamed, worlds
 
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels import Labels
@@ -22,8 +20,10 @@ from auditor.posterior.beliefs import TIE, Prior, ValueBeliefs
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.posterior import Matching, Posterior
+from tests.oracle import Oracle, without
+from tests.tables import SENSITIVE, Plan, World, plans, renamed, worlds
 
-many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 every_link = pytest.mark.parametrize("link", list(Link))
 
 
@@ -77,7 +77,7 @@ def test_records_and_classes_are_the_oracles(link: Link, world: World, suppressi
 
 
 @every_link
-@settings(many, max_examples=120)
+@many
 @given(world=worlds(), weighting=st.sampled_from(Weighting), suppression=st.sampled_from(Suppression))
 def test_leave_one_out_is_the_release_without_the_person(
     link: Link, world: World, weighting: Weighting, suppression: Suppression

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
+import math
 import tomllib
 import types
 import typing
@@ -87,7 +88,7 @@ def _converted(value: Any, hint: Any, what: str) -> Any:
             if isinstance(value, int) and not isinstance(value, bool):
                 return value
         elif option is float:
-            if isinstance(value, int | float) and not isinstance(value, bool):
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
                 return float(value)
         elif typing.get_origin(option) is tuple and isinstance(value, list | tuple):
             inner = typing.get_args(option)[0]

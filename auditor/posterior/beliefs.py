@@ -51,7 +51,7 @@ class ValueBeliefs:
 
     def at(self, codes: Ints) -> Floats:
         """The probability of one given value for each target."""
-        return np.asarray(self.rows[self.row_of, codes], dtype=np.float64).reshape(-1)
+        return self.between(self.row_of, codes, codes + 1)
 
     def between(self, row: Ints, first: Ints, last: Ints) -> Floats:
         """The probability of codes from `first` to before `last`, for each of the given rows."""

@@ -189,7 +189,7 @@ class Posterior(Beliefs):
         size = self.release.sizes[entries.bucket].astype(np.float64) - left_out
         if self.link is Link.CLASS:
             return np.where(size > 0, 1.0, 0.0)
-        weight = np.ones(len(size)) if self.weighting is Weighting.PAPER else size.copy()
+        weight = np.where(size > 0, 1.0, 0.0) if self.weighting is Weighting.PAPER else size.copy()
         for mass in masses:
             weight *= np.divide(mass, size, out=np.zeros(len(size)), where=size > 0)
         return weight

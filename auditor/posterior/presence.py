@@ -56,7 +56,9 @@ def register_presence(release: Release, register: Register) -> Floats:
     for match, group in zip(matching.matches, entries.group, strict=True):
         first, length = match.hits(group)
         entry, cell = np.repeat(np.arange(len(group)), length), match.hit_cell[expand(first, length)]
-        people = np.bincount(cell, weights=times[entries.row[entry]], minlength=len(match.cells.count)).astype(np.float64)
+        people = np.bincount(cell, weights=times[entries.row[entry]], minlength=len(match.cells.count)).astype(
+            np.float64
+        )
         blocks.append(_Fits(entry, cell, match.cells.count.astype(np.float64), people))
     return _fit(blocks, entries.row, times)[row_of]
 

@@ -1,0 +1,49 @@
+"""What all tests share: where data files are, and running the command line in-process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("auditor", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("auditor")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder with `data/` and `reference/` that AUDITOR_DATA names; tests that need it skip where it is not."""
+    folder = os.environ.get("AUDITOR_DATA")
+    if not folder or not (Path(folder) / "data").is_dir():
+        pytest.skip("AUDITOR_DATA does not name a folder with data/ and reference/")
+    return Path(folder)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def auditor_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+    """Runs `auditor ARGUMENTS` in this process."""
+    from auditor.cli import main
+
+    def run(*arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["auditor", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        return Ended(int(stop.value.code or 0), captured.out, captured.err)
+
+    return run
