@@ -40,13 +40,14 @@ from auditor.model.seeding import stage
 from auditor.model.table import Table
 from auditor.policy import Policy
 from auditor.posterior.beliefs import Beliefs, Prior
+from auditor.posterior.candidates import Matching
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
-from auditor.posterior.posterior import Matching, Posterior
+from auditor.posterior.posterior import Posterior
 from auditor.scoring import COUNT, RATE, Figure, Truth, score
 from auditor.subjects import Subject, read_subject
 from auditor.version import VERSION
-from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary
+from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary, register_of
 from scenarios.fakes import fake_tuples
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ class _Audit:
         self.adversaries = self._adversaries()
         self.targets, self.notes = self._targets()
         self.priors = self._priors()
+        self.register = None if subject.population is None else register_of(subject.population)
         self.done = 0
 
     def record(self) -> AuditRecord:
@@ -261,7 +263,7 @@ class _Audit:
     def _knowledge(self, adversary: Adversary, table: Table, rows: Ints) -> Knowledge:
         if not self.subject.has_original:
             return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
-        return adversary.knowledge(table, rows, self.subject.population, self.priors, self.release.rows)
+        return adversary.knowledge(table, rows, self.register, self.priors, self.release.rows)
 
     def _posterior(self, knowledge: Knowledge, link: Link) -> Posterior:
         return Posterior(Matching(self.release, knowledge, self.options.suppression), link, self.options.weighting)

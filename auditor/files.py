@@ -230,5 +230,5 @@ def write_files(contents: dict[Path, str], force: bool = False, folder: Path | N
     finally:
         for temporary, _ in waiting:
             Path(temporary).unlink(missing_ok=True)
-        if waiting and made and folder is not None and not any(folder.iterdir()):
+        if made and folder is not None and folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

@@ -83,21 +83,23 @@ class Adversary:
         self,
         people: Table,
         rows: NDArray[np.int64],
-        register: Table | None,
+        register: Register | None,
         priors: Mapping[str, NDArray[np.float64]],
         released: int,
     ) -> Knowledge:
         """What this adversary knows of some people of a table. Without a register the share of people at large who are in
         the release is not known, and taken as one half."""
         columns = tuple(c for c in self.columns(people.schema.quasi) if c in people.codes)
-        quasi = people.schema.quasi
-        known = None
-        if register is not None:
-            known = Register({c: register.codes[c] for c in quasi if c in register.codes}, register.rows)
         membership = None
         if not self.sure_of_membership:
-            membership = 0.5 if known is None else min(released / known.people, 1.0)
-        return Knowledge(columns, people.matrix(columns)[rows], None, known, priors, membership)
+            membership = 0.5 if register is None else min(released / register.people, 1.0)
+        return Knowledge(columns, people.matrix(columns)[rows], None, register, priors, membership)
+
+
+def register_of(population: Table) -> Register:
+    """The register that a population table is: its quasi-identifiers."""
+    quasi = [c for c in population.schema.quasi if c in population.codes]
+    return Register({c: population.codes[c] for c in quasi}, population.rows)
 
 
 PROSECUTOR = Adversary()

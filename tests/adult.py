@@ -5,11 +5,8 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-NAMES = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
-    "capital-loss hours-per-week native-country salary-class"
-).split()
-USED = "sex age race marital-status education native-country workclass occupation salary-class".split()
+NAMES = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class"]
+USED = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class"]
 
 
 def write_adult(data: Path, folder: Path) -> tuple[Path, Path]:

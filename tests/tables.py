@@ -24,8 +24,9 @@ from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 from auditor.posterior.beliefs import Beliefs
+from auditor.posterior.candidates import Matching
 from auditor.posterior.links import Link, Weighting
-from auditor.posterior.posterior import Matching, Posterior
+from auditor.posterior.posterior import Posterior
 from auditor.scoring import Figure, Truth, score
 
 CITIES = {"North": ["a", "b", "c"], "South": {"Coast": ["d", "e"], "Hills": ["f"]}}

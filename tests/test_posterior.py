@@ -17,9 +17,10 @@ from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, encode
 from auditor.posterior.beliefs import TIE, Prior, ValueBeliefs
+from auditor.posterior.candidates import Matching
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
-from auditor.posterior.posterior import Matching, Posterior
+from auditor.posterior.posterior import Posterior
 from tests.oracle import Oracle, without
 from tests.tables import SENSITIVE, Plan, World, plans, renamed, worlds
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
-from record_samples import empty_run, sample_run
 from referencing import Registry, Resource
 
 from auditor.auditing import Options, audit
@@ -35,6 +34,7 @@ from auditor.model.release import Kind, Suppression
 from auditor.model.schema import Schema
 from auditor.policy import parse_policy
 from auditor.posterior.links import Link
+from tests.record_samples import empty_run, sample_run
 
 SCHEMA = Schema.from_dict(
     {

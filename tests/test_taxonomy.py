@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,11 @@ from auditor.model.errors import SchemaError, TaxonomyError
 from auditor.model.schema import Schema
 from auditor.model.taxonomy import Taxonomy
 
-DATA = os.environ.get("AUDITOR_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="AUDITOR_DATA does not point at the data sets")
-HIERARCHIES = Path(DATA or ".") / "data" / "adult" / "hierarchies"
+
+@pytest.fixture
+def hierarchies(data_folder: Path) -> Path:
+    """The ARX hierarchies of Adult; skipped where AUDITOR_DATA does not name the data."""
+    return data_folder / "data" / "adult" / "hierarchies"
 
 
 def nested(value: Any) -> Taxonomy:
@@ -81,14 +82,13 @@ def test_quotes_a_byte_order_mark_and_spaces_are_read(tmp_path: Path) -> None:
     assert span(tree, "G") == ("a;b", "c")
 
 
-@needs_data
 @pytest.mark.data
-def test_the_arx_hierarchies_of_adult_are_read() -> None:
-    education = Taxonomy.from_file(HIERARCHIES / "adult_hierarchy_education.csv")
+def test_the_arx_hierarchies_of_adult_are_read(hierarchies: Path) -> None:
+    education = Taxonomy.from_file(hierarchies / "adult_hierarchy_education.csv")
     assert (len(education.leaves), education.height) == (16, 3)
     assert ancestor(education, "Bachelors", "Some-college") == "Undergraduate"
     assert ancestor(education, "Bachelors", "11th") == "*"
-    files = sorted(HIERARCHIES.glob("*.csv"))
+    files = sorted(hierarchies.glob("*.csv"))
     assert len(files) == 9
     for file in files:
         tree = Taxonomy.from_file(file)
@@ -97,12 +97,11 @@ def test_the_arx_hierarchies_of_adult_are_read() -> None:
             assert all(leaf in span(tree, label) for label in (leaf, *groups))
 
 
-@needs_data
 @pytest.mark.data
-def test_the_age_hierarchy_is_numeric_with_bands() -> None:
+def test_the_age_hierarchy_is_numeric_with_bands(hierarchies: Path) -> None:
     schema = Schema.from_dict(
         {"columns": {"age": {"role": "quasi", "type": "numeric", "taxonomy": "adult_hierarchy_age.csv"}}},
-        folder=HIERARCHIES,
+        folder=hierarchies,
     )
     tree = schema.columns["age"].taxonomy
     assert tree is not None

@@ -28,9 +28,10 @@ from auditor.posterior.beliefs import (
     scaled,
     spread,
 )
+from auditor.posterior.candidates import Entries
 from auditor.posterior.links import Link
 from auditor.posterior.matching import Floats, Ints, expand
-from auditor.posterior.posterior import Entries, Posterior, least
+from auditor.posterior.posterior import Posterior, least
 
 _NOISE = 1e-12
 _CANCELLED = 1e-3

@@ -12,12 +12,10 @@ For a target t with known values, a bucket B and its blocks b:
 w is Bayes' rule: if every way to join fragments within a bucket is equally likely, the number of people in B with t's
 values has expectation w(t,B), and t is any one of them. Under `likelihood` fragments count with weight 1/q(labels).
 
-**Absence.** Where membership is in doubt everything is multiplied by P(in). With L = (1/n) sum over B of w(t,B) under
-likelihood weights, odds(in) = prior odds · L for an unbounded population. A register is finite: the share of t's
-look-alikes who are in the release is r = L·n/N, so P(in) = r at the prior n/N, and its odds scale with other priors.
-(The design's formula m/(n q(t)) is this one for exact labels; q of the labels is what Bayes' rule asks for wide ones.)
-Summed over the register r gives n back, so it is calibrated: P(in) = f/F for a class of f records that covers F people.
-A register no larger than the release leaves no doubt by itself; then one person is taken to be outside it.
+**Absence.** Where membership is in doubt everything is multiplied by P(in). With a register that is `presence.py`'s. Without
+one the population is unbounded: with L = (1/n) sum over B of w(t,B), fragments weighing 1/q(labels) with q from the release's
+marginals, odds(in) = prior odds · L. (The design's m/(n q(t)) is this for exact labels; for wide ones Bayes' rule asks for
+the labels' q.)
 
 Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012 (seed 003); our weighting by |B| departs from it
 (see `Weighting`), the paper's is selectable.
@@ -26,113 +24,17 @@ Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012 (seed 003)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from auditor.model.knowledge import Knowledge
-from auditor.model.packing import distinct_rows
-from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import TIE, Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs, or_prior, scaled, spread
+from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link, Weighting
-from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, Masses, expand
-from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Entries:
-    """The (row, bucket) pairs with any probability, ordered by row; `group[i]` is the group of each in block match i,
-    -1 where a granted bucket has nothing compatible."""
-
-    row: Ints
-    bucket: Ints
-    group: tuple[Ints, ...]
-
-    def take(self, which: Ints | NDArray[np.bool_]) -> Entries:
-        """Some of the entries."""
-        return Entries(self.row[which], self.bucket[which], tuple(g[which] for g in self.group))
-
-
-class Matching:
-    """What is known, matched with a release: shared by all link models.
-
-    `blocks[i]` is the number of the block that `matches[i]` matches; blocks of which nothing is known are left out.
-    Targets with the same ways to match share a row: `row_of` maps targets to rows, `way[i]` rows to ways of match i.
-    """
-
-    def __init__(self, release: Release, knowledge: Knowledge, suppression: Suppression) -> None:
-        self.release, self.knowledge, self.suppression = release, knowledge, suppression
-        self.targets = knowledge.targets
-        wildcard = suppression is Suppression.WILDCARD
-        self.counted = np.ones(len(release.sizes), np.bool_) if wildcard else ~release.suppressed
-        self.blocks: list[int] = []
-        self.matches: list[BlockMatch] = []
-        for number, block in enumerate(release.blocks):
-            known = [c for c in knowledge.columns if c in block.columns]
-            if known:
-                cells = Cells.of(block, known, len(release.sizes))
-                codes = knowledge.codes[:, [knowledge.columns.index(c) for c in known]]
-                self.blocks.append(number)
-                self.matches.append(BlockMatch.of(release, cells, codes, self.counted))
-
-    @cached_property
-    def population(self) -> Population:
-        """The adversary's population for `likelihood`: the register, or leaf volume where there is none."""
-        return self._population(IndependentPopulation.volume(self.release))
-
-    @cached_property
-    def membership_population(self) -> Population:
-        """The adversary's population for membership: the register, or the marginals of the release."""
-        return self._population(IndependentPopulation.from_release(self.release))
-
-    def _population(self, otherwise: IndependentPopulation) -> Population:
-        register = self.knowledge.register
-        return otherwise if register is None else RegisterPopulation(register, otherwise)
-
-    def label_weights(self, population: Population) -> list[Floats]:
-        """1/q(labels) for the patterns of each match."""
-        return [1 / population.of_labels(self.release, m.cells.columns, m.cells.labels) for m in self.matches]
-
-    def rows(self, granted: NDArray[np.int32] | None) -> tuple[Ints, list[Ints], Ints | None]:
-        """Targets that cannot be told apart share a row: row of each target, ways and granted bucket of each row."""
-        parts: list[NDArray[np.int64]] = [m.way_of for m in self.matches]
-        if granted is not None:
-            parts.append(granted.astype(np.int64))
-        if not parts:
-            return np.zeros(self.targets, dtype=np.int64), [], None
-        stacked = np.column_stack(parts).astype(np.int32)
-        row_of = distinct_rows(stacked)
-        table = np.empty((int(row_of.max(initial=-1)) + 1, stacked.shape[1]), dtype=np.int64)
-        table[row_of] = stacked
-        ways = [table[:, i] for i in range(len(self.matches))]
-        return row_of, ways, (None if granted is None else table[:, -1])
-
-    def entries(self, ways: Sequence[Ints], rows: int, granted: Ints | None) -> Entries:
-        """All (row, bucket) pairs in which every block has something compatible; with granted buckets just those."""
-        if granted is not None:
-            row = np.flatnonzero(granted >= 0)
-            bucket = granted[row]
-            groups = tuple(m.group(way[row], bucket) for m, way in zip(self.matches, ways, strict=True))
-            return Entries(row, bucket, groups)
-        if not self.matches:
-            bucket = np.flatnonzero(self.counted if rows else self.counted[:0])
-            return Entries(np.zeros(len(bucket), dtype=np.int64), bucket, ())
-        fans = [m.groups_of_ways() for m in self.matches]
-        totals = [int(count[way].sum()) for (_, count), way in zip(fans, ways, strict=True)]
-        seed = int(np.argmin(totals))  # start from the most selective block, look the others up
-        first, count = fans[seed][0][ways[seed]], fans[seed][1][ways[seed]]
-        seeded = expand(first, count)
-        row = np.repeat(np.arange(rows), count)
-        bucket = self.matches[seed].key[seeded] % len(self.release.sizes)
-        groups = tuple(
-            seeded if i == seed else m.group(way[row], bucket)
-            for i, (m, way) in enumerate(zip(self.matches, ways, strict=True))
-        )
-        everywhere = np.logical_and.reduce([g >= 0 for g in groups])
-        return Entries(row, bucket, groups).take(everywhere)
+from auditor.posterior.matching import Floats, Ints, Masses, expand
+from auditor.posterior.presence import presence_of
 
 
 class Posterior(Beliefs):
@@ -208,8 +110,24 @@ class Posterior(Beliefs):
     def _present(self, prior: float | None) -> Floats:
         if prior is None or prior >= 1:
             return np.ones(self.targets)  # nothing can add to certainty, or take from it
+        release, knowledge = self.release, self.matching.knowledge
+        odds = prior / (1 - prior)
+        unbounded = odds * self._membership_ratio()
+        out = unbounded / (1 + unbounded)
+        if knowledge.register is None:
+            return np.asarray(out)
+        among, known = presence_of(release, knowledge.register, knowledge.columns, knowledge.codes)
+        sampled = min(release.rows / knowledge.register.people, 1 - 1 / knowledge.register.people)
+        scale = odds * (1 - sampled) / sampled if sampled > 0 else odds
+        among = np.where(among > 1 - TIE, 1.0, among)
+        scaled_odds = np.divide(scale * among, 1 - among, out=np.full(len(among), np.inf), where=among < 1)
+        finite = np.divide(scaled_odds, 1 + scaled_odds, out=np.ones(len(among)), where=np.isfinite(scaled_odds))
+        return np.where(known, finite, out)
+
+    def _membership_ratio(self) -> Floats:
+        """How much likelier the release is with the target in it than without: L for an unbounded population."""
         matching, release = self.matching, self.release
-        register, population = matching.knowledge.register, matching.membership_population
+        population = matching.membership_population
         weights = matching.label_weights(population)
         row_of, ways, _ = matching.rows(None)
         rows = int(row_of.max(initial=-1)) + 1
@@ -226,15 +144,8 @@ class Posterior(Beliefs):
                 places = [columns.index(c) for c in match.cells.columns]
                 known += places
                 apart *= population.of_people(match.cells.columns, codes[:, places])
-            ratio *= apart / population.of_people([columns[i] for i in known], codes[:, known])
-        odds = prior / (1 - prior)
-        if register is None:
-            return np.asarray(odds * ratio / (1 + odds * ratio))
-        among = np.minimum(ratio * release.rows / register.people, 1.0)
-        others = max(register.people - release.rows, 1)
-        scale = odds * others / max(release.rows, 1)
-        among = np.where(among > 1 - TIE, 1.0, among)
-        return np.asarray(np.divide(scale * among, 1 - among + scale * among, out=np.ones(len(among)), where=among < 1))
+            ratio = ratio * apart / population.of_people([columns[i] for i in known], codes[:, known])
+        return np.asarray(ratio, dtype=np.float64)
 
     def values(self, column: str) -> ValueBeliefs:
         rows = self.value_mass(column, self.entries, self.p, self.rows)

@@ -1,0 +1,112 @@
+"""Candidates: what is known of people, matched with a whole release: who could be in which bucket.
+
+Shared by all link models. People who cannot be told apart (the same ways to match every block) share a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.knowledge import Knowledge
+from auditor.model.packing import distinct_rows
+from auditor.model.release import Release, Suppression
+from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, expand
+from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The (row, bucket) pairs with any probability, ordered by row; `group[i]` is the group of each in block match i,
+    -1 where a granted bucket has nothing compatible."""
+
+    row: Ints
+    bucket: Ints
+    group: tuple[Ints, ...]
+
+    def take(self, which: Ints | NDArray[np.bool_]) -> Entries:
+        """Some of the entries."""
+        return Entries(self.row[which], self.bucket[which], tuple(g[which] for g in self.group))
+
+
+class Matching:
+    """What is known, matched with a release: shared by all link models.
+
+    `blocks[i]` is the number of the block that `matches[i]` matches; blocks of which nothing is known are left out.
+    Targets with the same ways to match share a row: `row_of` maps targets to rows, `way[i]` rows to ways of match i.
+    """
+
+    def __init__(self, release: Release, knowledge: Knowledge, suppression: Suppression) -> None:
+        self.release, self.knowledge, self.suppression = release, knowledge, suppression
+        self.targets = knowledge.targets
+        wildcard = suppression is Suppression.WILDCARD
+        self.counted = np.ones(len(release.sizes), np.bool_) if wildcard else ~release.suppressed
+        self.blocks: list[int] = []
+        self.matches: list[BlockMatch] = []
+        for number, block in enumerate(release.blocks):
+            known = [c for c in knowledge.columns if c in block.columns]
+            if known:
+                cells = Cells.of(block, known, len(release.sizes))
+                codes = knowledge.codes[:, [knowledge.columns.index(c) for c in known]]
+                self.blocks.append(number)
+                self.matches.append(BlockMatch.of(release, cells, codes, self.counted))
+
+    @cached_property
+    def population(self) -> Population:
+        """The adversary's population for `likelihood`: the register, or leaf volume where there is none."""
+        return self._population(IndependentPopulation.volume(self.release))
+
+    @cached_property
+    def membership_population(self) -> Population:
+        """The adversary's population for membership: the register, or the marginals of the release."""
+        return self._population(IndependentPopulation.from_release(self.release))
+
+    def _population(self, otherwise: IndependentPopulation) -> Population:
+        register = self.knowledge.register
+        return otherwise if register is None else RegisterPopulation(register, otherwise)
+
+    def label_weights(self, population: Population) -> list[Floats]:
+        """1/q(labels) for the patterns of each match."""
+        return [1 / population.of_labels(self.release, m.cells.columns, m.cells.labels) for m in self.matches]
+
+    def rows(self, granted: NDArray[np.int32] | None) -> tuple[Ints, list[Ints], Ints | None]:
+        """Targets that cannot be told apart share a row: row of each target, ways and granted bucket of each row."""
+        parts: list[NDArray[np.int64]] = [m.way_of for m in self.matches]
+        if granted is not None:
+            parts.append(granted.astype(np.int64))
+        if not parts:
+            return np.zeros(self.targets, dtype=np.int64), [], None
+        stacked = np.column_stack(parts).astype(np.int32)
+        row_of = distinct_rows(stacked)
+        table = np.empty((int(row_of.max(initial=-1)) + 1, stacked.shape[1]), dtype=np.int64)
+        table[row_of] = stacked
+        ways = [table[:, i] for i in range(len(self.matches))]
+        return row_of, ways, (None if granted is None else table[:, -1])
+
+    def entries(self, ways: Sequence[Ints], rows: int, granted: Ints | None) -> Entries:
+        """All (row, bucket) pairs in which every block has something compatible; with granted buckets just those."""
+        if granted is not None:
+            row = np.flatnonzero(granted >= 0)
+            bucket = granted[row]
+            groups = tuple(m.group(way[row], bucket) for m, way in zip(self.matches, ways, strict=True))
+            return Entries(row, bucket, groups)
+        if not self.matches:
+            bucket = np.flatnonzero(self.counted if rows else self.counted[:0])
+            return Entries(np.zeros(len(bucket), dtype=np.int64), bucket, ())
+        fans = [m.groups_of_ways() for m in self.matches]
+        totals = [int(count[way].sum()) for (_, count), way in zip(fans, ways, strict=True)]
+        seed = int(np.argmin(totals))  # start from the most selective block, look the others up
+        first, count = fans[seed][0][ways[seed]], fans[seed][1][ways[seed]]
+        seeded = expand(first, count)
+        row = np.repeat(np.arange(rows), count)
+        bucket = self.matches[seed].key[seeded] % len(self.release.sizes)
+        groups = tuple(
+            seeded if i == seed else m.group(way[row], bucket)
+            for i, (m, way) in enumerate(zip(self.matches, ways, strict=True))
+        )
+        everywhere = np.logical_and.reduce([g >= 0 for g in groups])
+        return Entries(row, bucket, groups).take(everywhere)

@@ -1,0 +1,308 @@
+"""The notations of labels: each read into the values that it denotes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.model.domain import Domain
+from auditor.model.errors import ReleaseError
+from auditor.model.labels import Labels, write_label
+from auditor.model.notation import named_values
+from auditor.model.schema import Schema
+
+TREE = {"North": ["Ayton", "Beeham"], "South": ["Cray", {"Coast": ["Dover", "Eling"]}]}
+ORDER = ["low", "middle", "high", "very high"]
+DISEASES = ["<=50K", "AIDS, late", "flu", "flu, mild", "asthma"]
+POSTCODES = ["13053", "13068", "14850", "1305"]
+
+
+def domain(values: list[str], table: dict[str, Any] | None = None, **column: Any) -> Domain:
+    schema = Schema.from_dict({"table": table or {}, "columns": {"c": {"role": "quasi", **column}}})
+    return Domain.of(schema.columns["c"], schema.format, [("table", values)])
+
+
+def numbers(*values: str, **table: Any) -> Domain:
+    return domain(list(values), table, type="numeric")
+
+
+def read(dom: Domain, *texts: str) -> Labels:
+    return Labels.read(dom, texts, lambda i: f"release.csv, row {i + 1}, column 'c'")
+
+
+def values(dom: Domain, text: str) -> list[str]:
+    """The values that one label denotes."""
+    labels = read(dom, text)
+    found = [dom.texts[code] for code in labels.codes(0)]
+    # The same by each of the other ways to ask.
+    every = np.arange(dom.size, dtype=np.int32)
+    assert [dom.texts[c] for c in every[labels.covers(np.zeros_like(every), every)]] == found
+    assert labels.counts.tolist() == [len(found)]
+    assert labels.mass(np.ones(dom.size)).tolist() == [len(found)]
+    return found
+
+
+AGES = numbers("17", "20", "25", "39", "40", "80", "90")
+
+
+@pytest.mark.parametrize(
+    ("text", "denoted"),
+    [
+        ("20", "20"),
+        ("20.0", "20"),
+        (" 20 ", "20"),
+        ("[20, 40]", "20 25 39 40"),
+        ("[20,40]", "20 25 39 40"),
+        ("[20; 40]", "20 25 39 40"),
+        ("[ 20 , 40 [", "20 25 39"),
+        ("[20, 40)", "20 25 39"),
+        ("(20, 40]", "25 39 40"),
+        ("]20, 40]", "25 39 40"),
+        ("]20, 40[", "25 39"),
+        ("(20, 40)", "25 39"),
+        ("[17, 90]", "17 20 25 39 40 80 90"),
+        ("[17, 17]", "17"),
+        ("[-5, 1e2]", "17 20 25 39 40 80 90"),
+        ("20-39", "20 25 39"),
+        ("20 – 39", "20 25 39"),
+        ("-1-20", "17 20"),
+        ("<20", "17"),
+        ("<= 20", "17 20"),
+        ("≤20", "17 20"),
+        (">=80", "80 90"),
+        ("≥80", "80 90"),
+        ("> 80", "90"),
+        (">90", ""),
+        ("[41, 79]", ""),
+        ("{20, 25}", "20 25"),
+        ("{20, 40}", "20 40"),
+        ("20|40", "20 40"),
+        ("{[17, 20], 90}", "17 20 90"),
+        ("{<20, >=80}", "17 80 90"),
+        ("4*", "40"),
+        ("*", "17 20 25 39 40 80 90"),
+        ("**", "17 20 25 39 40 80 90"),
+        ("33.25", ""),  # a centroid: no value of the domain
+    ],
+)
+def test_numbers(text: str, denoted: str) -> None:
+    assert values(AGES, text) == denoted.split()
+
+
+@pytest.mark.parametrize(
+    "text", ["[40, 20]", "40-20", "[20, x]", "young", "{young, old}", "{}", "5*", "[20", "<", "|", "nan"]
+)
+def test_what_is_no_label_of_a_number(text: str) -> None:
+    with pytest.raises(ReleaseError) as caught:
+        read(AGES, "20", text)
+    assert f"release.csv, row 2, column 'c': the label {text!r} denotes no value of the column." in str(caught.value)
+    assert "[a, b[, a-b, <a, >=a, {a, b}, a prefix* or *" in str(caught.value)
+
+
+def test_the_decimal_comma() -> None:
+    dom = numbers("1,5", "2", "2,5", "10", decimal=",")
+    assert dom.texts == ("1,5", "2", "2,5", "10")
+    assert values(dom, "1,50") == ["1,5"]
+    for text in ("[1,5; 2,5]", "[1,5, 2,5]", "1,5-2,5"):
+        assert values(dom, text) == ["1,5", "2", "2,5"]
+    assert values(dom, "{1,5; 10}") == ["1,5", "10"]
+    assert values(dom, "{1,5, 10}") == ["1,5", "10"]
+    assert values(dom, "[2,10]") == ["2", "2,5", "10"]
+    assert write_label(dom, np.array([0, 2], dtype=np.int32)) == "[1,5; 2,5]"
+    with pytest.raises(ReleaseError, match=r"the label '2\.500' denotes no value"):
+        read(dom, "2.500")  # it may mean two and a half thousand
+
+
+@pytest.mark.parametrize(
+    ("text", "denoted"),
+    [
+        ("Ayton", "Ayton"),
+        ("North", "Ayton|Beeham"),
+        ("Coast", "Dover|Eling"),
+        ("South", "Cray|Dover|Eling"),
+        ("{Ayton, Coast}", "Ayton|Dover|Eling"),
+        ("North|Cray", "Ayton|Beeham|Cray"),
+        ("D****", "Dover"),
+        ("*", "Ayton|Beeham|Cray|Dover|Eling"),
+    ],
+)
+def test_taxonomy_groups_at_any_level(text: str, denoted: str) -> None:
+    assert values(domain([], taxonomy=TREE), text) == denoted.split("|")
+
+
+def test_the_root_covers_the_missing_value_too_and_other_groups_do_not() -> None:
+    dom = domain(["", "Ayton"], taxonomy={"Any": TREE})
+    assert dom.missing == 5
+    assert values(dom, "Any")[-1] == ""
+    assert values(dom, "South") == ["Cray", "Dover", "Eling"]
+    assert values(dom, "*")[-1] == ""
+    labels = read(dom, "Any", "*", "South", "Ayton", "")
+    assert labels.suppressed.tolist() == [False, True, False, False, False]
+    assert labels.losses.tolist() == [1, 1, 0.5, 0, 0]  # (3 - 1)/(5 - 1) for South
+
+
+def test_a_numeric_column_with_a_taxonomy_understands_both() -> None:
+    dom = domain(["20"], type="numeric", taxonomy={"20-29": ["21", "30"], "10-19": ["11", "20"]})
+    assert values(dom, "20-29") == ["21", "30"]  # the group of this name, not the interval
+    assert values(dom, "20-30") == ["20", "21", "30"]
+    assert values(dom, "<21") == ["11", "20"]
+    assert read(dom, "20-29", "20-30").losses == pytest.approx([1 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("text", "denoted"),
+    [
+        ("<=50K", ["<=50K"]),  # an exact value comes before the notation it looks like
+        ("{<=50K, flu}", ["<=50K", "flu"]),
+        ("{flu, AIDS, late}", ["AIDS, late", "flu"]),
+        ('{flu, "AIDS, late"}', ["AIDS, late", "flu"]),
+        ('{"flu, mild", asthma}', ["asthma", "flu, mild"]),
+        ("{ asthma ,flu }", ["asthma", "flu"]),
+        ("asthma|flu, mild", ["asthma", "flu, mild"]),
+        ("flu*", ["flu", "flu, mild"]),
+        ("A***", ["AIDS, late"]),
+        ("*", sorted(DISEASES)),
+    ],
+)
+def test_nominal_values(text: str, denoted: list[str]) -> None:
+    assert values(domain(DISEASES), text) == denoted
+
+
+@pytest.mark.parametrize("text", ["fluu", "{flu, fever}", "{flu,}", "z*", "[flu, asthma]", "<flu", "{", '{"flu}'])
+def test_what_is_no_label_of_a_nominal_column(text: str) -> None:
+    with pytest.raises(ReleaseError, match="denotes no value"):
+        read(domain(DISEASES), text)
+
+
+def test_the_nearest_value_is_named() -> None:
+    with pytest.raises(ReleaseError, match="The nearest known value is 'asthma'"):
+        read(domain(DISEASES), "astma")
+    with pytest.raises(ReleaseError, match="The nearest known value is 'Coast'"):
+        read(domain([], taxonomy=TREE), "Cost")
+
+
+def test_masks_of_postcodes() -> None:
+    nominal = domain(POSTCODES)
+    assert values(nominal, "130**") == ["1305", "13053", "13068"]  # the mark does not say how long a text was
+    assert values(nominal, "1305*") == ["1305", "13053"]
+    assert values(nominal, "*****") == sorted(POSTCODES)
+    numeric = numbers(*POSTCODES)
+    assert values(numeric, "130**") == ["13053", "13068"]  # of a number it does
+    assert values(numeric, "130*") == ["1305"]
+
+
+@pytest.mark.parametrize(
+    ("text", "denoted"),
+    [
+        ("middle", "middle"),
+        ("[low, high]", "low|middle|high"),
+        ("[low, high[", "low|middle"),
+        ("(low, high)", "middle"),
+        ("]low, very high]", "middle|high|very high"),
+        ("low-high", "low|middle|high"),
+        ("<high", "low|middle"),
+        ("<=high", "low|middle|high"),
+        (">high", "very high"),
+        (">= high", "high|very high"),
+        ("{low, high}", "low|high"),
+        ("{low, middle}", "low|middle"),
+        ("v*", "very high"),
+        ("(low, middle)", ""),
+    ],
+)
+def test_ordinals(text: str, denoted: str) -> None:
+    assert values(domain([], order=ORDER), text) == ([] if not denoted else denoted.split("|"))
+
+
+def test_ordinals_whose_values_look_like_intervals() -> None:
+    dom = domain([], order=["0-9", "10-19", "20+"])
+    assert values(dom, "10-19") == ["10-19"]
+    assert values(dom, "[0-9, 10-19]") == ["0-9", "10-19"]
+    with pytest.raises(ReleaseError, match="denotes no value"):
+        read(dom, "[20+, 0-9]")
+
+
+def test_missing_and_withheld_are_two_things() -> None:
+    dom = domain(["a", "b", "?"], {"missing": ["?", "NA"], "suppressed": ["*", "#"]})
+    assert values(dom, "?") == ["?"]
+    assert values(dom, "NA") == ["?"]
+    assert values(dom, "#") == ["a", "b", "?"]
+    labels = read(dom, "?", "NA", "#", "*", "a")
+    assert labels.suppressed.tolist() == [False, False, True, True, False]
+    assert labels.losses.tolist() == [0, 0, 1, 1, 0]
+    with pytest.raises(ReleaseError, match="the label '' denotes no value"):
+        read(dom, "")  # an empty cell means something only if it is listed
+
+
+def test_a_missing_value_that_the_original_has_not() -> None:
+    with pytest.raises(ReleaseError) as caught:
+        read(domain(["a", "b"]), "")
+    assert "row 1, column 'c': '' means a missing value, and the original has none in this column." in str(caught.value)
+    assert "[table] suppressed" in str(caught.value)
+
+
+def test_a_mask_does_not_cover_the_text_for_a_missing_value() -> None:
+    dom = domain(["Norway", "NA"], {"missing": ["NA"]})
+    assert values(dom, "N*") == ["Norway"]
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 10_000_000, "{" + "a," * 2_000_000 + "z}", "a|" * 500_000 + "z", "[" + "," * 1_000_000 + "]"]
+)
+def test_long_labels_are_refused_in_a_moment_and_cut_in_the_message(text: str) -> None:
+    started = time.monotonic()
+    for dom in (domain(["aa", "b"]), AGES, domain([], order=ORDER)):
+        with pytest.raises(ReleaseError) as caught:
+            read(dom, text)
+        assert len(str(caught.value)) < 500
+    assert time.monotonic() - started < 20
+
+
+@given(st.lists(st.integers(0, 60), min_size=2, max_size=12), st.integers(0, 60), st.integers(0, 60), st.data())
+def test_intervals_hold_what_lies_between_their_ends(some: list[int], a: int, b: int, data: st.DataObject) -> None:
+    low, high = sorted((a, b))
+    left, right = data.draw(st.sampled_from("[](")), data.draw(st.sampled_from("[])"))
+    inside = [
+        str(x)
+        for x in sorted(set(some))
+        if (low <= x if left == "[" else low < x) and (x <= high if right == "]" else x < high)
+    ]
+    assert values(numbers(*map(str, some)), f"{left}{low}, {high}{right}") == inside
+
+
+# ----- a release alone ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "texts", "named"),
+    [
+        (
+            {"type": "numeric"},
+            ["20", "[30, 40[", "<17", "{50, 60}", "*", "70-80", ">= 90", ""],
+            "20 30 40 17 50 60 70 80 90 ",
+        ),
+        ({"type": "numeric", "domain": [20, 90]}, ["[0, 30[", "25"], "30 25"),
+        ({"type": "numeric", "taxonomy": ["20", "21"]}, ["[20, 22[", "21"], None),
+        ({"type": "numeric"}, ["13**", "young"], None),
+        ({}, ["a", "{b, c}", "d|e", "f*", "*", '{"g, h", i}'], "a b c d e f* g,_h i"),
+        ({}, ["a", ""], "a "),
+        ({"domain": ["a", "b"]}, ["a", "c"], None),
+        ({"taxonomy": ["a", "b"]}, ["a", "c"], None),
+        ({"order": ["a", "b"]}, ["[a, b]"], None),
+    ],
+)
+def test_the_values_that_labels_name(column: dict[str, Any], texts: list[str], named: str | None) -> None:
+    schema = Schema.from_dict({"columns": {"c": {"role": "quasi", **column}}})
+    found = named_values(schema.columns["c"], schema.format, texts)
+    assert found == ([] if named is None else sorted(name.replace("_", " ") for name in named.split(" ")))
+
+
+def test_the_numbers_that_labels_name_with_a_decimal_comma() -> None:
+    schema = Schema.from_dict({"table": {"decimal": ","}, "columns": {"c": {"role": "quasi", "type": "numeric"}}})
+    found = named_values(schema.columns["c"], schema.format, ["[1,5; 2[", "{3,5, 4}", "<5,5"])
+    assert found == ["1,5", "2", "3,5", "4", "5,5"]
