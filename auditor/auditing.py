@@ -39,7 +39,7 @@ from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
 from auditor.model.table import Table
 from auditor.policy import Policy
-from auditor.posterior.beliefs import Beliefs, Prior
+from auditor.posterior.beliefs import Beliefs, Prior, Some
 from auditor.posterior.candidates import Matching
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
@@ -294,35 +294,64 @@ class _Audit:
         if not columns:
             yield _not_applicable(attack, adversary, link, "no sensitive column is published")
         for column in columns:
-            rng = stage(self.options.seed, attack.name)
             truth = self._truth(column)
-            claims = attack.run(View(self.release, knowledge, sets.main, link, column), rng)
-            if isinstance(claims, NotApplicable):
-                yield _not_applicable(attack, adversary, link, claims.reason, column)
-                continue
             if truth is None:
-                reason = f"the true values of {column} are not known"
-                yield _not_applicable(attack, adversary, link, reason, column)
+                yield _not_applicable(attack, adversary, link, f"the true values of {column} are not known", column)
                 continue
-            figures = score(claims, truth)
-            plain = replace(truth, reveal=False)
-            baseline = self._rescored(attack, knowledge, sets.baseline, link, column, plain)
-            outside = self._outside_truth(column) if sets.outside is not None else None
-            if sets.outside is not None and outside is not None:
-                kind = "outsiders"
-                control = self._rescored(attack, knowledge, sets.outside, link, column, outside)
-            else:
-                kind = "leave_one_out"
-                control = self._rescored(attack, knowledge, sets.left_out, link, column, plain)
+            figures = self._figures(attack, knowledge, sets.main, link, column, truth)
+            if isinstance(figures, NotApplicable):
+                yield _not_applicable(attack, adversary, link, figures.reason, column)
+                continue
+            attempted = sets.main.matched if attack.goal is Goal.ATTRIBUTE else np.ones(len(truth.rows), dtype=np.bool_)
+            baseline = self._figures(attack, knowledge, sets.baseline, link, column, truth.take(attempted), attempted)
+            control, kind = self._control(attack, knowledge, sets, link, column, truth)
+            assert not isinstance(baseline, NotApplicable)
             for i, figure in enumerate(figures):
-                yield _risk(attack, adversary, link, column, figure, baseline[i], control[i], kind, truth)
+                beside = None if control is None else control[i]
+                yield _risk(attack, adversary, link, column, figure, baseline[i], beside, kind, truth.take(attempted))
 
-    def _rescored(
-        self, attack: Attack, knowledge: Knowledge, beliefs: Beliefs, link: Link, column: str | None, truth: Truth
-    ) -> list[Figure]:
+    def _control(
+        self, attack: Attack, knowledge: Knowledge, sets: _Sets, link: Link, column: str | None, truth: Truth
+    ) -> tuple[list[Figure] | None, str | None]:
+        """The figures of the same attack on people who are not in the release, and who they are; None where nobody such
+        can be attacked at all."""
+        choices: list[tuple[str, Beliefs | None, Truth | None]] = [
+            ("outsiders", sets.outside, None if sets.outside is None else self._outside_truth(column)),
+            ("leave_one_out", sets.left_out, replace(truth, reveal=False)),
+        ]
+        for kind, beliefs, about in choices:
+            if beliefs is None or about is None:
+                continue
+            if attack.goal is Goal.ATTRIBUTE and not beliefs.matched.any():
+                continue
+            figures = self._figures(attack, knowledge, beliefs, link, column, about)
+            if not isinstance(figures, NotApplicable):
+                return figures, kind
+        return None, None
+
+    def _figures(
+        self,
+        attack: Attack,
+        knowledge: Knowledge,
+        beliefs: Beliefs,
+        link: Link,
+        column: str | None,
+        truth: Truth,
+        which: NDArray[np.bool_] | None = None,
+    ) -> list[Figure] | NotApplicable:
+        """Runs and scores an attack. Where a value is sought of somebody whom nothing fits there is no attempt, so only
+        people whom something fits count; `which` says beforehand whom the truth is about."""
+        if which is None and attack.goal is Goal.ATTRIBUTE:
+            which = beliefs.matched
+            truth = truth.take(which)
+        if which is not None and not which.all():
+            beliefs = Some(beliefs, which)
+            if len(which) == knowledge.targets:
+                knowledge = knowledge.take(np.flatnonzero(which))
+        if not beliefs.targets:
+            return NotApplicable("no record fits what is known of anybody")
         claims = attack.run(View(self.release, knowledge, beliefs, link, column), stage(self.options.seed, attack.name))
-        assert not isinstance(claims, NotApplicable)
-        return score(claims, truth)
+        return claims if isinstance(claims, NotApplicable) else score(claims, truth)
 
     def _truth(self, column: str | None) -> Truth | None:
         people = self.subject.people
@@ -436,20 +465,22 @@ def _risk(
     column: str | None,
     figure: Figure,
     baseline: Figure,
-    control: Figure,
-    kind: str,
+    control: Figure | None,
+    kind: str | None,
     truth: Truth,
 ) -> Risk:
     scale = figure.n if figure.kind == COUNT else 1.0
     detail = dict(figure.detail)
     limits = figure.interval
 
-    def companion(other: Figure) -> float | None:
-        if other.value is None or figure.measure == "m":
+    def companion(other: Figure | None) -> float | None:
+        if other is None or other.value is None or figure.measure == "m":
             return None
         return other.value / max(other.n, 1) * scale if figure.kind == COUNT else other.value
 
-    if limits is not None and figure.value is not None and control.value is not None and control.interval is not None:
+    if control is None:
+        detail["no_control"] = "no record fits anybody who is not in the release, and none is left without the own one"
+    elif limits is not None and figure.value is not None and control.value is not None and control.interval is not None:
         beyond = excess(figure.value, Interval(*limits), control.value, Interval(*control.interval))
         if beyond is not None:
             detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high}

@@ -15,6 +15,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -179,8 +180,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: st
     """A table as CSV text."""
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    quoting = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in chain([header], rows):
+        # A carriage return ends a line for readers, and csv does not quote it where lines are ended otherwise.
+        (quoting if "\r" in "".join(row) else writer).writerow(row)
     return stream.getvalue()
 
 

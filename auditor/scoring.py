@@ -7,7 +7,7 @@ measured, and beside it what the adversary expected of it. Ties count 1/m; thres
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
@@ -37,6 +37,13 @@ class Truth:
     codes: Ints | None = None
     domain: Domain | None = None
     reveal: bool = False
+
+    def take(self, which: NDArray[np.bool_]) -> Truth:
+        """The truth about some of the targets."""
+        codes = None if self.codes is None else self.codes[which]
+        return replace(
+            self, rows=self.rows[which], bucket=self.bucket[which], fragment=self.fragment[which], codes=codes
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,17 +5,31 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-NAMES = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class"]
-USED = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class"]
+NAMES = (
+    "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"
+    "capital-loss,hours-per-week,native-country,salary-class"
+)
+USED = (
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+    "salary-class",
+)
 
 
 def write_adult(data: Path, folder: Path) -> tuple[Path, Path]:
     """Writes the table and its schema into a folder: occupation is sensitive, all else quasi-identifiers."""
+    names = NAMES.split(",")
     lines = [";".join(USED)]
     for line in (data / "data" / "adult" / "adult.data").read_text().splitlines():
         cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) == len(NAMES) and "?" not in cells:
-            lines.append(";".join(cells[NAMES.index(name)] for name in USED))
+        if len(cells) == len(names) and "?" not in cells:
+            lines.append(";".join(cells[names.index(name)] for name in USED))
     table, schema = folder / "adult.csv", folder / "adult.toml"
     table.write_text("\n".join(lines) + "\n")
     parts = ['[table]\ndelimiter = ";"\n']

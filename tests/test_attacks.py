@@ -127,6 +127,18 @@ def test_linking_by_a_register_with_nothing_known() -> None:
     assert found["mean"].detail["over_people"] == pytest.approx(1 / 10)
 
 
+def test_linking_by_a_register_leaves_withheld_rows_out() -> None:
+    # as before, and two people of d withheld: they are no candidates, so the right record of a and b has 1/F still
+    rows = {"zip": ["a", "b", "c", "c", "d", "d"], "ill": ILL}
+    people = {"zip": ["a", "b", "c", "c", "a", "a", "d", "d", "d", "d"]}
+    cells = {"zip": ["{a, b}", "{a, b}", "c", "c", "*", "*"]}
+    world = by_hand(without_age, rows, cells, population=people, membership=6 / 10)
+    found = figures(Linking(), world, Link.CONTAINMENT)
+    np.testing.assert_allclose(found["max"].each, [1 / 4, 1 / 4, 1 / 2, 1 / 2, 0, 0], atol=1e-6)
+    # as candidates for everybody they make nobody certainly out
+    assert (scores(world, 6 / 10).scores["posterior"] > 0.1).all()
+
+
 def test_linking_to_centroids_by_the_granted_class() -> None:
     # ages 1 and 3 published as their mean, 2, which is nobody's age: no record fits, but the class of two is granted
     columns = {"age": {"role": "quasi", "type": "numeric"}, "ill": COLUMNS["ill"]}

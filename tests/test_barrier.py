@@ -23,7 +23,7 @@ from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, MemberClaims, RecordClaims, SeveralClaims, ValueClaims, WindowClaims
 from auditor.posterior.beliefs import ValueBeliefs
 from auditor.posterior.links import Link
-from tests.tables import SENSITIVE, World, beliefs_of, worlds
+from tests.tables import SENSITIVE, World, beliefs_of, by_hand, worlds
 
 ROOT = Path(attacks.__file__).parents[1]
 HIDDEN = "auditor.model.provenance"
@@ -87,6 +87,14 @@ def test_a_release_holds_no_original_order(world: World) -> None:
     for block in world.release.blocks:
         assert block.cells.shape[0] == len(block.bucket) == world.release.rows
     assert not {f.name for f in dataclasses.fields(world.release)} & {"provenance", "rows", "ids", "index"}
+
+
+@pytest.mark.parametrize("link", list(Link))
+def test_a_granted_class_is_known_under_its_own_link_only(link: Link) -> None:
+    columns = {"zip": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    world = by_hand(columns, {"zip": ["a", "b"], "ill": ["flu", "flu"]})
+    assert world.knowledge.granted is not None
+    assert (beliefs_of(world, link).matching.knowledge.granted is None) == (link is not Link.CLASS)
 
 
 # ----- imports -------------------------------------------------------------------------------------------------------

@@ -231,6 +231,13 @@ def test_written_tables_read_back(tmp_path_factory: pytest.TempPathFactory, rows
     assert [list(row) for row in zip(raw.columns["a"], raw.columns["b"], strict=True)] == rows
 
 
+def test_a_carriage_return_in_a_cell_reads_back(tmp_path: Path) -> None:
+    assert cells(read(tmp_path, csv_text(["a", "b"], [["x\ry", "1"], ["z", "2"]]))) == {
+        "a": ["x\ry", "z"],
+        "b": ["1", "2"],
+    }
+
+
 def test_files_are_written_as_utf_8(tmp_path: Path) -> None:
     write_files({tmp_path / "a.txt": "Zürich\n", tmp_path / "b.txt": ""})
     assert (tmp_path / "a.txt").read_bytes() == "Zürich\n".encode()

@@ -109,11 +109,6 @@ def test_suppressed_rows_under_several_texts_are_one_class() -> None:
     assert sorted(class_of_bucket(release).tolist()) == [-1, 0]
 
 
-def test_an_unknown_convention_is_refused() -> None:
-    with pytest.raises(UsageError, match="one of excluded, own"):
-        class_facts(DISEASES, suppression="wildcard")
-
-
 def test_ten_to_one_needs_c_above_ten() -> None:
     assert recursive_c(np.array([[10, 1]])) == 10.0
     # l = 3 over 5, 3, 1, 1: 5/(1 + 1); a class of two values has no third

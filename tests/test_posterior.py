@@ -16,7 +16,7 @@ from auditor.model.publishing import publish
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, encode
-from auditor.posterior.beliefs import TIE, Prior, ValueBeliefs
+from auditor.posterior.beliefs import TIE, Prior, Some, ValueBeliefs
 from auditor.posterior.candidates import Matching
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
@@ -71,6 +71,7 @@ def test_records_and_classes_are_the_oracles(link: Link, world: World, suppressi
         assert records.best[target] == pytest.approx(best, abs=1e-12)
         assert records.tied[target] == max(tied, 1)
         shares = slow.buckets(target)
+        assert fast.matched[target] == bool(shares)
         top = max(shares.values(), default=0.0)
         likeliest = [b for b, p in shares.items() if p >= top * (1 - TIE)]
         assert named[target] == pytest.approx(top, abs=1e-12)
@@ -91,6 +92,7 @@ def test_leave_one_out_is_the_release_without_the_person(
         if world.bucket[target] >= 0:
             release = without(release, int(world.bucket[target]), world.fragment[target].tolist())
         slow = Oracle(release, world.knowledge, link, weighting, suppression)
+        assert left_out.matched[target] == bool(slow.buckets(target))
         for column in SENSITIVE:
             np.testing.assert_allclose(found[column][target], slow.values(target, column), atol=1e-10)
     np.testing.assert_array_equal(left_out.record_probability(world.bucket, world.fragment), 0)
@@ -237,6 +239,24 @@ def test_the_last_other_class_becomes_the_tightest_once_the_own_one_is_gone() ->
     left_out = LeaveOneOut(full, release.blocks[0].bucket[[own]].astype(np.int64), np.array([[own]]))
     np.testing.assert_allclose(dense(full.values("disease")), [[1, 0]])
     np.testing.assert_allclose(dense(left_out.values("disease")), [[0, 1]])
+
+
+@every_link
+@many
+@given(world=worlds(doubt=True), data=st.data())
+def test_some_of_the_targets_are_believed_as_before(link: Link, world: World, data: st.DataObject) -> None:
+    full = posterior(world, link)
+    which = np.array(data.draw(st.lists(st.booleans(), min_size=full.targets, max_size=full.targets)))
+    some = Some(full, which)
+    bucket, fragment = world.bucket, world.fragment
+    np.testing.assert_array_equal(some.matched, full.matched[which])
+    np.testing.assert_array_equal(dense(some.values("job")), dense(full.values("job"))[which])
+    np.testing.assert_array_equal(some.records().best, full.records().best[which])
+    np.testing.assert_array_equal(
+        some.record_probability(bucket[which], fragment[which]), full.record_probability(bucket, fragment)[which]
+    )
+    np.testing.assert_array_equal(some.classes(bucket[which])[0], full.classes(bucket)[0][which])
+    np.testing.assert_array_equal(some.membership(0.5).posterior, full.membership(0.5).posterior[which])
 
 
 def test_nobody_asked_nothing_said() -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import record_samples as samples
+from tests import record_samples as samples
 
 import reports
 from auditor.model.record import NOT_APPLICABLE, OK, AuditRecord, Risk, Utility, read_run

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import record_samples as samples
+from tests import record_samples as samples
 
 from reports import render_html
 

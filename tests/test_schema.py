@@ -137,6 +137,7 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
         ({"role": 7}, "Got 7."),
         ({"role": ["quasi"]}, "Got ['quasi']."),
         ({"role": "quasi", "type": "number"}, "type must be one of numeric, ordinal, nominal. Got 'number'."),
+        ({"role": "quasi", "type": "ordnal", "order": ["a", "b"]}, "Got 'ordnal'. Did you mean 'ordinal'?"),
         ({"role": "quasi", "typ": "numeric"}, "unknown key 'typ'. Did you mean 'type'?"),
         ({"role": "quasi", "type": "ordinal"}, 'type = "ordinal" needs order = [lowest, …, highest].'),
         ({"role": "quasi", "order": "abc"}, "order must be a list of values. Got 'abc'."),

@@ -92,6 +92,10 @@ class Fixed(Beliefs):
         self.targets, self.right = len(right), np.array(right)
         self.said = RecordBeliefs(np.array(best), np.array(tied))
 
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        return self.said.best > 0
+
     def values(self, column: str) -> ValueBeliefs:
         raise NotImplementedError
 

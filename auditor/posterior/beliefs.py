@@ -89,6 +89,11 @@ class Beliefs(ABC):
 
     targets: int
 
+    @property
+    @abstractmethod
+    def matched(self) -> NDArray[np.bool_]:
+        """Whether anything fits each target. Where nothing does there is only the prior, and no attack to speak of."""
+
     @abstractmethod
     def values(self, column: str) -> ValueBeliefs:
         """P(t, s) for a sensitive column: being in the release, and having the value."""
@@ -120,6 +125,10 @@ class Prior(Beliefs):
         self._priors = priors
         self._sizes = sizes
 
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        return np.ones(self.targets, dtype=np.bool_)
+
     def values(self, column: str) -> ValueBeliefs:
         row = sparse.csr_array(self._priors[column].reshape(1, -1))
         return ValueBeliefs(row, np.zeros(self.targets, dtype=np.int64))
@@ -140,6 +149,43 @@ class Prior(Beliefs):
     def membership(self, prior: float) -> MemberBeliefs:
         same = np.zeros(self.targets)
         return MemberBeliefs(same, same, np.full(self.targets, prior))
+
+
+class Some(Beliefs):
+    """The beliefs about some of the targets."""
+
+    def __init__(self, everybody: Beliefs, which: NDArray[np.bool_]) -> None:
+        self._everybody, self._which = everybody, which
+        self.targets = int(which.sum())
+
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        return self._everybody.matched[self._which]
+
+    def values(self, column: str) -> ValueBeliefs:
+        values = self._everybody.values(column)
+        return ValueBeliefs(values.rows, values.row_of[self._which])
+
+    def records(self) -> RecordBeliefs:
+        records = self._everybody.records()
+        return RecordBeliefs(records.best[self._which], records.tied[self._which])
+
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        return self._everybody.record_probability(self._all(bucket), self._all(fragment))[self._which]
+
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        share, top = self._everybody.classes(self._all(bucket))
+        return share[self._which], top[self._which]
+
+    def membership(self, prior: float) -> MemberBeliefs:
+        scores = self._everybody.membership(prior)
+        return MemberBeliefs(scores.buckets[self._which], scores.degree[self._which], scores.posterior[self._which])
+
+    def _all(self, values: Ints) -> Ints:
+        """Values of the chosen targets as values of everybody, -1 for the others."""
+        out = np.full((len(self._which), *values.shape[1:]), -1, dtype=np.int64)
+        out[self._which] = values
+        return out
 
 
 def or_prior(rows: sparse.csr_array, row_of: Ints, matched: NDArray[np.bool_], prior: Floats) -> ValueBeliefs:

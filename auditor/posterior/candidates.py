@@ -6,7 +6,8 @@ Shared by all link models. People who cannot be told apart (the same ways to mat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -54,6 +55,14 @@ class Matching:
                 codes = knowledge.codes[:, [knowledge.columns.index(c) for c in known]]
                 self.blocks.append(number)
                 self.matches.append(BlockMatch.of(release, cells, codes, self.counted))
+
+    def ungranted(self) -> Matching:
+        """The same without granted classes, which only the link model `class` may know."""
+        if self.knowledge.granted is None:
+            return self
+        other = copy(self)
+        other.knowledge = replace(self.knowledge, granted=None)
+        return other
 
     @cached_property
     def population(self) -> Population:

@@ -72,13 +72,13 @@ class LeaveOneOut(Beliefs):
     """A posterior in which each target's own record (bucket, and fragment per block) is missing."""
 
     def __init__(self, posterior: Posterior, bucket: Ints, fragment: Ints) -> None:
-        self.full, self.bucket, self.fragment = posterior, bucket, fragment
+        self._full, self._bucket, self._fragment = posterior, bucket, fragment
         self.targets = posterior.targets
 
     @cached_property
     def _plan(self) -> _Plan:
-        full = self.full
-        entry = full.own_entry(self.bucket, full.candidates)
+        full = self._full
+        entry = full.own_entry(self._bucket, full.candidates)
         inside = np.flatnonzero(entry >= 0)
         entry = entry[inside]
         mine = full.candidates.take(entry)
@@ -104,12 +104,12 @@ class LeaveOneOut(Beliefs):
     def _left(self, inside: Ints, mine: Entries) -> tuple[Entries, list[_Own]]:
         """The own entries once the record is gone, and the masses of their blocks. Where the granted class has nothing
         compatible left, any of its fragments will do."""
-        full = self.full
+        full = self._full
         size = full.release.sizes[mine.bucket].astype(np.float64)
         own, groups = [], []
         for i, block in enumerate(full.matching.blocks):
             group = mine.group[i]
-            gone = np.where(group < 0, 1.0, full.own_weights(i, self.fragment[:, block])[inside])
+            gone = np.where(group < 0, 1.0, full.own_weights(i, self._fragment[:, block])[inside])
             part = _Own(full.mass_of(i, mine), gone)
             if full.link is Link.CLASS:
                 group = np.where(part.rest > 0, group, -1)
@@ -120,15 +120,15 @@ class LeaveOneOut(Beliefs):
 
     def _losses(self, inside: Ints) -> Floats | None:
         """The loss of the own bucket without the own record; None where losses do not matter."""
-        full, release = self.full, self.full.release
+        full, release = self._full, self._full.release
         if full.link is not Link.TIGHTEST:
             return None
-        bucket = self.bucket[inside]
+        bucket = self._bucket[inside]
         size = release.sizes[bucket]
         loss = full.losses[bucket] * size
         for column in release.quasi:
             number = release.block_number(column)
-            label = release.blocks[number].cell(column)[self.fragment[inside, number]]
+            label = release.blocks[number].cell(column)[self._fragment[inside, number]]
             loss -= release.labels[column].losses[label]
         return np.divide(loss, size - 1, out=full.losses[bucket], where=size > 1)
 
@@ -137,7 +137,7 @@ class LeaveOneOut(Beliefs):
     ) -> tuple[Entries, Floats, NDArray[np.bool_]]:
         """The entries besides the own one of targets computed afresh (their row being the target), their weights, and
         whether the own entry still counts."""
-        full, candidates = self.full, self.full.candidates
+        full, candidates = self._full, self._full.candidates
         who = np.flatnonzero(fresh)
         row = full.row_of[inside[who]]
         first = np.searchsorted(candidates.row, row, side="left")
@@ -155,12 +155,16 @@ class LeaveOneOut(Beliefs):
         place, owner = place[~own], owner[~own]
         return self._owned(candidates.take(place), inside[owner]), full.candidate_w[place], chosen
 
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        return np.asarray(self._plan.total > 0)
+
     @staticmethod
     def _owned(entries: Entries, target: Ints) -> Entries:
         return Entries(target, entries.bucket, entries.group)
 
     def values(self, column: str) -> ValueBeliefs:
-        full, plan = self.full, self._plan
+        full, plan = self._full, self._plan
         number = full.release.block_number(column)
         inside = plan.into.row
         if number in full.matching.blocks:
@@ -176,7 +180,7 @@ class LeaveOneOut(Beliefs):
         others = full.value_mass(column, plan.others, plan.others_w, self.targets)
         own = full.value_mass(column, plan.into, each * part.mass, self.targets)
         labels = full.release.labels[column]
-        label = full.release.blocks[number].cell(column)[self.fragment[inside, number]]
+        label = full.release.blocks[number].cell(column)[self._fragment[inside, number]]
         shape = (self.targets, len(labels.texts))
         mark = sparse.csr_array((each * part.gone, (inside, label)), shape=shape) @ spread(labels)
         rows = sparse.csr_array(kept @ corrected + others + own - mark)
@@ -190,13 +194,13 @@ class LeaveOneOut(Beliefs):
         return scaled(rows, np.arange(self.targets), full.present)
 
     def records(self) -> RecordBeliefs:
-        return self.full.records()
+        return self._full.records()
 
     def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
         return np.zeros(self.targets)  # the record is not there
 
     def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
-        share, top = self.full.classes(bucket)
+        share, top = self._full.classes(bucket)
         return np.zeros_like(share), top  # likewise: no class is theirs
 
     def membership(self, prior: float) -> MemberBeliefs:

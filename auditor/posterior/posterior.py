@@ -41,10 +41,10 @@ class Posterior(Beliefs):
     """The beliefs that follow from a release, a link model and the knowledge."""
 
     def __init__(self, matching: Matching, link: Link, weighting: Weighting = Weighting.SIZE) -> None:
-        knowledge = matching.knowledge
+        matching = matching if link is Link.CLASS else matching.ungranted()
         self.matching, self.link, self.weighting = matching, link, weighting
         self.release, self.targets = matching.release, matching.targets
-        granted = knowledge.granted if link is Link.CLASS else None
+        granted = matching.knowledge.granted
         if link is Link.CLASS and granted is None:
             raise ValueError("The link model `class` needs a granted class in the knowledge.")
         self.row_of, self.way, self.granted = matching.rows(granted)
@@ -67,6 +67,10 @@ class Posterior(Beliefs):
         self.total = np.bincount(self.entries.row, weights=self.w, minlength=self.rows)
         total = self.total[self.entries.row]
         self.p = np.divide(self.w, total, out=np.zeros(len(total)), where=total > 0)
+
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        return np.asarray(self.total[self.row_of] > 0)
 
     @cached_property
     def losses(self) -> Floats:
@@ -116,7 +120,7 @@ class Posterior(Beliefs):
         out = unbounded / (1 + unbounded)
         if knowledge.register is None:
             return np.asarray(out)
-        among, known = presence_of(release, knowledge.register, knowledge.columns, knowledge.codes)
+        among, known = presence_of(self.matching, knowledge.register, knowledge.columns, knowledge.codes)
         sampled = min(release.rows / knowledge.register.people, 1 - 1 / knowledge.register.people)
         scale = odds * (1 - sampled) / sampled if sampled > 0 else odds
         among = np.where(among > 1 - TIE, 1.0, among)

@@ -44,13 +44,15 @@ class _Fits:
 
 
 @lru_cache(maxsize=2)  # releases and registers are compared by identity: this is for the steps of one audit
-def register_presence(release: Release, register: Register) -> Floats:
-    """For each person of the register the probability of being in the release, at the prior n/N."""
+def register_presence(release: Release, register: Register, suppression: Suppression) -> Floats:
+    """For each person of the register the probability of being in the release, at the prior n/N; in a bucket that is a
+    candidate, where suppressed rows are none."""
     columns = tuple(c for c in release.columns if c in register.codes)
     if not columns:
-        return np.full(register.people, min(release.rows / register.people, 1.0))
+        withheld = 0 if suppression is Suppression.WILDCARD else release.suppressed_rows
+        return np.full(register.people, min((release.rows - withheld) / register.people, 1.0))
     codes = np.column_stack([register.codes[c] for c in columns])
-    matching = Matching(release, Knowledge(columns, codes), Suppression.WILDCARD)
+    matching = Matching(release, Knowledge(columns, codes), suppression)
     row_of, ways, _ = matching.rows(None)
     rows = int(row_of.max(initial=-1)) + 1
     entries = matching.entries(ways, rows, None)
@@ -108,11 +110,11 @@ def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> Floats:
 
 
 def presence_of(
-    release: Release, register: Register, columns: tuple[str, ...], codes: NDArray[np.int32]
+    matching: Matching, register: Register, columns: tuple[str, ...], codes: NDArray[np.int32]
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """For people of whom these values are known: the mean presence of the register's people with the same values, and
     whether there are any."""
-    present = register_presence(release, register)
+    present = register_presence(matching.release, register, matching.suppression)
     places = [i for i, c in enumerate(columns) if c in register.codes]
     if not places:
         return np.full(len(codes), present.mean()), np.ones(len(codes), dtype=np.bool_)

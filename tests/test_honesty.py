@@ -1,0 +1,172 @@
+"""The statistics of the testbed, on the built-in town: calibration, recovery of planted breaches, and size.
+
+Calibration: an adversary who reasons with Bayes' rule and a register is right as often as they expect. Recovery: what is
+planted is found, all of it. Size: where nothing can be learned, nothing is found more often than the level says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from auditor.auditing import Options, run_audit
+from auditor.measure.intervals import wilson
+from auditor.model.provenance import Provenance
+from auditor.model.record import Risk
+from auditor.model.schema import Schema
+from auditor.model.table import Table
+from auditor.posterior.links import Link
+from auditor.redteaming import anonymize
+from auditor.subjects import Subject
+from scenarios import town
+from scenarios.adversaries import PROSECUTOR, Adversary, Stance
+
+pytestmark = pytest.mark.slow
+
+SCHEMA = Schema.read(Path(str(town.schema_path())))
+NEIGHBOUR = Adversary(Stance.PROSECUTOR, "neighbour", ("birth_year", "sex", "postcode"))
+BLOCKS = (
+    ("birth_year", "sex", "marital_status", "education"),
+    ("postcode", "ethnicity"),
+    ("occupation", "income", "disease"),
+)
+DISJOINT: dict[str, tuple[str, dict[str, Any]]] = {
+    "identity": ("identity", {}),
+    "mondrian k=5": ("mondrian", {"k": 5}),
+    "mondrian k=25": ("mondrian", {"k": 25}),
+    "anatomy": ("anatomy", {"l": 3, "sensitive": "disease"}),
+    "slicing": ("slicing", {"columns": BLOCKS, "bucket_size": 10}),
+}
+OVERLAPPING = {"relaxed mondrian": ("mondrian", {"k": 5, "strict": False})}
+
+
+def townsfolk(people: int, seed: int) -> Table:
+    return Table.from_frame(town.population(people=people, seed=seed), SCHEMA, "town")
+
+
+def halves(people: int, seed: int) -> tuple[Table, NDArray[np.int64], NDArray[np.int64]]:
+    """A town, its members and its outsiders."""
+    population = townsfolk(people, seed)
+    order = np.random.default_rng(seed).permutation(people)
+    return population, np.sort(order[: people // 2]), np.sort(order[people // 2 :])
+
+
+def believed(method: tuple[str, dict[str, Any]], adversary: Adversary) -> Iterator[Risk]:
+    """The rates for which an adversary with the register and the link `likelihood` has an expectation."""
+    population, members, outsiders = halves(10_000, 3)
+    people = population.take(members)
+    release, provenance = anonymize(people, method[0], 3, **method[1])
+    subject = Subject(release, people, provenance, True, population, outsiders)
+    options = Options(links=(Link.LIKELIHOOD,), adversaries=(adversary,), utility=False)
+    for risk in run_audit(subject, options).risks:
+        if risk.expected is not None and risk.low is not None:
+            yield risk
+
+
+@pytest.mark.parametrize("name", DISJOINT)
+def test_expected_and_realised_agree_for_every_attack(name: str) -> None:
+    risks = list(believed(DISJOINT[name], PROSECUTOR))
+    assert {r.attack for r in risks} == {"linking", "homogeneity", "proximity", "divergence", "membership"}
+    level = 1 - 0.05 / len(risks)  # 95 % for all figures of the release together
+    for risk in risks:
+        assert risk.value is not None
+        assert risk.n is not None
+        low, high = wilson(float(np.clip(risk.value, 0, 1)) * risk.n, risk.n, level)
+        assert low <= (risk.expected or 0) <= high, (
+            risk.attack,
+            risk.sensitive,
+            risk.measure,
+            risk.value,
+            risk.expected,
+        )
+
+
+@pytest.mark.parametrize("name", [*DISJOINT, *OVERLAPPING])
+@pytest.mark.parametrize("adversary", [PROSECUTOR, NEIGHBOUR], ids=["all", "some"])
+def test_claims_of_values_and_records_are_never_overconfident(name: str, adversary: Adversary) -> None:
+    # Partial knowledge and overlapping classes: the posterior does not learn how sensitive values go with the known ones
+    # within a class, so it may be underconfident (see docs/concepts.md), but it must not promise more than it keeps.
+    for risk in believed({**DISJOINT, **OVERLAPPING}[name], adversary):
+        if risk.attack in ("linking", "homogeneity", "proximity") and risk.measure == "success":
+            assert risk.value is not None
+            assert risk.n is not None
+            high = wilson(risk.value * risk.n, risk.n, 0.999)[1]
+            assert (risk.expected or 0) <= high, (risk.attack, risk.sensitive, risk.value, risk.expected)
+
+
+def test_planted_homogeneous_classes_are_all_found() -> None:
+    # In a release with classes of at least five, every tenth class is given one disease for everybody.
+    people = townsfolk(4000, 1)
+    release, provenance = anonymize(people, "mondrian", 1, k=5)
+    planted = np.arange(0, len(release.sizes), 10)
+    block = release.blocks[0]
+    place = block.columns.index("disease")
+    cells = block.cells.copy()
+    inside = np.isin(block.bucket, planted)
+    cells[inside, place] = block.bucket[inside] % 5
+    doctored = replace(release, blocks=(replace(block, cells=cells),))
+    codes = people.codes["disease"].copy()
+    codes[:] = cells[provenance.fragment[:, 0], place]
+    truth = replace(people, codes={**people.codes, "disease": codes})
+    record = run_audit(Subject(doctored, truth, provenance), Options(attacks=("homogeneity",), links=(Link.CLASS,)))
+    certain = record.find("homogeneity", "certain", sensitive="disease")
+    mixed = [b for b in range(len(release.sizes)) if len(np.unique(cells[block.bucket == b, place])) == 1]
+    assert set(planted) <= set(mixed)
+    assert certain.value == int(release.sizes[mixed].sum())
+    assert certain.value >= int(release.sizes[planted].sum())
+
+
+def null_subjects(seed: int) -> Iterator[tuple[str, str, Subject]]:
+    """Releases about which nothing can be learned of the targets: outsiders posing as members, and everybody's truth
+    permuted after the release."""
+    rng = np.random.default_rng(seed)
+    population = townsfolk(2400, seed)
+    members, posing, others = (np.sort(part) for part in np.split(rng.permutation(2400), 3))
+    mixed = rng.permutation(2400)
+    shuffled = {c: population.codes[c][mixed] for c in SCHEMA.sensitive}
+    permuted = replace(population, codes={**population.codes, **shuffled})
+    for name, (method, settings) in DISJOINT.items():
+        release, provenance = anonymize(population.take(members), method, seed, **settings)
+        order = rng.permutation(len(members))
+        whose = Provenance(provenance.bucket[order], provenance.fragment[order])
+        yield name, "posing", Subject(release, population.take(posing), whose, True, population, others)
+        outside = np.concatenate([posing, others])
+        yield name, "permuted", Subject(release, permuted.take(members), whose, True, permuted, outside)
+
+
+SEEDS = range(12)
+
+
+def test_nothing_is_found_where_there_is_nothing() -> None:
+    made: Counter[tuple[str, str, str]] = Counter()
+    false: Counter[tuple[str, str, str]] = Counter()
+    for seed in SEEDS:
+        for name, null, subject in null_subjects(seed):
+            options = Options(adversaries=(PROSECUTOR,), links=(Link.LIKELIHOOD,), utility=False, seed=seed)
+            for risk in run_audit(subject, options).risks:
+                if risk.attack == "membership":
+                    against = risk.params.get("against") == "outsiders" and risk.params.get("score") == "posterior"
+                    if null == "permuted" or risk.measure != "auc" or not against:
+                        continue  # whoever is a member is still one after values were permuted
+                    assert risk.low is not None
+                    assert risk.high is not None
+                    found = not risk.low <= 0.5 <= risk.high
+                elif "excess" in risk.detail and risk.measure in ("success", "top"):
+                    found = not risk.detail["excess"]["low"] <= 0 <= risk.detail["excess"]["high"]
+                else:
+                    continue
+                key = (null, name, risk.attack)
+                made[key] += 1
+                false[key] += found
+    # The level is 5 %. Figures of one seed go together, so each attack on each release gets a binomial bound of its own.
+    assert {attack for _, _, attack in made} == {"linking", "homogeneity", "proximity", "divergence", "membership"}
+    assert sum(false.values()) / sum(made.values()) <= 0.08
+    for key, count in made.items():
+        assert false[key] <= max(4, 0.2 * count), (key, false[key], count)
