@@ -23,13 +23,11 @@ from attacks import ATTACKS
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import MemberClaims
 from auditor.measure.classes import class_facts
-from auditor.measure.intervals import Interval, excess
 from auditor.measure.utility import utility_rows
 from auditor.member_scoring import score_members
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.record import (
-    NOT_APPLICABLE,
     AdversaryFacts,
     AttackFacts,
     AuditRecord,
@@ -44,7 +42,8 @@ from auditor.posterior.candidates import Matching
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.posterior import Posterior
-from auditor.scoring import COUNT, RATE, Figure, Truth, score
+from auditor.risk_rows import member_row, not_applicable, risk_row
+from auditor.scoring import Figure, Truth, score
 from auditor.subjects import Subject, read_subject
 from auditor.version import VERSION
 from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary, register_of
@@ -62,7 +61,6 @@ Progress = Callable[[int, int, str], None]
 DEFAULT_SEED = 2026
 MOST_CONTROLS = 20_000
 MOST_FAKES = 5_000
-WORST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,17 +226,17 @@ class _Audit:
             return
         if subject.people is None or subject.provenance is None:
             reason = "the release is not matched with its rows (give --original with --match or --provenance)"
-            yield from (_not_applicable(a, adversary, None, reason) for a in attacks)
+            yield from (not_applicable(a, adversary, None, reason) for a in attacks)
             return
         if not len(self.targets):
             reason = "there is no target in the release whose quasi-identifiers are published"
-            yield from (_not_applicable(a, adversary, None, reason) for a in attacks)
+            yield from (not_applicable(a, adversary, None, reason) for a in attacks)
             return
         knowledge = self._knowledge(adversary, subject.people, self.targets)
         links, barred = self._links()
         class_based = [a for a in attacks if a.goal is not Goal.MEMBERSHIP]
         for link, reason in barred.items():
-            yield from (_not_applicable(a, adversary, link, reason) for a in class_based)
+            yield from (not_applicable(a, adversary, link, reason) for a in class_based)
         matching: Matching | None = None
         outsiders = self._outsiders(adversary)
         for link in links:
@@ -292,15 +290,15 @@ class _Audit:
     ) -> Iterator[Risk]:
         columns: Sequence[str | None] = self.release.sensitive if attack.goal is Goal.ATTRIBUTE else (None,)
         if not columns:
-            yield _not_applicable(attack, adversary, link, "no sensitive column is published")
+            yield not_applicable(attack, adversary, link, "no sensitive column is published")
         for column in columns:
             truth = self._truth(column)
             if truth is None:
-                yield _not_applicable(attack, adversary, link, f"the true values of {column} are not known", column)
+                yield not_applicable(attack, adversary, link, f"the true values of {column} are not known", column)
                 continue
             figures = self._figures(attack, knowledge, sets.main, link, column, truth)
             if isinstance(figures, NotApplicable):
-                yield _not_applicable(attack, adversary, link, figures.reason, column)
+                yield not_applicable(attack, adversary, link, figures.reason, column)
                 continue
             attempted = sets.main.matched if attack.goal is Goal.ATTRIBUTE else np.ones(len(truth.rows), dtype=np.bool_)
             baseline = self._figures(attack, knowledge, sets.baseline, link, column, truth.take(attempted), attempted)
@@ -308,7 +306,9 @@ class _Audit:
             assert not isinstance(baseline, NotApplicable)
             for i, figure in enumerate(figures):
                 beside = None if control is None else control[i]
-                yield _risk(attack, adversary, link, column, figure, baseline[i], beside, kind, truth.take(attempted))
+                yield risk_row(
+                    attack, adversary, link, column, figure, baseline[i], beside, kind, truth.take(attempted)
+                )
 
     def _control(
         self, attack: Attack, knowledge: Knowledge, sets: _Sets, link: Link, column: str | None, truth: Truth
@@ -380,7 +380,7 @@ class _Audit:
         self, attack: Attack, adversary: Adversary, knowledge: Knowledge, outsiders: Knowledge | None
     ) -> Iterator[Risk]:
         if not knowledge.columns:
-            yield _not_applicable(attack, adversary, None, "nothing is known of the people whose membership is asked")
+            yield not_applicable(attack, adversary, None, "nothing is known of the people whose membership is asked")
             return
         rng = stage(self.options.seed, attack.name)
         members = self._claims(attack, knowledge)
@@ -398,27 +398,10 @@ class _Audit:
         }
         for against, (others, reason) in groups.items():
             if others is None:
-                yield _not_applicable(attack, adversary, None, reason, params={"against": against})
+                yield not_applicable(attack, adversary, None, reason, params={"against": against})
                 continue
             for figure in score_members(members, self._claims(attack, others), against, rng):
-                limits = figure.interval or (None, None)
-                yield Risk(
-                    attack.name,
-                    adversary.name,
-                    None,
-                    figure.measure,
-                    params=figure.params,
-                    value=figure.value,
-                    expected=figure.expected,
-                    baseline=figure.baseline,
-                    control=figure.control,
-                    control_kind=None if figure.control is None else against,
-                    low=limits[0],
-                    high=limits[1],
-                    n=figure.n,
-                    worst_rows=_worst(figure.each, self.targets) if figure.params.get("score") == "posterior" else (),
-                    detail=figure.detail or {},
-                )
+                yield member_row(attack, adversary, figure, against, self.targets)
 
     def _claims(self, attack: Attack, knowledge: Knowledge) -> MemberClaims:
         """Membership claims; suppressed rows are candidates for everybody here."""
@@ -436,75 +419,3 @@ class _Sets:
     baseline: Beliefs
     left_out: Beliefs
     outside: Beliefs | None
-
-
-def _not_applicable(
-    attack: Attack,
-    adversary: Adversary,
-    link: Link | None,
-    reason: str,
-    sensitive: str | None = None,
-    params: Mapping[str, Any] | None = None,
-) -> Risk:
-    measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
-    return Risk(attack.name, adversary.name, link, measure, sensitive, params or {}, NOT_APPLICABLE, reason)
-
-
-def _worst(each: NDArray[np.float64] | None, rows: Ints) -> tuple[int, ...]:
-    """The row numbers (from 1) of the people with the highest figures above zero; ties by row number."""
-    if each is None or len(each) != len(rows):
-        return ()
-    order = np.lexsort((rows, -each))[:WORST]
-    return tuple(int(rows[i]) + 1 for i in order if each[i] > 0)
-
-
-def _risk(
-    attack: Attack,
-    adversary: Adversary,
-    link: Link,
-    column: str | None,
-    figure: Figure,
-    baseline: Figure,
-    control: Figure | None,
-    kind: str | None,
-    truth: Truth,
-) -> Risk:
-    scale = figure.n if figure.kind == COUNT else 1.0
-    detail = dict(figure.detail)
-    limits = figure.interval
-
-    def companion(other: Figure | None) -> float | None:
-        if other is None or other.value is None or figure.measure == "m":
-            return None
-        return other.value / max(other.n, 1) * scale if figure.kind == COUNT else other.value
-
-    if control is None:
-        detail["no_control"] = "no record fits anybody who is not in the release, and none is left without the own one"
-    elif limits is not None and figure.value is not None and control.value is not None and control.interval is not None:
-        beyond = excess(figure.value, Interval(*limits), control.value, Interval(*control.interval))
-        if beyond is not None:
-            detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high}
-    value = figure.value
-    if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:
-        value = round(value)
-    return Risk(
-        attack.name,
-        adversary.name,
-        link,
-        figure.measure,
-        column,
-        figure.params,
-        value=value,
-        # somebody unsure of membership expects less than is found among people who are in: not the same question
-        expected=figure.expected if adversary.sure_of_membership else None,
-        baseline=companion(baseline),
-        control=companion(control),
-        control_kind=None if companion(control) is None else kind,
-        low=limits[0] if limits else None,
-        high=limits[1] if limits else None,
-        n=figure.n,
-        worst_rows=_worst(figure.each, truth.rows)
-        if figure.kind != RATE or figure.measure in ("mean", "success")
-        else (),
-        detail=detail,
-    )

@@ -9,15 +9,27 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from auditor.cli_support import (
+    Progress,
+    adversaries,
+    attack_settings,
+    conventions,
+    link_models,
+    listed_targets,
+    name_files,
+    names,
+    refuse_early,
+    run_files,
+    setting_pair,
+    show,
+    write_run,
+)
 from auditor.model.errors import AuditorError, UsageError
 from auditor.version import VERSION
-
-if TYPE_CHECKING:
-    from auditor.model.record import RunRecord
 
 app = typer.Typer(
     name="auditor",
@@ -80,12 +92,12 @@ def demo(
     from auditor.redteaming import redteam
     from scenarios.scenario import read_scenario
 
-    files = _run_files(output)
-    _prepare(files, force, output)
-    with _Progress(quiet) as progress:
+    files = run_files(output)
+    refuse_early(files, force, output)
+    with Progress(quiet) as progress:
         run = redteam(read_scenario("town"), seed=seed, progress=progress.step)
-    _write_run(run, files, force, output)
-    _show(run, quiet)
+    write_run(run, files, force, output)
+    show(run, quiet)
     typer.echo(f"\nReport: {files['html']}\nRecord: {files['json']}")
 
 
@@ -114,7 +126,7 @@ def anonymize(
     from auditor.subjects import read_table
 
     chosen = DEFAULT_SEED if seed is None else seed
-    options = dict(_pair(text) for text in settings or [])
+    options = dict(setting_pair(text) for text in settings or [])
     if output.exists() and not force:
         raise UsageError(f"{output} exists already. Use --force to replace it.")
     refuse_existing([provenance] if provenance else [], force)
@@ -164,36 +176,38 @@ def audit(
     quiet: Quiet = False,
 ) -> None:
     """Audit a release made by any tool: what would an adversary get out of it?"""
+    from dataclasses import replace
+
     from auditor.auditing import DEFAULT_SEED, Options, run_audit
     from auditor.model.record import RunRecord
     from auditor.policy import read_policy
     from auditor.subjects import find_targets, read_subject
 
     files = {"html": html, "json": json, "markdown": markdown}
-    _prepare(files, force)
+    refuse_early(files, force)
     chosen = DEFAULT_SEED if seed is None else seed
     options = Options(
-        attacks=_names(attacks),
-        links=_links(link),
-        settings=_attack_settings(settings or []),
+        attacks=names(attacks),
+        links=link_models(link),
+        settings=attack_settings(settings or []),
         reveal=reveal,
         policy=None if policy is None else read_policy(policy),
         seed=chosen,
-        **_conventions(suppression, weighting),
-        **_adversaries(knows, population is not None),
+        **conventions(suppression, weighting),
+        **adversaries(knows, population is not None),
     )
-    with _Progress(quiet) as progress:
+    with Progress(quiet) as progress:
         subject = read_subject(release, schema, original, match, provenance, population, chosen)
         if targets is not None:
             if subject.people is None:
                 raise UsageError("--targets needs the original that the people are in.")
-            options = _with_targets(options, find_targets(_listed(targets), subject.people))
+            options = replace(options, targets=find_targets(listed_targets(targets), subject.people))
         record = run_audit(subject, options, progress.step)
     run = RunRecord(record.release.name, chosen, (record,), record.tool)
-    _write_run(run, files, force, single=True)
+    write_run(run, files, force, single=True)
     if json != Path("-"):
-        _show(run, quiet)
-        _name_files(files)
+        show(run, quiet)
+        name_files(files)
     if record.policy is not None and not record.policy.passed:
         raise typer.Exit(1)
 
@@ -218,31 +232,31 @@ def redteam(
     from auditor.redteaming import redteam as carry_out
     from scenarios.scenario import read_scenario
 
-    files: dict[str, Path | None] = dict(_run_files(output)) if output is not None else {}
+    files: dict[str, Path | None] = dict(run_files(output)) if output is not None else {}
     if json is not None:
         files["json"] = json
-    _prepare(files, force, output)
+    refuse_early(files, force, output)
     plan = read_scenario(scenario)
-    given = _attack_settings(settings or [])
+    given = attack_settings(settings or [])
     merged = {name: {**plan.settings.get(name, {}), **given.get(name, {})} for name in {*plan.settings, *given}}
     plan = replace(
         plan,
-        attacks=_names(attacks) or plan.attacks,
-        links=_links(link) or plan.links,
+        attacks=names(attacks) or plan.attacks,
+        links=link_models(link) or plan.links,
         settings=dict(sorted(merged.items())),
     )
-    with _Progress(quiet) as progress:
+    with Progress(quiet) as progress:
         run = carry_out(
             plan,
             seed=seed,
-            targets=None if targets is None else _listed(targets),
+            targets=None if targets is None else listed_targets(targets),
             reveal=reveal,
             progress=progress.step,
         )
-    _write_run(run, files, force, output)
+    write_run(run, files, force, output)
     if json != Path("-"):
-        _show(run, quiet)
-        _name_files(files)
+        show(run, quiet)
+        name_files(files)
     if any(record.policy is not None and not record.policy.passed for record in run.records):
         raise typer.Exit(1)
 
@@ -262,7 +276,7 @@ def render(
     from auditor.model.record import RunRecord, read_run
 
     files = {"html": html, "markdown": markdown}
-    _prepare(files, force)
+    refuse_early(files, force)
     runs = []
     for file in records:
         try:
@@ -273,9 +287,9 @@ def render(
     if len(runs) > 1:
         everything = tuple(record for one in runs for record in one.records)
         run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool)
-    _write_run(run, files, force)
-    _show(run, quiet)
-    _name_files(files)
+    write_run(run, files, force)
+    show(run, quiet)
+    name_files(files)
 
 
 @app.command()
@@ -319,163 +333,6 @@ def explain(
     from auditor.catalogue import explanation
 
     typer.echo(explanation(name))
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, sign, value = text.partition("=")
-    if not sign or not key.strip():
-        raise UsageError(f"--set must be NAME=VALUE. Got {text!r}.")
-    return key.strip(), value.strip()
-
-
-def _attack_settings(texts: list[str]) -> dict[str, dict[str, str]]:
-    settings: dict[str, dict[str, str]] = {}
-    for text in texts:
-        key, value = _pair(text)
-        attack, sign, name = key.partition(".")
-        if not sign:
-            raise UsageError(
-                f"--set must name the attack, ATTACK.NAME=VALUE, such as proximity.epsilon=5. Got {text!r}."
-            )
-        settings.setdefault(attack, {})[name] = value
-    return settings
-
-
-def _names(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _links(text: str | None) -> Any:
-    from auditor.posterior.links import Link
-
-    names = _names(text)
-    if names is None:
-        return None
-    unknown = [name for name in names if name not in list(Link)]
-    if unknown:
-        raise UsageError(f"--link must be of {', '.join(Link)}. Got {unknown[0]!r}.")
-    return tuple(Link(name) for name in names)
-
-
-def _conventions(suppression: str, weighting: str) -> dict[str, Any]:
-    from auditor.model.release import Suppression
-    from auditor.posterior.links import Weighting
-
-    if suppression not in list(Suppression):
-        raise UsageError(f"--suppression must be one of {', '.join(Suppression)}. Got {suppression!r}.")
-    if weighting not in list(Weighting):
-        raise UsageError(f"--weighting must be one of {', '.join(Weighting)}. Got {weighting!r}.")
-    return {"suppression": Suppression(suppression), "weighting": Weighting(weighting)}
-
-
-def _adversaries(knows: str | None, register: bool) -> dict[str, Any]:
-    from dataclasses import replace
-
-    from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR
-
-    if knows is None:
-        return {}
-    people = (PROSECUTOR, JOURNALIST, MARKETER) if register else (PROSECUTOR,)
-    return {"adversaries": tuple(replace(person, knows=_names(knows)) for person in people)}
-
-
-def _with_targets(options: Any, targets: tuple[int, ...]) -> Any:
-    from dataclasses import replace
-
-    return replace(options, targets=targets)
-
-
-def _listed(text: str) -> list[str]:
-    """The people that --targets names."""
-    if text.startswith("@"):
-        try:
-            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--targets: {text[1:]} cannot be read ({error}).") from error
-        named = [line.strip() for line in lines if line.strip()]
-    else:
-        named = [part.strip() for part in text.split(",") if part.strip()]
-    if not named:
-        raise UsageError("--targets names nobody.")
-    return named
-
-
-def _run_files(folder: Path) -> dict[str, Path]:
-    return {"html": folder / "report.html", "json": folder / "run.json", "markdown": folder / "report.md"}
-
-
-def _prepare(files: Any, force: bool, folder: Path | None = None) -> None:
-    """Refuses, before any work, to write over files."""
-    from auditor.files import refuse_existing
-
-    refuse_existing([file for file in files.values() if file is not None and file != Path("-")], force, folder)
-
-
-def _write_run(run: RunRecord, files: Any, force: bool, folder: Path | None = None, single: bool = False) -> None:
-    """Writes what was asked for: all files whole, or none."""
-    from auditor.files import write_files
-    from reports import render_html, render_markdown
-
-    contents: dict[Path, str] = {}
-    for kind, file in files.items():
-        if file is None:
-            continue
-        if kind == "html":
-            text = render_html(run)
-        elif kind == "markdown":
-            text = render_markdown(run)
-        else:
-            text = run.records[0].to_json() if single else run.to_json()
-        if file == Path("-"):
-            sys.stdout.write(text)
-        else:
-            contents[file] = text
-    if contents:
-        write_files(contents, force, folder)
-
-
-def _show(run: RunRecord, quiet: bool) -> None:
-    import shutil
-
-    from reports import render_terminal
-
-    if not quiet:
-        typer.echo(render_terminal(run, max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))))
-
-
-def _name_files(files: Any) -> None:
-    for kind, file in files.items():
-        if file is not None and file != Path("-"):
-            typer.echo(f"{kind}: {file}")
-
-
-class _Progress:
-    """A progress line with the time left, on a terminal only, and only for work of more than a second."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
-
-    def __enter__(self) -> _Progress:
-        from time import monotonic
-
-        self.clock, self.start, self.drawn = monotonic, monotonic(), False
-        return self
-
-    def step(self, done: int, total: int, what: str) -> None:
-        """Says that `done` of `total` steps are finished and `what` is next."""
-        spent = self.clock() - self.start
-        if not self.shown or spent < 1:
-            return
-        left = f", {spent / done * (total - done):.0f} s left" if done else ""
-        filled = round(24 * done / max(total, 1))
-        sys.stderr.write(f"\r\x1b[K[{'#' * filled}{'.' * (24 - filled)}] {done}/{total}{left}  {what[:50]}")
-        sys.stderr.flush()
-        self.drawn = True
-
-    def __exit__(self, *_: object) -> None:
-        if self.drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 _USAGE: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")

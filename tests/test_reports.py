@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests import record_samples as samples
 
 import reports
 from auditor.model.record import NOT_APPLICABLE, OK, AuditRecord, Risk, Utility, read_run
@@ -23,6 +22,7 @@ from reports.sentences import comparison, revealed, sentence, who
 from reports.svg import ticks
 from reports.tables import overview, release_facts, worst_rows
 from reports.text import THIN, clean, markdown, number, percent, probability, span, words
+from tests import record_samples as samples
 
 RUNS = {
     "sample": samples.sample_run,

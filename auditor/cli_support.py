@@ -1,0 +1,179 @@
+"""What the commands share: reading their options, writing their results, showing progress. Imports are lazy here too."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from auditor.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from auditor.model.record import RunRecord
+    from auditor.posterior.links import Link
+
+Files = Mapping[str, Path | None]
+"""What to write where: html, json, markdown; None for what is not wanted, - for stdout."""
+
+
+def setting_pair(text: str) -> tuple[str, str]:
+    """The name and value of one --set."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise UsageError(f"--set must be NAME=VALUE. Got {text!r}.")
+    return key.strip(), value.strip()
+
+
+def attack_settings(texts: list[str]) -> dict[str, dict[str, str]]:
+    """The settings of each attack, from --set ATTACK.NAME=VALUE."""
+    settings: dict[str, dict[str, str]] = {}
+    for text in texts:
+        key, value = setting_pair(text)
+        attack, sign, name = key.partition(".")
+        if not sign:
+            raise UsageError(
+                f"--set must name the attack, ATTACK.NAME=VALUE, such as proximity.epsilon=5. Got {text!r}."
+            )
+        settings.setdefault(attack, {})[name] = value
+    return settings
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """The names in a list by commas."""
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def link_models(text: str | None) -> tuple[Link, ...] | None:
+    """The link models that --link names."""
+    from auditor.posterior.links import Link
+
+    wanted = names(text)
+    if wanted is None:
+        return None
+    unknown = [name for name in wanted if name not in list(Link)]
+    if unknown:
+        raise UsageError(f"--link must be of {', '.join(Link)}. Got {unknown[0]!r}.")
+    return tuple(Link(name) for name in wanted)
+
+
+def conventions(suppression: str, weighting: str) -> dict[str, Any]:
+    """The options that say how suppressed rows and buckets count."""
+    from auditor.model.release import Suppression
+    from auditor.posterior.links import Weighting
+
+    if suppression not in list(Suppression):
+        raise UsageError(f"--suppression must be one of {', '.join(Suppression)}. Got {suppression!r}.")
+    if weighting not in list(Weighting):
+        raise UsageError(f"--weighting must be one of {', '.join(Weighting)}. Got {weighting!r}.")
+    return {"suppression": Suppression(suppression), "weighting": Weighting(weighting)}
+
+
+def adversaries(knows: str | None, register: bool) -> dict[str, Any]:
+    """The option that says who attacks, where --knows restricts what they know."""
+    from dataclasses import replace
+
+    from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR
+
+    if knows is None:
+        return {}
+    people = (PROSECUTOR, JOURNALIST, MARKETER) if register else (PROSECUTOR,)
+    return {"adversaries": tuple(replace(person, knows=names(knows)) for person in people)}
+
+
+def listed_targets(text: str) -> list[str]:
+    """The people that --targets names."""
+    if text.startswith("@"):
+        try:
+            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--targets: {text[1:]} cannot be read ({error}).") from error
+        named = [line.strip() for line in lines if line.strip()]
+    else:
+        named = [part.strip() for part in text.split(",") if part.strip()]
+    if not named:
+        raise UsageError("--targets names nobody.")
+    return named
+
+
+def run_files(folder: Path) -> dict[str, Path]:
+    """What a run writes into its folder."""
+    return {"html": folder / "report.html", "json": folder / "run.json", "markdown": folder / "report.md"}
+
+
+def refuse_early(files: Files, force: bool, folder: Path | None = None) -> None:
+    """Refuses, before any work, to write over files."""
+    from auditor.files import refuse_existing
+
+    refuse_existing([file for file in files.values() if file is not None and file != Path("-")], force, folder)
+
+
+def write_run(run: RunRecord, files: Files, force: bool, folder: Path | None = None, single: bool = False) -> None:
+    """Writes what was asked for: all files whole, or none."""
+    from auditor.files import write_files
+    from reports import render_html, render_markdown
+
+    contents: dict[Path, str] = {}
+    for kind, file in files.items():
+        if file is None:
+            continue
+        if kind == "html":
+            text = render_html(run)
+        elif kind == "markdown":
+            text = render_markdown(run)
+        else:
+            text = run.records[0].to_json() if single else run.to_json()
+        if file == Path("-"):
+            sys.stdout.write(text)
+        else:
+            contents[file] = text
+    if contents:
+        write_files(contents, force, folder)
+
+
+def show(run: RunRecord, quiet: bool) -> None:
+    """Prints the tables of a run."""
+    import shutil
+
+    from reports import render_terminal
+
+    if not quiet:
+        typer.echo(render_terminal(run, max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))))
+
+
+def name_files(files: Files) -> None:
+    """Says which files were written."""
+    for kind, file in files.items():
+        if file is not None and file != Path("-"):
+            typer.echo(f"{kind}: {file}")
+
+
+class Progress:
+    """A progress line with the time left, on a terminal only, and only for work of more than a second."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.shown = not quiet and sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        from time import monotonic
+
+        self.clock, self.start, self.drawn = monotonic, monotonic(), False
+        return self
+
+    def step(self, done: int, total: int, what: str) -> None:
+        """Says that `done` of `total` steps are finished and `what` is next."""
+        spent = self.clock() - self.start
+        if not self.shown or spent < 1:
+            return
+        left = f", {spent / done * (total - done):.0f} s left" if done else ""
+        filled = round(24 * done / max(total, 1))
+        sys.stderr.write(f"\r\x1b[K[{'#' * filled}{'.' * (24 - filled)}] {done}/{total}{left}  {what[:50]}")
+        sys.stderr.flush()
+        self.drawn = True
+
+    def __exit__(self, *_: object) -> None:
+        if self.drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

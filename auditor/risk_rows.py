@@ -1,0 +1,117 @@
+"""Risk rows: a measured figure and its companions as one row of the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.base import Attack, Goal
+from auditor.measure.intervals import Interval, excess
+from auditor.member_scoring import MemberFigure
+from auditor.model.record import NOT_APPLICABLE, Risk
+from auditor.posterior.links import Link
+from auditor.scoring import COUNT, RATE, Figure, Truth
+from scenarios.adversaries import Adversary
+
+WORST = 10
+
+
+def not_applicable(
+    attack: Attack,
+    adversary: Adversary,
+    link: Link | None,
+    reason: str,
+    sensitive: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Risk:
+    """The row of an attack that does not apply, with the reason."""
+    measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
+    return Risk(attack.name, adversary.name, link, measure, sensitive, params or {}, NOT_APPLICABLE, reason)
+
+
+def worst_rows(each: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> tuple[int, ...]:
+    """The row numbers (from 1) of the people with the highest figures above zero; ties by row number."""
+    if each is None or len(each) != len(rows):
+        return ()
+    order = np.lexsort((rows, -each))[:WORST]
+    return tuple(int(rows[i]) + 1 for i in order if each[i] > 0)
+
+
+def risk_row(
+    attack: Attack,
+    adversary: Adversary,
+    link: Link,
+    column: str | None,
+    figure: Figure,
+    baseline: Figure,
+    control: Figure | None,
+    kind: str | None,
+    truth: Truth,
+) -> Risk:
+    """The row of a figure beside its baseline and control."""
+    scale = figure.n if figure.kind == COUNT else 1.0
+    detail = dict(figure.detail)
+    limits = figure.interval
+
+    def companion(other: Figure | None) -> float | None:
+        if other is None or other.value is None or figure.measure == "m":
+            return None
+        return other.value / max(other.n, 1) * scale if figure.kind == COUNT else other.value
+
+    if control is None:
+        detail["no_control"] = "no record fits anybody who is not in the release, and none is left without the own one"
+    elif limits is not None and figure.value is not None and control.value is not None and control.interval is not None:
+        beyond = excess(figure.value, Interval(*limits), control.value, Interval(*control.interval))
+        if beyond is not None:
+            detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high}
+    value = figure.value
+    if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:
+        value = round(value)
+    return Risk(
+        attack.name,
+        adversary.name,
+        link,
+        figure.measure,
+        column,
+        figure.params,
+        value=value,
+        # somebody unsure of membership expects less than is found among people who are in: not the same question
+        expected=figure.expected if adversary.sure_of_membership else None,
+        baseline=companion(baseline),
+        control=companion(control),
+        control_kind=None if companion(control) is None else kind,
+        low=limits[0] if limits else None,
+        high=limits[1] if limits else None,
+        n=figure.n,
+        worst_rows=worst_rows(figure.each, truth.rows)
+        if figure.kind != RATE or figure.measure in ("mean", "success")
+        else (),
+        detail=detail,
+    )
+
+
+def member_row(
+    attack: Attack, adversary: Adversary, figure: MemberFigure, against: str, targets: NDArray[np.int64]
+) -> Risk:
+    """The row of a membership figure: members against one other group."""
+    low, high = figure.interval or (None, None)
+    return Risk(
+        attack.name,
+        adversary.name,
+        None,
+        figure.measure,
+        params=figure.params,
+        value=figure.value,
+        expected=figure.expected,
+        baseline=figure.baseline,
+        control=figure.control,
+        control_kind=None if figure.control is None else against,
+        low=low,
+        high=high,
+        n=figure.n,
+        worst_rows=worst_rows(figure.each, targets) if figure.params.get("score") == "posterior" else (),
+        detail=figure.detail or {},
+    )
