@@ -24,6 +24,7 @@ from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, RecordClaims
 from auditor.model.errors import UsageError
 from auditor.model.release import Kind
+from auditor.posterior.beliefs import Prior
 from auditor.posterior.matching import Cells
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
 
@@ -55,6 +56,8 @@ class Linking(Attack):
     def _per_class(self, view: View) -> float | None:
         """The number of classes (by what is known) over the number of people they cover in the register."""
         register = view.knowledge.register
+        if isinstance(view.beliefs, Prior):
+            return None  # without a release there are no classes
         if register is None or view.knowledge.membership is None or view.release.kind is not Kind.GENERALISED:
             return None
         release = view.release

@@ -111,7 +111,7 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
     found, top = beliefs.classes(truth.bucket)
     params = {"threshold": claims.threshold}
     mean = _rate("mean", right)
-    if claims.per_class is not None and mean.value is not None:
+    if claims.per_class is not None and mean.value:  # of people who are not in the release no record is theirs
         detail = {"over_records": mean.value, "over_people": claims.per_class}
         mean = Figure("mean", RATE, max(mean.value, claims.per_class), mean.n, None, right, detail=detail)
     edges = [0.0, 0.01, 0.02, 0.05, 0.09, 0.2, 0.34, 0.5, 1.0]

@@ -20,6 +20,7 @@ from attacks.linking import Linking
 from attacks.membership import Membership
 from auditor.model.errors import UsageError
 from auditor.model.release import Kind, Suppression
+from auditor.posterior.beliefs import Prior
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
 from tests.tables import World, beliefs_of, by_hand, figures
@@ -115,6 +116,18 @@ def test_linking_by_a_register() -> None:
     np.testing.assert_allclose(found["max"].each, [1 / 4, 1 / 4, 1 / 2, 1 / 2])
     assert found["mean"].value == pytest.approx(3 / 8)
     assert found["mean"].detail["over_people"] == pytest.approx(2 / 6)
+
+
+def test_the_mean_over_people_is_of_the_release_only() -> None:
+    # neither people without their own record nor a guess without the release have the 2 classes / 6 people in it
+    rows = {"zip": ["a", "b", "c", "c"], "ill": ILL[:4]}
+    people = {"zip": ["a", "b", "c", "c", "a", "a", "d", "d", "d", "d"]}
+    cells = {"zip": ["{a, b}", "{a, b}", "c", "c"]}
+    world = by_hand(without_age, rows, cells, population=people, membership=4 / 10)
+    left_out = LeaveOneOut(beliefs_of(world, Link.CONTAINMENT), world.bucket, world.fragment)
+    assert figures(Linking(), world, Link.CONTAINMENT, beliefs=left_out)["mean"].value == 0
+    prior = Prior(4, world.knowledge.priors, world.release.sizes)
+    assert figures(Linking(), world, Link.CONTAINMENT, beliefs=prior)["mean"].value == pytest.approx(1 / 4)
 
 
 def test_linking_by_a_register_with_nothing_known() -> None:
