@@ -69,11 +69,13 @@ class UnrelatedClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberClaims:
-    """This person is in the data: scores by name, higher for likelier members. `posterior` is a probability."""
+    """This person is in the data: scores by name, higher for likelier members. `posterior` is a probability; `doubt` says
+    why its estimate did not converge, where it did not."""
 
     scores: Mapping[str, Floats]
     population: str
     prior: float
+    doubt: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

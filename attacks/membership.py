@@ -22,6 +22,7 @@ import numpy as np
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
 from auditor.model.errors import UsageError
+from auditor.posterior.presence import CONVERGED
 
 
 @dataclass(frozen=True)
@@ -51,4 +52,7 @@ class Membership(Attack):
         beliefs = view.beliefs.membership(self.prior)
         scores = {"buckets": beliefs.buckets, "degree": beliefs.degree, "posterior": beliefs.posterior}
         source = "register" if view.knowledge.register is not None else "marginals of the release"
-        return MemberClaims(scores, source, self.prior)
+        doubt = None
+        if beliefs.gap >= CONVERGED:
+            doubt = f"the model of who is present misplaces {beliefs.gap:.1%} of the people"
+        return MemberClaims(scores, source, self.prior, doubt)

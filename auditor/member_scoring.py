@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.claims import MemberClaims
-from auditor.measure.intervals import auc, best_advantage, difference, roc, tpr_at_fpr, wilson
+from auditor.measure.intervals import auc, best_advantage, difference, excess, roc, tpr_at_fpr, wilson
 from auditor.posterior.beliefs import TIE
 
 Floats = NDArray[np.float64]
@@ -38,6 +38,7 @@ class MemberFigure:
     expected: float | None = None
     each: Floats | None = None
     detail: Mapping[str, Any] | None = None
+    doubt: str | None = None
 
 
 def score_members(
@@ -55,10 +56,10 @@ def score_members(
             baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
             chance = control[measure][0] if measure in control else None
             detail = _detail(members, others, inside, outside, name) if measure == "auc" else None
+            doubt = (members.doubt or others.doubt) if name == "posterior" else None
+            n = len(inside) + len(outside)
             figures.append(
-                MemberFigure(
-                    measure, value, len(inside) + len(outside), baseline, chance, interval, params, None, inside, detail
-                )
+                MemberFigure(measure, value, n, baseline, chance, interval, params, None, inside, detail, doubt)
             )
     matched = others.scores["buckets"] > 0
     if against == "outsiders":
@@ -129,7 +130,12 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
     value = float(prior * right(ours, True).mean() + (1 - prior) * right(theirs, False).mean())
     sure = prior * np.maximum(ours, 1 - ours).mean() + (1 - prior) * np.maximum(theirs, 1 - theirs).mean()
     n = len(ours) + len(theirs)
+    interval = wilson(value * n, n)
+    # the control: the same guesses about outsiders of whom the prior's share pose as members
+    chance = float(prior * right(theirs, True).mean() + (1 - prior) * right(theirs, False).mean())
+    beyond = excess(value, interval, chance, wilson(chance * len(theirs), len(theirs)))
+    detail = {} if beyond is None else {"excess": {"value": beyond.value, "low": beyond.low, "high": beyond.high}}
     params = {"score": "posterior", "against": "outsiders", "prior": prior, "population": members.population}
-    return MemberFigure(
-        "success", value, n, max(prior, 1 - prior), None, wilson(value * n, n), params, float(sure), ours
-    )
+    doubt = members.doubt or others.doubt
+    baseline = max(prior, 1 - prior)
+    return MemberFigure("success", value, n, baseline, chance, interval, params, float(sure), ours, detail, doubt)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attacks.base import Attack, Goal
 from auditor.measure.intervals import Interval, excess
 from auditor.member_scoring import MemberFigure
-from auditor.model.record import NOT_APPLICABLE, Risk
+from auditor.model.record import NOT_APPLICABLE, NOT_CONVERGED, OK, Risk
 from auditor.posterior.links import Link
 from auditor.scoring import COUNT, RATE, Figure, Truth
 from scenarios.adversaries import Adversary
@@ -67,6 +67,8 @@ def risk_row(
         beyond = excess(figure.value, Interval(*limits), control.value, Interval(*control.interval))
         if beyond is not None:
             detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high}
+    if control is not None:
+        detail["control_n"] = control.n
     value = figure.value
     if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:
         value = round(value)
@@ -104,6 +106,8 @@ def member_row(
         None,
         figure.measure,
         params=figure.params,
+        status=OK if figure.doubt is None else NOT_CONVERGED,
+        reason=figure.doubt,
         value=figure.value,
         expected=figure.expected,
         baseline=figure.baseline,

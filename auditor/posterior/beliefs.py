@@ -77,11 +77,13 @@ class RecordBeliefs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberBeliefs:
-    """For each target the number of matching buckets, the matching degree f(t), and P(in)."""
+    """For each target the number of matching buckets, the matching degree f(t), and P(in). `gap` is how far the fit
+    behind P(in) is from what the release says, 0 where none was needed (see `presence.py`)."""
 
     buckets: Floats
     degree: Floats
     posterior: Floats
+    gap: float = 0.0
 
 
 class Beliefs(ABC):
@@ -179,7 +181,9 @@ class Some(Beliefs):
 
     def membership(self, prior: float) -> MemberBeliefs:
         scores = self._everybody.membership(prior)
-        return MemberBeliefs(scores.buckets[self._which], scores.degree[self._which], scores.posterior[self._which])
+        return MemberBeliefs(
+            scores.buckets[self._which], scores.degree[self._which], scores.posterior[self._which], scores.gap
+        )
 
     def _all(self, values: Ints) -> Ints:
         """Values of the chosen targets as values of everybody, -1 for the others."""

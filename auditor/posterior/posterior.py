@@ -34,7 +34,7 @@ from auditor.posterior.beliefs import TIE, Beliefs, MemberBeliefs, RecordBeliefs
 from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import Floats, Ints, Masses, expand
-from auditor.posterior.presence import presence_of
+from auditor.posterior.presence import presence_of, register_presence
 
 
 class Posterior(Beliefs):
@@ -262,7 +262,10 @@ class Posterior(Beliefs):
         matched = np.bincount(entries.row, minlength=self.rows)[self.row_of].astype(np.float64)
         size = self.release.sizes[entries.bucket] if self.weighting is Weighting.SIZE else 1.0
         degree = np.bincount(entries.row, weights=self.w / size, minlength=self.rows)
-        return MemberBeliefs(matched, degree[self.row_of].astype(np.float64), self._present(prior))
+        register, gap = self.matching.knowledge.register, 0.0
+        if register is not None:
+            gap = register_presence(self.release, register, self.matching.suppression).gap
+        return MemberBeliefs(matched, degree[self.row_of].astype(np.float64), self._present(prior), gap)
 
 
 def least(row: Ints, loss: Floats, rows: int) -> NDArray[np.bool_]:

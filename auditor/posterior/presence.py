@@ -29,8 +29,20 @@ from auditor.posterior.candidates import Matching
 from auditor.posterior.matching import Floats, Ints, expand
 
 _ROUNDS = 300
-_CLOSE = 0.001
+_CLOSE = 1e-4
 _MOST = 1e9
+
+CONVERGED = 0.02
+"""The share of people who may be misplaced for the fit to count as converged."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Presence:
+    """The probability of being in the release for each person of a register, and how well the counts are met: `gap` is
+    the share of people who would have to be moved between cells."""
+
+    chance: Floats
+    gap: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,13 +56,13 @@ class _Fits:
 
 
 @lru_cache(maxsize=2)  # releases and registers are compared by identity: this is for the steps of one audit
-def register_presence(release: Release, register: Register, suppression: Suppression) -> Floats:
+def register_presence(release: Release, register: Register, suppression: Suppression) -> Presence:
     """For each person of the register the probability of being in the release, at the prior n/N; in a bucket that is a
     candidate, where suppressed rows are none."""
     columns = tuple(c for c in release.columns if c in register.codes)
     if not columns:
         withheld = 0 if suppression is Suppression.WILDCARD else release.suppressed_rows
-        return np.full(register.people, min((release.rows - withheld) / register.people, 1.0))
+        return Presence(np.full(register.people, min((release.rows - withheld) / register.people, 1.0)), 0.0)
     codes = np.column_stack([register.codes[c] for c in columns])
     matching = Matching(release, Knowledge(columns, codes), suppression)
     row_of, ways, _ = matching.rows(None)
@@ -67,7 +79,8 @@ def register_presence(release: Release, register: Register, suppression: Suppres
         blocks.append(_Fits(entry, cell, match.cells.count.astype(np.float64), people))
     first_guess = np.prod([_spread(block, len(entries.row)) for block in blocks], axis=0)
     per_row = np.bincount(entries.row, weights=first_guess, minlength=rows)[entries.row]
-    return _fit(blocks, entries.row, times, first_guess / per_row)[row_of]
+    chance, gap = _fit(blocks, entries.row, times, first_guess / per_row)
+    return Presence(chance[row_of], gap)
 
 
 def _spread(block: _Fits, entries: int) -> Floats:
@@ -76,9 +89,9 @@ def _spread(block: _Fits, entries: int) -> Floats:
     return np.bincount(block.entry, weights=share[block.cell], minlength=entries).astype(np.float64)
 
 
-def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> Floats:
-    """The presence of each row, `times` being how many people it stands for and `base` how likely each entry is a priori,
-    given that the person is present."""
+def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> tuple[Floats, float]:
+    """The presence of each row, and the gap. `times` is how many people a row stands for, `base` how likely each entry is a
+    priori, given that the person is present."""
     factors = [np.ones(len(block.count)) for block in blocks]
 
     def sums() -> list[Floats]:
@@ -90,8 +103,9 @@ def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> Floats:
         total = np.bincount(row, weights=odds, minlength=len(times)).astype(np.float64)
         return odds / (1 + total[row]), total / (1 + total)
 
+    gap = 0.0
     for _ in range(_ROUNDS):
-        off = 0.0
+        gap = 0.0
         for i, block in enumerate(blocks):
             chance, _ = chances()
             share = factors[i][block.cell] / np.maximum(sums()[i][block.entry], 1e-300)
@@ -103,10 +117,11 @@ def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> Floats:
             wanted = np.maximum(block.people - block.count, 1e-9 * block.people)
             step = np.divide(block.count * room, now * wanted, out=np.ones(len(now)), where=fitted)
             factors[i] = np.clip(factors[i] * step, 1 / _MOST, _MOST)
-            off = max(off, float(np.abs(now[fitted] / block.count[fitted] - 1).max(initial=0.0)))
-        if off < _CLOSE:
+            moved = np.abs(now[fitted] - block.count[fitted]).sum() / 2
+            gap = max(gap, float(moved / max(block.count[fitted].sum(), 1.0)))
+        if gap < _CLOSE:
             break
-    return chances()[1]
+    return chances()[1], gap
 
 
 def presence_of(
@@ -114,7 +129,7 @@ def presence_of(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """For people of whom these values are known: the mean presence of the register's people with the same values, and
     whether there are any."""
-    present = register_presence(matching.release, register, matching.suppression)
+    present = register_presence(matching.release, register, matching.suppression).chance
     places = [i for i, c in enumerate(columns) if c in register.codes]
     if not places:
         return np.full(len(codes), present.mean()), np.ones(len(codes), dtype=np.bool_)
