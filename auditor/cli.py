@@ -135,7 +135,7 @@ def anonymize(
     files, private = write_release(release, whose, output)
     if provenance is not None and private is not None:
         files[provenance] = private
-    write_files(files, force, output if len(release.blocks) > 1 else None)
+    write_files(files, force, output if len(release.blocks) > 1 else None, private=provenance)
     if not quiet:
         facts = class_facts(release)
         size = f"k = {facts.k}" if facts.k is not None else f"{len(facts.blocks)} blocks"

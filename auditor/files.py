@@ -206,10 +206,13 @@ def refuse_existing(files: Iterable[Path], force: bool, folder: Path | None = No
             raise UsageError(f"{file}: its folder {file.parent} must exist.")
 
 
-def write_files(contents: dict[Path, str], force: bool = False, folder: Path | None = None) -> None:
+def write_files(
+    contents: dict[Path, str], force: bool = False, folder: Path | None = None, private: Path | None = None
+) -> None:
     """Writes texts whole or not at all: all to temporary files first, then renamed into place one after the other.
 
-    `folder` is made where it is missing, and removed again where writing fails.
+    `folder` is made where it is missing, and removed again where writing fails. `private` is a file that only its owner may
+    read.
     """
     refuse_existing(contents, force, folder)
     waiting: list[tuple[str, Path]] = []
@@ -223,7 +226,7 @@ def write_files(contents: dict[Path, str], force: bool = False, folder: Path | N
             waiting.append((temporary, file))
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
                 stream.write(text)
-            os.chmod(temporary, 0o644)
+            os.chmod(temporary, 0o600 if file == private else 0o644)
         while waiting:
             temporary, file = waiting[0]
             os.replace(temporary, file)

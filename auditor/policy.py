@@ -18,27 +18,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from auditor.model.errors import PolicyError
-from auditor.model.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, ReleaseFacts, Risk
+from auditor.model.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, ReleaseFacts, Risk, SensitiveFacts
 
 _RELEASE = ("k", "classes", "suppressed_rows", "suppressed_share")
-_SENSITIVE = (
-    "alpha",
-    "l_distinct",
-    "l_entropy",
-    "l_recursive_c",
-    "t_equal",
-    "t_ordered",
-    "t_hierarchical",
-    "beta_basic",
-    "beta_enhanced",
-    "delta_disclosure",
-)
+_SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in ("column", "values", "l_recursive_l"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from auditor.measure.intervals import Interval, excess
 from auditor.member_scoring import MemberFigure
 from auditor.model.record import NOT_APPLICABLE, NOT_CONVERGED, OK, Risk
 from auditor.posterior.links import Link
-from auditor.scoring import COUNT, RATE, Figure, Truth
+from auditor.scoring import COUNT, Figure, Truth
 from scenarios.adversaries import Adversary
 
 WORST = 10
@@ -88,9 +88,7 @@ def risk_row(
         low=limits[0] if limits else None,
         high=limits[1] if limits else None,
         n=figure.n,
-        worst_rows=worst_rows(figure.each, truth.rows)
-        if figure.kind != RATE or figure.measure in ("mean", "success")
-        else (),
+        worst_rows=worst_rows(figure.hit, truth.rows),
         detail=detail,
     )
 

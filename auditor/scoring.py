@@ -48,7 +48,8 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """One measured figure. `each` is its part for every target (to find the worst), `kind` how it is an average."""
+    """One measured figure. `each` is its part for every target, `hit` how badly each target is hit (to name the worst;
+    None where nobody is worse off than another), `kind` how it is an average."""
 
     measure: str
     kind: str
@@ -58,6 +59,7 @@ class Figure:
     each: Floats | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
+    hit: Floats | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -71,11 +73,16 @@ class Figure:
 def _rate(measure: str, each: Floats, expected: Floats | None = None, **more: Any) -> Figure:
     mean = float(each.mean()) if len(each) else None
     believed = float(expected.mean()) if expected is not None and len(expected) else None
-    return Figure(measure, RATE, mean, len(each), believed, each, **more)
+    hit = each if expected is None else each * expected
+    return Figure(measure, RATE, mean, len(each), believed, each, hit=hit, **more)
 
 
-def _count(measure: str, each: Floats, expected: float | None = None, **more: Any) -> Figure:
-    return Figure(measure, COUNT, float(each.sum()), len(each), expected, each, **more)
+def _count(
+    measure: str, each: Floats, degree: Floats | None = None, expected: float | None = None, **more: Any
+) -> Figure:
+    """A count; `degree` is the figure that decided who counts."""
+    hit = None if degree is None else each * degree
+    return Figure(measure, COUNT, float(each.sum()), len(each), expected, each, hit=hit, **more)
 
 
 def _above(probability: Floats, limit: float) -> Floats:
@@ -117,7 +124,7 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
     edges = [0.0, 0.01, 0.02, 0.05, 0.09, 0.2, 0.34, 0.5, 1.0]
     counts = _histogram(right, edges)
     return [
-        Figure("max", EXTREME, float(right.max()) if len(right) else None, len(right), None, right),
+        Figure("max", EXTREME, float(right.max()) if len(right) else None, len(right), None, right, hit=right),
         Figure(
             mean.measure,
             RATE,
@@ -126,10 +133,11 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
             None,
             right,
             detail={**mean.detail, "histogram": {"edges": edges, "counts": counts}},
+            hit=right,
         ),
-        _count("at_risk", _above(right, claims.threshold), params=params),
+        _count("at_risk", _above(right, claims.threshold), right, params=params),
         _rate("success", np.where(named, 1 / records.tied, 0.0), records.best),
-        _count("class_found", found, float(top.sum())),
+        _count("class_found", found, expected=float(top.sum())),
     ]
 
 
@@ -164,8 +172,8 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     counts = _histogram(top, edges)
     shown = _shown(values, truth)
     return [
-        _count("certain", _above(top, 1 - 2 * TIE), detail=shown),
-        _count("above", _above(top, claims.tau), params={"tau": claims.tau}, detail=shown),
+        _count("certain", _above(top, 1 - 2 * TIE), top, detail=shown),
+        _count("above", _above(top, claims.tau), top, params={"tau": claims.tau}, detail=shown),
         _rate(
             "success",
             _right_top(values, truth.codes),
@@ -209,7 +217,7 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
         shown = {"window": flat[0] if len(flat) == 1 else flat}
     width = {"width": claims.width}
     figures = [
-        Figure("max", EXTREME, float(near.max()) if len(near) else None, len(near), None, near, params, detail),
+        Figure("max", EXTREME, float(near.max()) if len(near) else None, len(near), None, near, params, detail, near),
         Figure(
             "mean",
             RATE,
@@ -219,8 +227,9 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
             near,
             params,
             detail,
+            near,
         ),
-        _count("above", _above(near, claims.tau), params={**params, "tau": claims.tau}),
+        _count("above", _above(near, claims.tau), near, params={**params, "tau": claims.tau}),
         Figure(
             "window",
             EXTREME,
@@ -230,6 +239,7 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
             window,
             width,
             {**detail, **shown},
+            window,
         ),
         _rate("success", held[known], window[known], params=width, detail=shown),
     ]
@@ -297,6 +307,6 @@ def score_unrelated(claims: UnrelatedClaims, truth: Truth) -> list[Figure]:
     params = {"reading": claims.reading, "level": claims.level}
     return [
         _rate("mean", unrelated, believes[row] if frequency else None, params=params),
-        _count("above", _above(unrelated, claims.tau), params={**params, "tau": claims.tau}),
+        _count("above", _above(unrelated, claims.tau), unrelated, params={**params, "tau": claims.tau}),
         _rate("top", believed, doubts[row] if frequency else None, params=params, detail=_shown(values, truth)),
     ]

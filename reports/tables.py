@@ -41,6 +41,8 @@ _STATISTICS = (
 )
 _SHOWN_WORST = 20
 _PLAIN = ("reading", "score", "against")  # parameters whose value says enough without the name
+_UNSAID = ("prior", "population")  # assumptions that all rows of an attack share; the record has them
+_UTILITY = ("statistic", "k")  # what tells utility figures apart; the record has the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ def measure_text(risk: Risk, said: Collection[str] = ()) -> str:
     """The measure with its parameters, less those already `said`: `above (tau=0.5)`."""
     plain = [key for key in _PLAIN if key in risk.params and key not in said]
     parts = [clean(risk.params[key], 40) for key in plain]
-    if rest := settings(risk.params, {*said, *plain}):
+    if rest := settings(risk.params, {*said, *plain, *_UNSAID}):
         parts.append(rest)
     given = ", ".join(parts)
     return clean(risk.measure, 40) + (f" ({given})" if given else "")
@@ -235,7 +237,7 @@ def utility_table(rows: Sequence[Utility]) -> Table:
     for row in rows:
         value = finite(row.value)
         known = row.status == OK and value is not None
-        given = settings(row.params)
+        given = ", ".join(clean(row.params[key], 40) for key in _UTILITY if row.params.get(key) is not None)
         bounds = interval(finite(row.low), finite(row.high)) if known else ""
         shown = " ".join(part for part in (number(value), bounds) if part) if known else _status(row.status)
         note = f"{clean(row.better, 20)} is better" if known else clean(row.reason or "no reason given")
