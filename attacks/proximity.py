@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, WindowClaims
+from auditor.measure.nearness import largest_m, slack
 from auditor.model.errors import UsageError
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -65,7 +66,7 @@ class Proximity(Attack):
         width = self.width if self.width is not None else (0.05 * domain.width if self.relative else epsilon)
         values = view.beliefs.values(view.sensitive)
         start, row, mass = best_windows(values, domain.numbers, width)
-        m = None if self.relative else largest_m(view, epsilon)
+        m = None if self.relative else _published_m(view, epsilon)
         return WindowClaims(values, domain.numbers, epsilon, self.relative, width, self.tau, start, row, mass, m)
 
 
@@ -78,7 +79,7 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     code = rows.indices[keep].astype(np.int64)
     number = numbers[code]
     # where the window ends, as a code: integers, so ends are exact
-    beyond = np.searchsorted(numbers, number + width + _slack(numbers), side="right")
+    beyond = np.searchsorted(numbers, number + width + slack(numbers), side="right")
     inside = values.between(row, code, beyond)
     best = np.zeros(rows.shape[0])
     np.maximum.at(best, row, inside)
@@ -86,7 +87,7 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     return number[top], row[top], best
 
 
-def largest_m(view: View, epsilon: float) -> float | None:
+def _published_m(view: View, epsilon: float) -> float | None:
     """The largest m for which the published classes are (ε,m)-anonymous; None where cells are not single numbers."""
     assert view.sensitive is not None
     block = view.release.block_of(view.sensitive)
@@ -96,17 +97,4 @@ def largest_m(view: View, epsilon: float) -> float | None:
     number = labels.low[chosen][counted]
     if (labels.counts[chosen][counted] != 1).any() or np.isnan(number).any() or not len(number):
         return None
-    bucket = block.bucket[counted].astype(np.int64)
-    distinct, rank = np.unique(number, return_inverse=True)
-    key = np.sort(bucket * (len(distinct) + 1) + rank.reshape(-1))
-    bucket, rank = np.divmod(key, len(distinct) + 1)
-    low = np.searchsorted(distinct, distinct[rank] - epsilon - _slack(distinct), side="left")
-    high = np.searchsorted(distinct, distinct[rank] + epsilon + _slack(distinct), side="right")
-    base = bucket * (len(distinct) + 1)
-    near = np.searchsorted(key, base + high) - np.searchsorted(key, base + low)
-    return float(1 / (near / view.release.sizes[bucket]).max())
-
-
-def _slack(numbers: Floats) -> float:
-    """What two numbers may differ by and still count as equal: float noise in sums of such numbers."""
-    return 1e-12 * float(np.abs(numbers).max(initial=0.0))
+    return largest_m(block.bucket[counted].astype(np.int64), number, epsilon)

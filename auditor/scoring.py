@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from attacks.claims import RecordClaims, SeveralClaims, UnrelatedClaims, ValueClaims, WindowClaims
 from auditor.measure.intervals import wilson
+from auditor.measure.nearness import slack
 from auditor.model.domain import Domain
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -185,9 +186,9 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
 
 def _within(claims: WindowClaims, low: Floats, high: Floats, row: Ints) -> Floats:
     """The mass of the given rows between numbers low and high, both inclusive."""
-    slack = 1e-12 * float(np.abs(claims.numbers).max(initial=0.0))
-    first = np.searchsorted(claims.numbers, low - slack, side="left")
-    last = np.searchsorted(claims.numbers, high + slack, side="right")
+    noise = slack(claims.numbers)
+    first = np.searchsorted(claims.numbers, low - noise, side="left")
+    last = np.searchsorted(claims.numbers, high + noise, side="right")
     return claims.values.between(row, first, last)
 
 
@@ -271,14 +272,14 @@ def _expected_near(claims: WindowClaims) -> Floats:
 def _held(claims: WindowClaims, true: Floats, tied: Ints) -> Floats:
     """For each target the share of its tied windows that hold the true number."""
     row_of = claims.values.row_of
-    slack = 1e-12 * float(np.abs(claims.numbers).max(initial=0.0))
+    noise = slack(claims.numbers)
     order = np.argsort(claims.row, kind="stable")
     start, row = claims.start[order], claims.row[order]
     first = np.searchsorted(row, row_of)
     targets = np.repeat(np.arange(len(row_of)), tied[row_of])
     place = np.arange(len(targets)) - np.repeat(np.cumsum(tied[row_of]) - tied[row_of], tied[row_of])
     window = start[first[targets] + place]
-    inside = (window - slack <= true[targets]) & (true[targets] <= window + claims.width + slack)
+    inside = (window - noise <= true[targets]) & (true[targets] <= window + claims.width + noise)
     return np.bincount(targets, weights=inside, minlength=len(row_of)) / np.maximum(tied[row_of], 1)
 
 
