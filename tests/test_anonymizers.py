@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import anonymizers
 from anonymizers import ANONYMIZERS
 from auditor.measure.classes import class_facts
+from auditor.measure.nearness import largest_m
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.provenance import Provenance
 from auditor.model.release import Kind, Release
@@ -51,7 +52,19 @@ VALUES = {
 BLOCKS = (("age", "grade"), ("city", "team", "note"), ("disease", "income"))
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "identity": [{}],
-    "mondrian": [{"k": 3}, {"k": 2, "l": 2}, {"k": 4, "strict": False}, {"k": 1}],
+    "mondrian": [
+        {"k": 3},
+        {"k": 2, "l": 2},
+        {"k": 4, "strict": False},
+        {"k": 1},
+        {"k": 2, "l": 2, "diversity": "entropy"},
+        {"k": 2, "l": 2, "diversity": "recursive", "c": 3},
+        {"k": 2, "t": 0.3},
+        {"k": 2, "t": 0.2, "closeness": "ordered", "sensitive": "income"},
+        {"k": 2, "t": 0.3, "closeness": "hierarchical", "strict": False},
+        {"k": 2, "alpha": 0.6, "l": 2},
+        {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income"},
+    ],
     "anatomy": [{"l": 2}, {"l": 2, "sensitive": "income"}],
     "slicing": [{"columns": BLOCKS, "bucket_size": 3}, {"columns": BLOCKS, "bucket_size": 2, "partition": "random"}],
 }
@@ -100,22 +113,48 @@ def check_promise(release: Release, settings: dict[str, Any]) -> None:
     if release.method == "mondrian":
         assert facts.k is not None
         assert facts.k >= settings["k"]
+    figures = {f.column: f for f in facts.sensitive}[settings.get("sensitive", "disease")]
     if "l" in settings:
-        column = settings.get("sensitive", "disease")
-        distinct = {f.column: f.l_distinct for f in facts.sensitive}[column]
-        assert distinct is not None
-        assert distinct >= settings["l"]
+        assert (figures.l_distinct or 0) >= settings["l"]
+    if settings.get("diversity") == "entropy":
+        assert (figures.l_entropy or 0) >= settings["l"] - 1e-9
+    if settings.get("diversity") == "recursive":
+        assert figures.l_recursive_c is not None
+        assert figures.l_recursive_c < settings["c"]
+    if "t" in settings:
+        reached = getattr(figures, f"t_{settings.get('closeness', 'equal')}")
+        assert reached is not None
+        assert reached <= settings["t"] + 1e-9
+    if "alpha" in settings:
+        assert (figures.alpha or 1) <= settings["alpha"] + 1e-9
+    if "m" in settings:
+        block = release.blocks[0]
+        numbers = release.labels["income"].low[block.cell("income")]
+        assert largest_m(block.bucket.astype(np.int64), numbers, settings["epsilon"]) >= settings["m"] - 1e-9
     if release.method == "slicing":
         assert release.sizes.min() >= settings["bucket_size"]
 
 
 def impossible(name: str, settings: dict[str, Any], table: Table) -> bool:
-    """Whether no release of this table can keep the promise."""
-    counts = np.unique(table.codes[settings.get("sensitive", "disease")], return_counts=True)[1]
-    few = table.rows < settings.get("k", settings.get("bucket_size", 1))
-    undiverse = name == "mondrian" and len(counts) < (settings.get("l") or 1)
-    ineligible = name == "anatomy" and counts.max() * settings["l"] > table.rows
-    return bool(few or undiverse or ineligible)
+    """Whether no release of this table can keep the promise: not even one class of all rows does."""
+    codes = table.codes[settings.get("sensitive", "disease")]
+    counts = np.sort(np.unique(codes, return_counts=True)[1])[::-1]
+    share = counts / table.rows
+    l = settings.get("l", 1)
+    if table.rows < settings.get("k", settings.get("bucket_size", 1)):
+        return True
+    if name == "anatomy":
+        return bool(counts[0] * l > table.rows)
+    broken = [len(counts) < l, share[0] > settings.get("alpha", 1) + 1e-9]
+    if settings.get("diversity") == "entropy":
+        broken.append(np.exp(-(share * np.log(share)).sum()) < l - 1e-9)
+    if settings.get("diversity") == "recursive":
+        broken.append(counts[0] >= settings["c"] * counts[l - 1 :].sum())
+    if "m" in settings:
+        numbers = np.array([float(text) for text in table.texts("income")])
+        near = (np.abs(numbers[:, None] - numbers[None, :]) <= settings["epsilon"]).mean(axis=1).max()
+        broken.append(near > 1 / settings["m"] + 1e-9)
+    return bool(any(broken))
 
 
 @pytest.mark.parametrize(("name", "settings"), cases())
