@@ -5,7 +5,7 @@ values have any; what is left over (fewer than l tuples, of different values) jo
 tables are published, quasi-identifiers and sensitive values, joined only by the group's number: nobody's value is known
 better than 1/l, while every quasi-identifier stays exact.
 
-Paper: X. Xiao, Y. Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006; the bucketization of seed 003.
+Paper: X. Xiao, Y. Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006.
 Decided here: data in which one value has more than n/l tuples cannot be grouped so and are refused. With several
 sensitive columns they stay together in the second table; the promise is for the one that `sensitive` names (default: the
 first of the schema). Neutral columns go with the quasi-identifiers.
@@ -42,8 +42,8 @@ class Anatomy(Anonymizer):
     def __post_init__(self) -> None:
         at_least("anatomy: l", self.l, 2)
 
-    def promises(self) -> tuple[str, ...]:
-        return (f"l = {self.l} distinct" + (f" {self.sensitive}" if self.sensitive else ""),)
+    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
+        return (f"l = {self.l} distinct {sensitive or self.sensitive or 'sensitive values'}",)
 
     def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
         column = sensitive_column(table, self.sensitive, self.name)
@@ -52,7 +52,7 @@ class Anatomy(Anonymizer):
         first = [c for c in published_columns(table) if c not in apart]
         if not first:
             raise PromiseError("anatomy: the schema must name at least one column that is not sensitive.")
-        return self.publish(table, {}, {}, [first, apart], group, rng)
+        return self.publish(table, {}, {}, [first, apart], group, rng, column)
 
     def _groups(
         self, table: Table, column: str, rng: np.random.Generator

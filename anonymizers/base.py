@@ -36,8 +36,8 @@ class Anonymizer(Plugin):
         """A release of the table, and apart from it which row became which record."""
 
     @abstractmethod
-    def promises(self) -> tuple[str, ...]:
-        """What the release holds, in words that the record repeats ("k = 5")."""
+    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
+        """What the release holds, in words that the record repeats ("k = 5"); `sensitive` is the column they are about."""
 
     @property
     def title(self) -> str:
@@ -59,13 +59,24 @@ class Anonymizer(Plugin):
         blocks: Sequence[Sequence[str]],
         bucket: NDArray[np.int64] | None,
         rng: np.random.Generator,
+        sensitive: str | None = None,
     ) -> tuple[Release, Provenance]:
-        """Publishes with this method's name, settings and promises; columns without labels go out as they are."""
+        """Publishes with this method's name, settings and promises (about the column `sensitive`, where they are about one);
+        columns without labels go out as they are."""
         for column in (c for block in blocks for c in block if c not in cells):
             labels[column] = Labels.exact(table.domains[column])
             cells[column] = table.codes[column]
         return publish(
-            table.schema, labels, cells, blocks, bucket, rng, self.title, self.name, self.settings(), self.promises()
+            table.schema,
+            labels,
+            cells,
+            blocks,
+            bucket,
+            rng,
+            self.title,
+            self.name,
+            self.settings(),
+            self.promises(sensitive),
         )
 
 

@@ -1,9 +1,9 @@
 """Identity: identifying columns are removed, and nothing else is done.
 
-The floor of every comparison, and what Table I of seed 002 is: an adversary who knows the quasi-identifiers finds the
+The floor of every comparison, and what Table I of the paper is: an adversary who knows the quasi-identifiers finds the
 record by linking.
 
-Paper: E. Poovammal, M. Ponnavaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
+Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Identity(Anonymizer):
 
     name: ClassVar[str] = "identity"
     summary: ClassVar[str] = "Removes identifying columns and nothing else: the floor of every comparison."
-    paper: ClassVar[str] = "Poovammal & Ponnavaikko 2009, Table I"
+    paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009, Table I"
 
-    def promises(self) -> tuple[str, ...]:
+    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return ()
 
     def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:

@@ -9,7 +9,7 @@ Constraints add up: k; `l` with `diversity` distinct, entropy or recursive (with
 or hierarchical; `alpha`; `epsilon` with `m`. All but k are about the sensitive column that `sensitive` names (default: the
 first of the schema).
 
-Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian Multidimensional K-Anonymity", ICDE 2006 (seed 003 [6]).
+Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian Multidimensional K-Anonymity", ICDE 2006.
 Decided here: columns with a taxonomy are cut into the children of their common node; ties between columns go to the
 first in the schema; a missing value is a value apart, cut off before others. (ε,m) goes with strict cuts only: classes
 of relaxed ones that end with the same labels are one class to a reader, and (ε,m) need not hold for their union.
@@ -86,8 +86,8 @@ class Mondrian(Anonymizer):
             if value is not None and value <= 0:
                 raise UsageError(f"mondrian: {name} must be above 0. Got {value:g}.")
 
-    def promises(self) -> tuple[str, ...]:
-        about = f" {self.sensitive}" if self.sensitive else ""
+    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
+        about = f" ({sensitive or self.sensitive})" if sensitive or self.sensitive else ""
         said = [f"k = {self.k}"]
         if self.l is not None:
             kind = f"recursive, c = {self.c:g}" if self.c is not None else str(self.diversity)
@@ -100,11 +100,17 @@ class Mondrian(Anonymizer):
             said.append(f"({self.epsilon:g}, {self.m:g})-anonymity{about}")
         return tuple(said)
 
+    def _about(self, table: Table) -> str | None:
+        """The sensitive column that the constraints are about; None where only k is asked for."""
+        if all(value is None for value in (self.l, self.t, self.alpha, self.epsilon)):
+            return None
+        return sensitive_column(table, self.sensitive, self.name)
+
     def _constraints(self, table: Table) -> list[Constraint]:
         found: list[Constraint] = [Size(self.k, table.rows)]
-        if all(value is None for value in (self.l, self.t, self.alpha, self.epsilon)):
+        column = self._about(table)
+        if column is None:
             return found
-        column = sensitive_column(table, self.sensitive, self.name)
         if self.l is not None and self.diversity is Diversity.DISTINCT:
             found.append(DistinctValues(self.l, table, column))
         elif self.l is not None and self.diversity is Diversity.ENTROPY:
@@ -136,4 +142,4 @@ class Mondrian(Anonymizer):
                 groups[rows] = done
                 done += 1
         labels, cells = generalise(table, quasi, groups)
-        return self.publish(table, labels, cells, [published_columns(table)], None, rng)
+        return self.publish(table, labels, cells, [published_columns(table)], None, rng, self._about(table))

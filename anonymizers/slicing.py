@@ -6,7 +6,7 @@ a part has fewer than twice `bucket_size` rows; `"random"` fills buckets at rand
 `bucket_size` rows.
 
 Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing: A New Approach for Privacy Preserving Data Publishing", IEEE TKDE
-2012 (seed 003), the membership experiments of which form buckets by size.
+2012, the membership experiments of which form buckets by size.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Slicing(Anonymizer):
                 f"Got {[list(block) for block in self.columns]}."
             )
 
-    def promises(self) -> tuple[str, ...]:
+    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"buckets of at least {self.bucket_size}",)
 
     def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:

@@ -33,13 +33,18 @@ class Goal(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The adversary's whole world. `sensitive` is the column in question for attribute attacks."""
+    """The adversary's whole world. `sensitive` is the column in question for attribute attacks.
+
+    `blind` marks the baseline: the beliefs are the prior's, and an attack that reads more from the release than domains and
+    taxonomies must not do so.
+    """
 
     release: Release
     knowledge: Knowledge
     beliefs: Beliefs
     link: Link | None = None
     sensitive: str | None = None
+    blind: bool = False
 
     @property
     def domain(self) -> Domain:

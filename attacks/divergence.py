@@ -1,13 +1,13 @@
 """Divergence: this person is believed to have something unrelated.
 
-A harm rather than a gain: a release that hides the truth among unrelated values makes people believe them. Seed 002 calls it
+A harm rather than a gain: a release that hides the truth among unrelated values makes people believe them. The paper calls it
 worse than releasing the actual disease. Two values are unrelated where their lowest common ancestor in the taxonomy lies
 at or above `level` (0 is the root).
 
 Two readings: `frequency` weighs values by the posterior; `distinct` counts the distinct values that have any mass alike,
 as the paper does (Table IV: Girija 50 % stomach cancer; 25 % by frequency). Both are computed unless one is asked for.
 
-Paper: E. Poovammal, M. Ponnavaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
+Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Divergence(Attack):
 
     name: ClassVar[str] = "divergence"
     summary: ClassVar[str] = "Measures how far a release makes people believe something unrelated to the truth."
-    paper: ClassVar[str] = "Poovammal & Ponnavaikko 2009, Table IV"
+    paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009, Table IV"
     goal: ClassVar[Goal] = Goal.ATTRIBUTE
     claim: ClassVar[str] = "This person is believed to have something unrelated (a harm)."
     needs: ClassVar[str] = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."
@@ -52,6 +52,8 @@ class Divergence(Attack):
     def __post_init__(self) -> None:
         if self.level < 0:
             raise UsageError(f"divergence: level must be at least 0 (the root). Got {self.level}.")
+        if not 0 <= self.tau < 1:
+            raise UsageError(f"divergence: tau must be at least 0 and below 1. Got {self.tau}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         assert view.sensitive is not None

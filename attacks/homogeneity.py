@@ -4,7 +4,8 @@ k-anonymity hides which record is whose, but not what all of them share: where e
 value, the value is known. The claim is the likeliest value under the posterior P(t, s); a claim among m tied values counts
 1/m, since anything else would depend on row order.
 
-Papers: A. Machanavajjhala et al., "l-Diversity", ICDE 2006; seed 002, Table III (Girija: Bronchitis with 100 %).
+Papers: A. Machanavajjhala et al., "l-Diversity", ICDE 2006; Poovammal and Ponnaivaikko 2009, Table III (Girija:
+Bronchitis with 100 %).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Homogeneity(Attack):
     summary: ClassVar[str] = (
         "Reads off the sensitive value that everybody who fits has in common, or the likeliest one."
     )
-    paper: ClassVar[str] = "Machanavajjhala et al. 2006; Poovammal & Ponnavaikko 2009, Table III"
+    paper: ClassVar[str] = "Machanavajjhala et al. 2006; Poovammal & Ponnaivaikko 2009, Table III"
     goal: ClassVar[Goal] = Goal.ATTRIBUTE
     claim: ClassVar[str] = "This person has exactly this value."
     needs: ClassVar[str] = "Some quasi-identifiers of the person, and a published sensitive column."

@@ -10,7 +10,7 @@ journalist's mean is the larger of the mean over records, (1/n) Σ f/F, and that
 the first.
 
 Papers: P. Samarati, L. Sweeney 1998; K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013;
-the linking attack of seed 002 (Tables I and II: Barbie).
+Poovammal and Ponnaivaikko 2009 (Tables I and II: Barbie).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, RecordClaims
 from auditor.model.errors import UsageError
 from auditor.model.release import Kind
-from auditor.posterior.beliefs import Prior
 from auditor.posterior.matching import Cells
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
 
@@ -35,7 +34,7 @@ class Linking(Attack):
 
     name: ClassVar[str] = "linking"
     summary: ClassVar[str] = "Finds the record of a person by what is known of them."
-    paper: ClassVar[str] = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnavaikko 2009, Tables I and II"
+    paper: ClassVar[str] = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnaivaikko 2009, Tables I and II"
     goal: ClassVar[Goal] = Goal.IDENTITY
     claim: ClassVar[str] = "This person is this record."
     needs: ClassVar[str] = (
@@ -55,13 +54,12 @@ class Linking(Attack):
 
     def _per_class(self, view: View) -> float | None:
         """The number of classes (by what is known) over the number of people they cover in the register."""
-        register = view.knowledge.register
-        if isinstance(view.beliefs, Prior):
-            return None  # without a release there are no classes
-        if register is None or view.knowledge.membership is None or view.release.kind is not Kind.GENERALISED:
+        register, release = view.knowledge.register, view.release
+        if view.blind or register is None or not view.knowledge.anybody or release.kind is not Kind.GENERALISED:
             return None
-        release = view.release
         known = [c for c in release.quasi if c in view.knowledge.columns]
+        if any(c not in register.codes for c in known):
+            return None  # the register does not say who fits
         cells = Cells.of(release.blocks[0], known, len(release.sizes))
         counted = np.unique(cells.pattern[~release.suppressed[cells.bucket]])
         population = RegisterPopulation(register, IndependentPopulation.from_release(release))

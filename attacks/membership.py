@@ -9,7 +9,7 @@ For somebody who is not in the data few or no buckets match what is known. Three
 
 Suppressed rows are candidates for everybody here, so nobody is certainly out while one exists.
 
-Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012, section on membership disclosure (seed 003).
+Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012, section on membership disclosure.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ mass within ±ε of the true value, which is the paper's x/|G| for a class G.
 largest m for which it holds is one over the largest such share, computed from the published classes.
 
 Papers: J. Li, Y. Tao, X. Xiao, "Preservation of Proximity Privacy in Publishing Numerical Sensitive Data", SIGMOD 2008;
-seed 002, Table IV (Girija's income in [10000, 10030] with 75 %).
+Poovammal and Ponnaivaikko 2009, Table IV (Girija's income in [10000, 10030] with 75 %).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, WindowClaims
-from auditor.measure.nearness import largest_m, slack
+from auditor.measure.nearness import largest_m, upper
 from auditor.model.errors import UsageError
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -40,7 +40,7 @@ class Proximity(Attack):
 
     name: ClassVar[str] = "proximity"
     summary: ClassVar[str] = "Pins a person's number down to a short interval."
-    paper: ClassVar[str] = "Li, Tao & Xiao 2008; Poovammal & Ponnavaikko 2009, Table IV"
+    paper: ClassVar[str] = "Li, Tao & Xiao 2008; Poovammal & Ponnaivaikko 2009, Table IV"
     goal: ClassVar[Goal] = Goal.ATTRIBUTE
     claim: ClassVar[str] = "This person's number lies in this short interval."
     needs: ClassVar[str] = "Some quasi-identifiers of the person, and a published numeric sensitive column."
@@ -56,6 +56,8 @@ class Proximity(Attack):
         for name, value in (("epsilon", self.epsilon), ("width", self.width)):
             if value is not None and value < 0:
                 raise UsageError(f"proximity: {name} must be at least 0. Got {value}.")
+        if not 0 <= self.tau < 1:
+            raise UsageError(f"proximity: tau must be at least 0 and below 1. Got {self.tau}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         assert view.sensitive is not None
@@ -79,7 +81,7 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     code = rows.indices[keep].astype(np.int64)
     number = numbers[code]
     # where the window ends, as a code: integers, so ends are exact
-    beyond = np.searchsorted(numbers, number + width + slack(numbers), side="right")
+    beyond = np.searchsorted(numbers, upper(number, width), side="right")
     inside = values.between(row, code, beyond)
     best = np.zeros(rows.shape[0])
     np.maximum.at(best, row, inside)

@@ -31,20 +31,23 @@ from auditor.model.record import (
     AdversaryFacts,
     AttackFacts,
     AuditRecord,
+    PolicyVerdict,
+    ReleaseFacts,
     Risk,
 )
 from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
 from auditor.model.table import Table
 from auditor.policy import Policy
-from auditor.posterior.beliefs import Beliefs, Prior, Some
+from auditor.posterior.beliefs import Prior
 from auditor.posterior.candidates import Matching
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.posterior import Posterior
 from auditor.risk_rows import member_row, not_applicable, risk_row
-from auditor.scoring import Figure, Truth, score
+from auditor.scoring import Figure, Truth
 from auditor.subjects import Subject, read_subject
+from auditor.trials import Side, trial
 from auditor.version import VERSION
 from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary, register_of
 from scenarios.fakes import fake_tuples
@@ -61,6 +64,8 @@ Progress = Callable[[int, int, str], None]
 DEFAULT_SEED = 2026
 MOST_CONTROLS = 20_000
 MOST_FAKES = 5_000
+MOST_ENTRIES = 2_000_000
+LEAST_SAMPLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,7 @@ class Options:
     suppression: Suppression = Suppression.EXCLUDED
     weighting: Weighting = Weighting.SIZE
     utility: bool = True
+    recursive_l: int = 2
 
 
 def run_audit(subject: Subject, options: Options, progress: Progress | None = None) -> AuditRecord:
@@ -126,7 +132,8 @@ class _Audit:
     def record(self) -> AuditRecord:
         subject, options = self.subject, self.options
         risks = [risk for adversary in self.adversaries for risk in self._by(adversary)]
-        facts = class_facts(self.release, options.suppression)
+        facts = class_facts(self.release, options.suppression, options.recursive_l)
+        facts = replace(facts, identifiers=subject.identifiers)
         self.progress(self.done, self._steps(), "utility")
         utility = []
         if options.utility:
@@ -137,18 +144,34 @@ class _Audit:
             )
         quasi = self.release.schema.quasi
         register = None if subject.population is None else subject.population.rows
+        adversaries = tuple(
+            AdversaryFacts(a.name, a.sentence(quasi, register), a.stance, a.columns(quasi)) for a in self.adversaries
+        )
         return AuditRecord(
             seed=options.seed,
             release=facts,
             risks=tuple(risks),
             utility=tuple(utility),
-            policy=None if options.policy is None else options.policy.judge(facts, risks),
-            adversaries=tuple(AdversaryFacts(a.name, a.sentence(quasi, register)) for a in self.adversaries),
+            policy=self._verdict(facts, risks, adversaries),
+            adversaries=adversaries,
             attacks=tuple(AttackFacts(a.name, a.goal, a.claim, a.lowered_by, a.paper) for a in self.attacks),
             inputs=subject.inputs,
             notes=(*subject.notes, *self.notes),
             tool={"name": "auditor", "version": VERSION},
         )
+
+    def _verdict(
+        self, facts: ReleaseFacts, risks: list[Risk], adversaries: tuple[AdversaryFacts, ...]
+    ) -> PolicyVerdict | None:
+        """What the policy says. It is about the release, so there is no verdict where only some people were attacked."""
+        if self.options.policy is None:
+            return None
+        if self.options.targets is not None:
+            self.notes.append(
+                "The policy was not judged: it is about the whole release, and only some people were attacked."
+            )
+            return None
+        return self.options.policy.judge(facts, risks, adversaries)
 
     def _attacks(self) -> list[Attack]:
         names = self.options.attacks or tuple(ATTACKS.all())
@@ -191,7 +214,7 @@ class _Audit:
         for column in self.release.sensitive:
             domain = self.release.labels[column].domain
             people = self.subject.people
-            if people is not None and column in people.codes:
+            if people is not None and column in people.codes and (people.codes[column] >= 0).all():
                 counts = np.bincount(people.codes[column], minlength=domain.size).astype(np.float64)
             else:
                 labels = self.release.labels[column]
@@ -225,11 +248,17 @@ class _Audit:
         if not attacks:
             return
         if subject.people is None or subject.provenance is None:
-            reason = "the release is not matched with its rows (give --original with --match or --provenance)"
+            reason = (
+                "a release of several blocks does not say whose value is whose; give the original and the provenance"
+            )
             yield from (not_applicable(a, adversary, None, reason) for a in attacks)
             return
         if not len(self.targets):
             reason = "there is no target in the release whose quasi-identifiers are published"
+            yield from (not_applicable(a, adversary, None, reason) for a in attacks)
+            return
+        if not subject.has_original and not adversary.sure_of_membership:
+            reason = "without the original nothing is known of the people, so nobody can be looked up in the register"
             yield from (not_applicable(a, adversary, None, reason) for a in attacks)
             return
         knowledge = self._knowledge(adversary, subject.people, self.targets)
@@ -246,22 +275,20 @@ class _Audit:
                 continue
             granted = replace(knowledge, granted=subject.provenance.bucket[self.targets])
             matching = matching or Matching(self.release, granted, self.options.suppression)
-            posterior = Posterior(matching, link, self.options.weighting)
-            sets = _Sets(
-                main=posterior,
-                baseline=Prior(len(self.targets), self.priors, self.release.sizes),
-                left_out=LeaveOneOut(posterior, *self._records(self.targets)),
-                outside=None if link is Link.CLASS or outsiders is None else self._posterior(outsiders, link),
-            )
+            main = Side("targets", knowledge, Posterior(matching, link, self.options.weighting), self._truth)
+            outside = None
+            if link is not Link.CLASS and outsiders is not None:  # outsiders have no class that could be granted
+                outside = Side("outsiders", outsiders, self._posterior(outsiders, link), self._outside_truth)
             for attack in class_based:
-                yield from self._attack(attack, adversary, link, knowledge, sets)
+                yield from self._attack(attack, adversary, link, main, outside)
         for attack in (a for a in attacks if a.goal is Goal.MEMBERSHIP):
             yield from self._membership(attack, adversary, knowledge, outsiders)
 
     def _knowledge(self, adversary: Adversary, table: Table, rows: Ints) -> Knowledge:
         if not self.subject.has_original:
             return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
-        return adversary.knowledge(table, rows, self.register, self.priors, self.release.rows)
+        known = adversary.knowledge(table, rows, self.register, self.priors, self.release.rows)
+        return known if self.options.targets is None else replace(known, anybody=False)
 
     def _posterior(self, knowledge: Knowledge, link: Link) -> Posterior:
         return Posterior(Matching(self.release, knowledge, self.options.suppression), link, self.options.weighting)
@@ -286,72 +313,74 @@ class _Audit:
     # ----- one attack ------------------------------------------------------------------------------------------------
 
     def _attack(
-        self, attack: Attack, adversary: Adversary, link: Link, knowledge: Knowledge, sets: _Sets
+        self, attack: Attack, adversary: Adversary, link: Link, main: Side, outside: Side | None
     ) -> Iterator[Risk]:
         columns: Sequence[str | None] = self.release.sensitive if attack.goal is Goal.ATTRIBUTE else (None,)
         if not columns:
             yield not_applicable(attack, adversary, link, "no sensitive column is published")
+        tried = main.take(main.attempted(attack))
         for column in columns:
-            truth = self._truth(column)
-            if truth is None:
-                yield not_applicable(attack, adversary, link, f"the true values of {column} are not known", column)
+            figures = self._trial(attack, tried, link, column)
+            truth = tried.truth(column)
+            if isinstance(figures, NotApplicable) or truth is None:
+                reason = figures.reason if isinstance(figures, NotApplicable) else "the truth is not known"
+                yield not_applicable(attack, adversary, link, reason, column)
                 continue
-            figures = self._figures(attack, knowledge, sets.main, link, column, truth)
-            if isinstance(figures, NotApplicable):
-                yield not_applicable(attack, adversary, link, figures.reason, column)
-                continue
-            attempted = sets.main.matched if attack.goal is Goal.ATTRIBUTE else np.ones(len(truth.rows), dtype=np.bool_)
-            baseline = self._figures(attack, knowledge, sets.baseline, link, column, truth.take(attempted), attempted)
-            control, kind = self._control(attack, knowledge, sets, link, column, truth)
-            assert not isinstance(baseline, NotApplicable)
+            baseline = self._trial(attack, self._blind(tried), link, column)
+            control, kind = self._control(attack, main, outside, link, column)
             for i, figure in enumerate(figures):
-                beside = None if control is None else control[i]
+                without = None if isinstance(baseline, NotApplicable) else baseline[i]
                 yield risk_row(
-                    attack, adversary, link, column, figure, baseline[i], beside, kind, truth.take(attempted)
+                    attack, adversary, link, column, figure, without, control[i] if control else None, kind, truth
                 )
 
+    def _trial(self, attack: Attack, side: Side, link: Link, column: str | None) -> list[Figure] | NotApplicable:
+        return trial(attack, side, self.release, link, column, self.options.seed)
+
+    def _blind(self, side: Side) -> Side:
+        """The same people for an adversary without the release."""
+        counted = self.release.sizes.copy()
+        if self.options.suppression is Suppression.EXCLUDED:
+            counted[self.release.suppressed] = 0
+        prior = Prior(side.beliefs.targets, self.priors, counted, side.knowledge.membership)
+        return Side("baseline", side.knowledge, prior, _hidden(side.truth), blind=True)
+
     def _control(
-        self, attack: Attack, knowledge: Knowledge, sets: _Sets, link: Link, column: str | None, truth: Truth
+        self, attack: Attack, main: Side, outside: Side | None, link: Link, column: str | None
     ) -> tuple[list[Figure] | None, str | None]:
         """The figures of the same attack on people who are not in the release, and who they are; None where nobody such
         can be attacked at all."""
-        choices: list[tuple[str, Beliefs | None, Truth | None]] = [
-            ("outsiders", sets.outside, None if sets.outside is None else self._outside_truth(column)),
-            ("leave_one_out", sets.left_out, replace(truth, reveal=False)),
-        ]
-        for kind, beliefs, about in choices:
-            if beliefs is None or about is None:
+        for side in (outside, self._left_out(main, attack, column)):
+            if side is None:
                 continue
-            if attack.goal is Goal.ATTRIBUTE and not beliefs.matched.any():
-                continue
-            figures = self._figures(attack, knowledge, beliefs, link, column, about)
+            figures = self._trial(attack, side.take(side.attempted(attack)), link, column)
             if not isinstance(figures, NotApplicable):
-                return figures, kind
+                return figures, side.name
         return None, None
 
-    def _figures(
-        self,
-        attack: Attack,
-        knowledge: Knowledge,
-        beliefs: Beliefs,
-        link: Link,
-        column: str | None,
-        truth: Truth,
-        which: NDArray[np.bool_] | None = None,
-    ) -> list[Figure] | NotApplicable:
-        """Runs and scores an attack. Where a value is sought of somebody whom nothing fits there is no attempt, so only
-        people whom something fits count; `which` says beforehand whom the truth is about."""
-        if which is None and attack.goal is Goal.ATTRIBUTE:
-            which = beliefs.matched
-            truth = truth.take(which)
-        if which is not None and not which.all():
-            beliefs = Some(beliefs, which)
-            if len(which) == knowledge.targets:
-                knowledge = knowledge.take(np.flatnonzero(which))
-        if not beliefs.targets:
-            return NotApplicable("no record fits what is known of anybody")
-        claims = attack.run(View(self.release, knowledge, beliefs, link, column), stage(self.options.seed, attack.name))
-        return claims if isinstance(claims, NotApplicable) else score(claims, truth)
+    def _left_out(self, main: Side, attack: Attack, column: str | None) -> Side:
+        """The targets, each with their own record left out: all of them, or a sample where their posteriors over many
+        values would not fit into memory."""
+        posterior = main.beliefs
+        assert isinstance(posterior, Posterior)
+        bucket, fragment = self._records(self.targets)
+        which = np.arange(len(self.targets))
+        if attack.goal is Goal.ATTRIBUTE and column is not None:
+            values = posterior.values(column)
+            load = np.diff(values.rows.indptr)[values.row_of]
+            if load.sum() > MOST_ENTRIES:
+                count = max(int(MOST_ENTRIES / load.mean()), LEAST_SAMPLE)
+                rng = stage(self.options.seed, "leave one out", column)
+                which = np.sort(rng.choice(len(which), min(count, len(which)), replace=False))
+        without = LeaveOneOut(posterior.take(which), bucket[which], fragment[which])
+
+        def truth(wanted: str | None) -> Truth | None:
+            known = _hidden(main.truth)(wanted)
+            chosen = np.zeros(len(self.targets), dtype=np.bool_)
+            chosen[which] = True
+            return None if known is None else known.take(chosen)
+
+        return Side("leave_one_out", main.knowledge.take(which), without, truth)
 
     def _truth(self, column: str | None) -> Truth | None:
         people = self.subject.people
@@ -411,11 +440,11 @@ class _Audit:
         return claims
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sets:
-    """The beliefs that an attack is run on."""
+def _hidden(truth: Callable[[str | None], Truth | None]) -> Callable[[str | None], Truth | None]:
+    """The same truth, whose values do not go into details."""
 
-    main: Beliefs
-    baseline: Beliefs
-    left_out: Beliefs
-    outside: Beliefs | None
+    def without_values(column: str | None) -> Truth | None:
+        known = truth(column)
+        return None if known is None else replace(known, reveal=False)
+
+    return without_values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+from itertools import takewhile
 
 from tabulate import tabulate
 
@@ -11,6 +12,7 @@ from anonymizers import ANONYMIZERS
 from attacks import ATTACKS
 from auditor.model.errors import UsageError
 from auditor.policy import builtin_policies
+from scenarios.adversaries import Stance
 from scenarios.scenario import builtin_scenarios
 
 METRICS = {
@@ -40,10 +42,41 @@ LINKS = {
 }
 
 
+TERMS = {
+    "prosecutor": "An adversary who knows that one person is in the release, and wants to know more about them.",
+    "journalist": "An adversary who wants to expose any one person, and does not know who is in the release.",
+    "marketer": "An adversary who wants to identify as many people as possible, and does not know who is in the release.",
+    "baseline": "What the same guess would achieve without the release.",
+    "control": "What the same attack achieves on people who are not in the release: real outsiders where a population is "
+    "given, else the targets with their own record left out. What holds for them too is knowledge about the world.",
+    "excess": "What an attack has over its control, as a share of what the control leaves: (attack - control)/(1 - control). "
+    "Where a leave-one-out control lies below the baseline, the baseline takes its place.",
+    "expected": "What the adversary expects of their own claims. Under the link likelihood it should agree with the value.",
+    "interval": "The 95 % interval of a rate: Wilson's; DeLong's for an AUC; Newcombe's for a difference.",
+    "max": "linking: the highest probability of a right link; proximity: the highest mass near a true number.",
+    "mean": "linking, proximity: the mean over targets of the probability that is meant; divergence: of unrelated beliefs.",
+    "at_risk": "linking: how many people are linked with a probability above `threshold` (0.2).",
+    "success": "The share of right claims; a claim among m tied ones counts 1/m.",
+    "class_found": "linking: for how many people their true class got the most mass.",
+    "certain": "homogeneity: about how many people one value is certain.",
+    "above": "How many people have a probability above `tau` (0.5).",
+    "window": "proximity: the highest mass in any window of the given width.",
+    "m": "proximity: the largest m for which the classes are (ε,m)-anonymous.",
+    "top": "divergence: the share of people whose top belief is unrelated to the truth.",
+    "auc": "membership: the chance that a member scores above somebody who is not in; 0.5 is a coin.",
+    "advantage": "membership: the greatest true positive rate less false positive rate over all thresholds.",
+    "tpr_at_fpr_0.01": "membership: the share of members found when one outsider in 100 is falsely accused.",
+    "tpr_at_fpr_0.001": "membership: the share of members found when one outsider in 1000 is falsely accused.",
+    "no_match": "membership: the share of outsiders whom nothing in the release fits: certainly out.",
+    "fakes": "membership: how many made-up people something in the release fits.",
+}
+
+
 def _scenario_summary(name: str) -> str:
-    text = builtin_scenarios()[name].read_text(encoding="utf-8")
-    comment = [line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("#")]
-    return comment[0] if comment else name
+    """The first sentence of the comment at the top of a scenario file."""
+    lines = builtin_scenarios()[name].read_text(encoding="utf-8").splitlines()
+    comment = " ".join(line.lstrip("# ").strip() for line in takewhile(lambda line: line.startswith("#"), lines))
+    return comment.split(". ")[0].rstrip(".") + "." if comment else name
 
 
 def catalogue(what: str) -> str:
@@ -56,11 +89,14 @@ def catalogue(what: str) -> str:
         return tabulate(METRICS.items(), ("name", "what it is"), tablefmt="simple", maxcolwidths=[None, 90])
     elif what == "policies":
         rows = [(policy.name, policy.title, policy.source) for policy in builtin_policies().values()]
+    elif what in ("links", "adversaries"):
+        chosen = LINKS if what == "links" else {str(stance): TERMS[stance] for stance in Stance}
+        return tabulate(chosen.items(), ("name", "what it is"), tablefmt="simple", maxcolwidths=[None, 90])
     elif what == "scenarios":
         pairs = [(name, _scenario_summary(name)) for name in builtin_scenarios()]
         return tabulate(pairs, ("name", "what it is"), tablefmt="simple", maxcolwidths=[None, 90])
     else:
-        known = ("anonymizers", "attacks", "metrics", "policies", "scenarios")
+        known = ("anonymizers", "attacks", "adversaries", "links", "metrics", "policies", "scenarios")
         raise UsageError(f"list must be given one of {', '.join(known)}. Got {what!r}.")
     return tabulate(rows, ("name", "what it does", "source"), tablefmt="simple", maxcolwidths=[None, 60, 36])
 
@@ -83,7 +119,7 @@ def explanation(name: str) -> str:
         ]
         said = "\n".join(f"{key}: {value}" for key, value in facts)
         return f"{name}: an attack\n\n{attack.explanation()}\n\n{said}"
-    for sort, known in (("a metric", METRICS), ("a link model", LINKS)):
+    for sort, known in (("a metric", METRICS), ("a link model", LINKS), ("a word of the reports", TERMS)):
         if name in known:
             return f"{name}: {sort}\n\n{known[name]}"
     policies = builtin_policies()
@@ -95,7 +131,7 @@ def explanation(name: str) -> str:
         return f"{name}: a policy\n\n{policy.title}\nSource: {policy.source}\n\n{checks}"
     if name in builtin_scenarios():
         return f"{name}: a scenario\n\n{builtin_scenarios()[name].read_text(encoding='utf-8')}"
-    known_names = [*ANONYMIZERS.all(), *ATTACKS.all(), *METRICS, *LINKS, *policies, *builtin_scenarios()]
+    known_names = [*ANONYMIZERS.all(), *ATTACKS.all(), *METRICS, *LINKS, *TERMS, *policies, *builtin_scenarios()]
     near = difflib.get_close_matches(name, known_names, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known_names)}."
     raise UsageError(f"There is nothing called {name!r} to explain. {hint}")

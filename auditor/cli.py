@@ -23,6 +23,7 @@ from auditor.cli_support import (
     name_files,
     names,
     refuse_early,
+    refuse_inputs,
     run_files,
     setting_pair,
     show,
@@ -40,6 +41,8 @@ app = typer.Typer(
     add_completion=False,
 )
 
+DEMO = Path("demo")
+
 SchemaFile = Annotated[Path, typer.Option("--schema", help="What each column is (TOML).", show_default=False)]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, help="One seed, one answer. Default: 2026, or the scenario's.")
@@ -47,7 +50,12 @@ Seed = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables; errors are still shown.")]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="A setting, NAME=VALUE (for an attack ATTACK.NAME=VALUE).")
+    list[str] | None,
+    typer.Option("--set", metavar="ATTACK.NAME=VALUE", help="A setting of an attack (see `auditor explain ATTACK`)."),
+]
+MethodSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method (see `auditor explain METHOD`)."),
 ]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the record as JSON; - is stdout.")]
@@ -85,7 +93,7 @@ def demo(
         "demo"
     ),
     seed: Seed = None,
-    force: Annotated[bool, typer.Option("--force/--no-force", help="Replace an earlier demo.")] = True,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """The whole story on built-in data: releases of a synthetic town, attacked and compared."""
@@ -93,6 +101,7 @@ def demo(
     from scenarios.scenario import read_scenario
 
     files = run_files(output)
+    force = force or output == DEMO  # the demo may replace itself
     refuse_early(files, force, output)
     with Progress(quiet) as progress:
         run = redteam(read_scenario("town"), seed=seed, progress=progress.step)
@@ -111,7 +120,7 @@ def anonymize(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The release: a file, or a folder for several blocks.")
     ],
-    settings: Settings = None,
+    settings: MethodSettings = None,
     provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None,
     seed: Seed = None,
     force: Force = False,
@@ -127,6 +136,7 @@ def anonymize(
 
     chosen = DEFAULT_SEED if seed is None else seed
     options = dict(setting_pair(text) for text in settings or [])
+    refuse_inputs([output, provenance], [data, schema])
     if output.exists() and not force:
         raise UsageError(f"{output} exists already. Use --force to replace it.")
     refuse_existing([provenance] if provenance else [], force)
@@ -138,7 +148,7 @@ def anonymize(
     write_files(files, force, output if len(release.blocks) > 1 else None, private=provenance)
     if not quiet:
         facts = class_facts(release)
-        size = f"k = {facts.k}" if facts.k is not None else f"{len(facts.blocks)} blocks"
+        size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
         typer.echo(
             f"{output}: {facts.rows} rows in {facts.classes} classes, {size}, "
             f"{facts.suppressed_rows} suppressed (seed {chosen})."
@@ -166,6 +176,7 @@ def audit(
         str | None, typer.Option("--knows", help="Known quasi-identifiers, by commas. Default: all.")
     ] = None,
     suppression: Annotated[str, typer.Option("--suppression", help="excluded, own or wildcard.")] = "excluded",
+    recursive_l: Annotated[int, typer.Option("--recursive-l", min=1, help="The l of l_recursive_c.")] = 2,
     weighting: Annotated[str, typer.Option("--weighting", help="size, or paper (the slicing paper's rule).")] = "size",
     reveal: Reveal = False,
     html: HtmlFile = None,
@@ -184,7 +195,10 @@ def audit(
     from auditor.subjects import find_targets, read_subject
 
     files = {"html": html, "json": json, "markdown": markdown}
+    refuse_inputs(files.values(), [release, schema, original, provenance, population])
     refuse_early(files, force)
+    if policy is not None and targets is not None:
+        raise UsageError("A policy judges the whole release; leave out --policy or --targets.")
     chosen = DEFAULT_SEED if seed is None else seed
     options = Options(
         attacks=names(attacks),
@@ -193,6 +207,7 @@ def audit(
         reveal=reveal,
         policy=None if policy is None else read_policy(policy),
         seed=chosen,
+        recursive_l=recursive_l,
         **conventions(suppression, weighting),
         **adversaries(knows, population is not None),
     )
@@ -207,7 +222,7 @@ def audit(
     write_run(run, files, force, single=True)
     if json != Path("-"):
         show(run, quiet)
-        name_files(files)
+        name_files(files, quiet)
     if record.policy is not None and not record.policy.passed:
         raise typer.Exit(1)
 
@@ -256,7 +271,7 @@ def redteam(
     write_run(run, files, force, output)
     if json != Path("-"):
         show(run, quiet)
-        name_files(files)
+        name_files(files, quiet)
     if any(record.policy is not None and not record.policy.passed for record in run.records):
         raise typer.Exit(1)
 
@@ -289,7 +304,7 @@ def render(
         run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool)
     write_run(run, files, force)
     show(run, quiet)
-    name_files(files)
+    name_files(files, quiet)
 
 
 @app.command()
@@ -314,7 +329,10 @@ def export(
 @app.command(name="list")
 def list_things(
     what: Annotated[
-        str, typer.Argument(help="anonymizers, attacks, metrics, policies or scenarios.", show_default=False)
+        str,
+        typer.Argument(
+            help="anonymizers, attacks, adversaries, links, metrics, policies or scenarios.", show_default=False
+        ),
     ],
 ) -> None:
     """What there is."""
@@ -326,7 +344,11 @@ def list_things(
 @app.command()
 def explain(
     name: Annotated[
-        str, typer.Argument(help="An anonymizer, attack, metric, policy, link model or scenario.", show_default=False)
+        str,
+        typer.Argument(
+            help="An anonymizer, attack, metric, policy, link model, scenario, or a word of the reports.",
+            show_default=False,
+        ),
     ],
 ) -> None:
     """What a thing means, needs and promises, and its paper."""
@@ -338,27 +360,48 @@ def explain(
 _USAGE: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 """What click raises for wrong usage; typer has a copy of click of its own in some versions, so it is found from there."""
 
+INTERRUPTED, INTERNAL, PIPE_CLOSED = 130, 70, 141
+
 
 def main() -> None:
     """Runs the command line and exits with its code."""
-    debug = "--debug" in sys.argv[1:]
     try:
         code = app(standalone_mode=False)
     except AuditorError as error:
-        if debug:
+        if "--debug" in sys.argv[1:]:
             raise
         typer.echo(f"Error: {error}", err=True)
         code = error.exit_code
-    except typer.Abort:
-        typer.echo("Interrupted; nothing was written.", err=True)
-        code = 130
     except _USAGE as error:
         error.show()
         code = error.exit_code
+    except SystemExit as stop:
+        code = stop.code
     except BrokenPipeError:  # the reader of our output has gone; keep Python from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
+        code = PIPE_CLOSED
     except MemoryError:
         typer.echo("Error: the data do not fit into memory.", err=True)
         code = 3
+    except (Exception, KeyboardInterrupt) as error:
+        code = _unexpected(error)
+    if code == INTERRUPTED:
+        typer.echo("Interrupted; nothing was written.", err=True)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _unexpected(error: BaseException) -> int:
+    """The exit code of an error that is not the user's; an interrupt may arrive wrapped in another one."""
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, KeyboardInterrupt | typer.Abort):
+            return INTERRUPTED
+        inner = inner.__cause__ or inner.__context__
+    if "--debug" in sys.argv[1:]:
+        raise error
+    typer.echo(
+        f"Internal error, which is ours and not yours: {type(error).__name__}: {error}\nRun again with `auditor --debug …` "
+        "for the details, and please report them.",
+        err=True,
+    )
+    return INTERNAL

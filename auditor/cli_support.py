@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,12 @@ def attack_settings(texts: list[str]) -> dict[str, dict[str, str]]:
 
 def names(text: str | None) -> tuple[str, ...] | None:
     """The names in a list by commas."""
-    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+    if text is None:
+        return None
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not found:
+        raise UsageError("A list of names must not be empty.")
+    return found
 
 
 def link_models(text: str | None) -> tuple[Link, ...] | None:
@@ -55,7 +61,9 @@ def link_models(text: str | None) -> tuple[Link, ...] | None:
         return None
     unknown = [name for name in wanted if name not in list(Link)]
     if unknown:
-        raise UsageError(f"--link must be of {', '.join(Link)}. Got {unknown[0]!r}.")
+        near = difflib.get_close_matches(unknown[0], list(Link), n=1)
+        hint = f" Did you mean {str(near[0])!r}?" if near else ""
+        raise UsageError(f"--link must be one of {', '.join(Link)}. Got {unknown[0]!r}.{hint}")
     return tuple(Link(name) for name in wanted)
 
 
@@ -96,6 +104,14 @@ def listed_targets(text: str) -> list[str]:
     if not named:
         raise UsageError("--targets names nobody.")
     return named
+
+
+def refuse_inputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """Refuses to write over what is read, whatever --force says."""
+    read = {file.resolve() for file in inputs if file is not None}
+    for file in outputs:
+        if file is not None and file.resolve() in read:
+            raise UsageError(f"{file} is read by this command and must not be written over. Choose another name.")
 
 
 def run_files(folder: Path) -> dict[str, Path]:
@@ -143,8 +159,10 @@ def show(run: RunRecord, quiet: bool) -> None:
         typer.echo(render_terminal(run, max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))))
 
 
-def name_files(files: Files) -> None:
+def name_files(files: Files, quiet: bool) -> None:
     """Says which files were written."""
+    if quiet:
+        return
     for kind, file in files.items():
         if file is not None and file != Path("-"):
             typer.echo(f"{kind}: {file}")
@@ -157,9 +175,11 @@ class Progress:
         self.shown = not quiet and sys.stderr.isatty()
 
     def __enter__(self) -> Progress:
+        from shutil import get_terminal_size
         from time import monotonic
 
         self.clock, self.start, self.drawn = monotonic, monotonic(), False
+        self.width = get_terminal_size().columns
         return self
 
     def step(self, done: int, total: int, what: str) -> None:
@@ -169,7 +189,8 @@ class Progress:
             return
         left = f", {spent / done * (total - done):.0f} s left" if done else ""
         filled = round(24 * done / max(total, 1))
-        sys.stderr.write(f"\r\x1b[K[{'#' * filled}{'.' * (24 - filled)}] {done}/{total}{left}  {what[:50]}")
+        line = f"[{'#' * filled}{'.' * (24 - filled)}] {100 * done // max(total, 1)} %{left}  {what}"
+        sys.stderr.write(f"\r\x1b[K{line[: self.width - 1]}")
         sys.stderr.flush()
         self.drawn = True
 

@@ -31,6 +31,15 @@ _DELIMITERS = ",;\t|"
 _MOST_COLUMNS = 10_000
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """The bytes that a file may begin with to announce its encoding."""
+_ZIP = b"PK\x03\x04"
+_OTHER_KINDS = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"FEA1": "a Feather file",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel file",
+    _ZIP: "a zip archive",
+}
+_HEADLESS = " Has the file no header line? Then give [table] header = […]."
 
 Row = tuple[int, list[str]]
 
@@ -63,18 +72,33 @@ def read_raw(file: str | Path, form: TableFormat | None = None, expected: Sequen
     """A CSV file as a table of text. `expected` are column names that help to tell the delimiter and a header line."""
     file, form = Path(file), form or TableFormat()
     content = _content(file)
-    text = _decode(_unpacked(content, file), form.encoding, file)
+    notes: list[str] = []
+    unpacked = _unpacked(content, file)
+    _refuse_other_kinds(unpacked, file)
+    text = _decode(unpacked, form.encoding, file, notes)
     if not text.strip():
         raise TableError(f"{file}: the file is empty. It must hold a header line and rows.")
-    delimiter = _delimiter(text, form, expected)
+    delimiter = _delimiter(text, form, expected, file)
+    if form.delimiter not in (None, delimiter):
+        notes.append(f"{file}: read with delimiter {delimiter!r} (the schema says {form.delimiter!r}).")
     rows = _rows(text, delimiter, file)
     header, first = _header(rows, form, expected, file)
     columns = _columns(rows[first:], header, file, delimiter)
-    return RawTable(str(file), columns, sha256(content))
+    return RawTable(str(file), columns, sha256(content), [line for line, _ in rows[first:]], tuple(notes))
 
 
-def _decode(content: bytes, encoding: str | None, file: Path) -> str:
-    """The text of a file: in the encoding that its first bytes announce, else the given one, else what fits."""
+def _refuse_other_kinds(content: bytes, file: Path) -> None:
+    """An error that names the kind of a file that is known and no CSV."""
+    for magic, kind in _OTHER_KINDS.items():
+        if content.startswith(magic):
+            if magic == _ZIP and file.suffix.lower() in (".xlsx", ".xlsm"):
+                kind = "an Excel file"
+            raise TableError(f"{file} is {kind}; this version reads CSV (also gzipped). Export it as CSV.")
+
+
+def _decode(content: bytes, encoding: str | None, file: Path, notes: list[str]) -> str:
+    """The text of a file: in the encoding that its first bytes announce, else the given one, else what fits. A note is
+    made where that is not UTF-8."""
     marked = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
     given = marked or encoding
     if given is None and b"\x00" in content:
@@ -92,6 +116,8 @@ def _decode(content: bytes, encoding: str | None, file: Path) -> str:
         if "\x00" in text:
             line = text[: text.index("\x00")].count("\n") + 1
             raise TableError(f"{file}, line {line}: a NUL character. It must be a text (CSV) in {name}.")
+        if given is None and name == "cp1252":
+            notes.append(f"{file}: read as Windows-1252 (it is not UTF-8, and the schema gives no encoding).")
         return text.removeprefix("\ufeff")
     raise TableError(f"{file}, {'; '.join(faults)}. Say the right [table] encoding.")
 
@@ -105,19 +131,30 @@ def _reader(lines: Iterable[str], delimiter: str, strict: bool) -> _csv.Reader:
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
-def _delimiter(text: str, form: TableFormat, expected: Sequence[str]) -> str:
-    """The delimiter that the schema gives, unless another one alone fits the expected columns."""
+def _delimiter(text: str, form: TableFormat, expected: Sequence[str], file: Path) -> str:
+    """The delimiter that the schema gives, unless another one alone fits the expected columns (one schema serves files of
+    several tools). An error where it does not occur, and none fits."""
     head = text.lstrip().split("\n", 1)[0].split("\r", 1)[0]
 
     def fit(sign: str) -> tuple[int, int]:
         cells = [cell.strip() for cell in next(_reader([head], sign, strict=False))]
         return len(set(cells) & set(expected)), len(cells)
 
-    given = form.delimiter
-    if given is not None and (form.header is not None or not expected or fit(given)[0] > 0):
+    given, best = form.delimiter, max(_DELIMITERS, key=fit)
+    if given is None:
+        return best
+    found, width = fit(given)
+    if found > 0:
         return given
-    best = max(_DELIMITERS, key=fit)
-    return best if given is None or fit(best)[0] > 0 else given
+    if fit(best)[0] > 0 or (form.header is not None and width == 1 and fit(best)[1] == len(form.header)):
+        return best
+    if width == 1 and fit(best)[1] > 1 and form.header in (None, ()):
+        line = text[: len(text) - len(text.lstrip())].count("\n") + 1
+        raise TableError(
+            f"{file}, line {line}: the [table] delimiter {given!r} does not occur; the file looks {best!r}-separated. "
+            "Say the right delimiter, or leave it out to have it found."
+        )
+    return given
 
 
 def _rows(text: str, delimiter: str, file: Path) -> list[Row]:
@@ -150,14 +187,15 @@ def _header(rows: list[Row], form: TableFormat, expected: Sequence[str], file: P
     if not rows:
         raise TableError(f"{file}: the file is empty. It must hold a header line and rows.")
     line, header = rows[0]
+    hint = _HEADLESS if expected and not set(header) & set(expected) else ""
     places: dict[str, int] = {}
     for place, name in enumerate(header, 1):
         if not name:
-            raise TableError(f"{file}, line {line}: column {place} has no name. Name every column.")
+            raise TableError(f"{file}, line {line}: column {place} has no name. Name every column.{hint}")
         if name in places:
             raise TableError(
                 f"{file}, line {line}: the column {shown(name)} stands twice "
-                f"(columns {places[name]} and {place}). Rename one of them."
+                f"(columns {places[name]} and {place}). Rename one of them.{hint}"
             )
         places[name] = place
     return header, 1

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.claims import MemberClaims
-from auditor.measure.intervals import auc, best_advantage, difference, excess, roc, tpr_at_fpr, wilson
+from auditor.measure.intervals import Interval, auc, best_advantage, difference, excess, roc, tpr_at_fpr, wilson
 from auditor.posterior.beliefs import TIE
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,8 @@ def score_members(
 ) -> list[MemberFigure]:
     """The figures of members against one other group (`outsiders` or `fakes`)."""
     figures = []
-    order = rng.permutation(len(others.scores["buckets"]))
+    order = np.lexsort(tuple(others.scores.values()))  # by score, so that the halves do not depend on the order of rows
+    order = order[rng.permutation(len(order))]
     half, rest = order[: len(order) // 2], order[len(order) // 2 :]
     for name, inside in members.scores.items():
         outside = others.scores[name]
@@ -127,15 +128,27 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
         return guess if inside else 1 - guess
 
     ours, theirs = members.scores["posterior"], others.scores["posterior"]
-    value = float(prior * right(ours, True).mean() + (1 - prior) * right(theirs, False).mean())
+    hits, passes, alarms = right(ours, True), right(theirs, False), right(theirs, True)
+    value, interval = _mixed(hits, passes, prior)
     sure = prior * np.maximum(ours, 1 - ours).mean() + (1 - prior) * np.maximum(theirs, 1 - theirs).mean()
-    n = len(ours) + len(theirs)
-    interval = wilson(value * n, n)
-    # the control: the same guesses about outsiders of whom the prior's share pose as members
-    chance = float(prior * right(theirs, True).mean() + (1 - prior) * right(theirs, False).mean())
-    beyond = excess(value, interval, chance, wilson(chance * len(theirs), len(theirs)))
-    detail = {} if beyond is None else {"excess": {"value": beyond.value, "low": beyond.low, "high": beyond.high}}
+    # the control: the same guesses about outsiders, the prior's share of whom pose as members
+    chance, chance_interval = _mixed(alarms, passes, prior)
+    beyond = excess(value, interval, chance, chance_interval)
+    detail: dict[str, Any] = {"members": len(ours), "others": len(theirs)}
+    if beyond is not None:
+        detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": "control"}
     params = {"score": "posterior", "against": "outsiders", "prior": prior, "population": members.population}
     doubt = members.doubt or others.doubt
-    baseline = max(prior, 1 - prior)
+    n, baseline = len(ours) + len(theirs), max(prior, 1 - prior)
     return MemberFigure("success", value, n, baseline, chance, interval, params, float(sure), ours, detail, doubt)
+
+
+def _mixed(first: Floats, second: Floats, share: float) -> tuple[float, Interval]:
+    """A rate in a crowd that is `share` of one group and the rest of another, and its interval: the groups' Wilson
+    intervals, weighted and added in squares."""
+    a, b = float(first.mean()), float(second.mean())
+    of_a, of_b = wilson(a * len(first), len(first)), wilson(b * len(second), len(second))
+    value = share * a + (1 - share) * b
+    below = np.hypot(share * (a - of_a.low), (1 - share) * (b - of_b.low))
+    above = np.hypot(share * (of_a.high - a), (1 - share) * (of_b.high - b))
+    return value, Interval(max(value - float(below), 0.0), min(value + float(above), 1.0))

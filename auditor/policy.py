@@ -11,20 +11,32 @@ A policy is a TOML file; the built-in ones are named after their source and are 
     adversary = "prosecutor"      # the default, as is
     link = "class"                # the link model that thresholds such as 0.09 mean
 
-Where a figure exists for several sensitive columns the worst counts. A check whose figure is not there does not hold.
+`adversary` is a name or a stance: every prosecutor counts, whatever their name. Where a figure exists for several sensitive
+columns or adversaries the worst counts; membership is judged against real outsiders where there are any. A check whose
+figure is not there, or did not converge, does not hold; nor does any policy where identifiers are published.
 """
 
 from __future__ import annotations
 
+import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from auditor.model.errors import PolicyError
-from auditor.model.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, ReleaseFacts, Risk, SensitiveFacts
+from auditor.model.errors import PolicyError, UsageError
+from auditor.model.record import (
+    NOT_CONVERGED,
+    OK,
+    AdversaryFacts,
+    PolicyCheck,
+    PolicyVerdict,
+    ReleaseFacts,
+    Risk,
+    SensitiveFacts,
+)
 
 _RELEASE = ("k", "classes", "suppressed_rows", "suppressed_share")
 _SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in ("column", "values", "l_recursive_l"))
@@ -51,13 +63,23 @@ class Policy:
     source: str
     checks: tuple[Check, ...]
 
-    def judge(self, release: ReleaseFacts, risks: list[Risk]) -> PolicyVerdict:
-        """The verdict on a release's figures."""
-        judged = [self._judge(check, release, risks) for check in self.checks]
+    def judge(
+        self, release: ReleaseFacts, risks: Sequence[Risk], adversaries: Sequence[AdversaryFacts]
+    ) -> PolicyVerdict:
+        """The verdict on a release's figures. No policy lets a release pass that publishes identifiers."""
+        stances = {a.name: a.stance for a in adversaries}
+        judged = [self._judge(check, release, risks, stances) for check in self.checks]
+        if release.identifiers:
+            count = len(release.identifiers)
+            judged.insert(
+                0, PolicyCheck("release.identifiers", 0, "<=", count, False, None, "Identifiers name people.")
+            )
         return PolicyVerdict(self.name, self.title, self.source, tuple(judged), all(c.passed is True for c in judged))
 
-    def _judge(self, check: Check, release: ReleaseFacts, risks: list[Risk]) -> PolicyCheck:
-        values, reason = _figures(check, release, risks)
+    def _judge(
+        self, check: Check, release: ReleaseFacts, risks: Sequence[Risk], stances: Mapping[str, str]
+    ) -> PolicyCheck:
+        values, reason = _figures(check, release, risks, stances)
         if not values:
             return PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
         value = max(values) if check.relation == "<=" else min(values)
@@ -65,31 +87,38 @@ class Policy:
         return PolicyCheck(check.figure, check.limit, check.relation, value, passed, None, check.source)
 
 
-def _figures(check: Check, release: ReleaseFacts, risks: list[Risk]) -> tuple[list[float], str]:
+def _figures(
+    check: Check, release: ReleaseFacts, risks: Sequence[Risk], stances: Mapping[str, str]
+) -> tuple[list[float], str]:
     """All values of the figure that a check is about, or why there is none."""
     part, measure = check.figure.split(".", 1)
     if part == "release":
-        if measure == "suppressed_share":
-            return [release.suppressed_rows / max(release.rows, 1)], ""
-        if measure in _RELEASE:
-            value = getattr(release, measure)
-            return ([], "a release of several blocks has no k") if value is None else ([float(value)], "")
-        values = [getattr(facts, measure) for facts in release.sensitive]
-        known = [float(v) for v in values if v is not None]
-        if len(known) < len(values) or not values:
-            lacking = [f.column for f, v in zip(release.sensitive, values, strict=True) if v is None]
-            return [], f"it could not be computed for {', '.join(lacking) or 'any column: none is sensitive'}"
-        return known, ""
-    rows = [r for r in risks if r.attack == part and r.measure == measure and r.adversary == check.adversary]
-    rows = [r for r in rows if r.link is None or r.link == check.link]
+        return _release_figures(release, measure)
+    mine = [r for r in risks if r.attack == part and check.adversary in (r.adversary, stances.get(r.adversary))]
+    mine = [r for r in mine if r.link is None or r.link == check.link]
+    rows = [r for r in mine if r.measure == measure]
+    if any(r.params.get("against") == "outsiders" and r.status == OK for r in rows):
+        rows = [r for r in rows if r.params.get("against") == "outsiders"]  # real people where there are any
+    lost = [r.reason or "it did not converge" for r in rows if r.status == NOT_CONVERGED]
     values = [float(r.value) for r in rows if r.status == OK and r.value is not None]
-    reasons = sorted({r.reason for r in rows if r.reason})
+    if lost:
+        return [], "; ".join(sorted(set(lost)))
+    reasons = sorted({r.reason for r in mine if r.reason})
     return values, "; ".join(reasons) or f"the audit has no {check.figure} ({check.adversary}, link {check.link})"
 
 
-def judged(record: AuditRecord, policy: Policy) -> PolicyVerdict:
-    """The verdict of a policy on a finished record."""
-    return policy.judge(record.release, list(record.risks))
+def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], str]:
+    if measure == "suppressed_share":
+        return [release.suppressed_rows / max(release.rows, 1)], ""
+    if measure in _RELEASE:
+        value = getattr(release, measure)
+        return ([], "a release of several blocks has no k") if value is None else ([float(value)], "")
+    values = [getattr(facts, measure) for facts in release.sensitive]
+    known = [float(v) for v in values if v is not None]
+    if len(known) < len(values) or not values:
+        lacking = [f.column for f, v in zip(release.sensitive, values, strict=True) if v is None]
+        return [], f"it could not be computed for {', '.join(lacking) or 'any column: none is sensitive'}"
+    return known, ""
 
 
 def builtin_policies() -> dict[str, Policy]:
@@ -106,7 +135,9 @@ def read_policy(name: str) -> Policy:
         return known[name]
     file = Path(name)
     if not file.is_file():
-        raise PolicyError(f"There is no policy {name!r}. Built in are: {', '.join(known)}; or give a TOML file.")
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"There is no policy {name!r}.{hint} Built in are: {', '.join(known)}; or give a TOML file.")
     try:
         return parse_policy(file.stem, tomllib.loads(file.read_text(encoding="utf-8")), str(file))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -124,7 +155,8 @@ def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -
     for number, entry in enumerate(entries, 1):
         place = f"{where}, check {number}"
         unknown = [k for k in entry if k not in ("figure", "at_most", "at_least", "adversary", "link", "source")]
-        faults += [f"{place}: unknown key {key!r}." for key in unknown]
+        known = "figure, at_most, at_least, adversary, link, source"
+        faults += [f"{place}: unknown key {key!r}. Known are: {known}." for key in unknown]
         figure = str(entry.get("figure", ""))
         part, _, measure = figure.partition(".")
         if not part or not measure:

@@ -74,7 +74,8 @@ def redteam(
 
         def step(done: int, total: int, what: str, number: int = number, plan: Plan = plan) -> None:
             if progress is not None:
-                progress(number * total + done, len(scenario.releases) * total, f"{plan.name}: {what}")
+                part = 100 * done // max(total, 1)  # releases have different numbers of steps
+                progress(100 * number + part, 100 * len(scenario.releases), f"{plan.name}: {what}")
 
         step(0, 1, "release")
         records.append(run_audit(_subject(plan, scenario, world, seed), options, step))
@@ -129,6 +130,7 @@ def export_scenario(name: str, folder: Path, seed: int | None = None) -> dict[Pa
     if name not in known:
         raise UsageError(f"There is no built-in scenario {name!r}. There are: {', '.join(known)}.")
     scenario = read_scenario(name)
+    chosen = seed if seed is not None else scenario.seed if scenario.seed is not None else DEFAULT_SEED
     home = known[name].parent
     files = {
         folder / file.name: file.read_text(encoding="utf-8")
@@ -137,8 +139,10 @@ def export_scenario(name: str, folder: Path, seed: int | None = None) -> dict[Pa
     }
     if scenario.data.source == "town":
         files.pop(folder / "names.toml", None)
-        files.pop(folder / "scenario.toml", None)
-        world = _world(scenario.data, seed if seed is not None else scenario.seed or DEFAULT_SEED)
+        released = files[folder / "scenario.toml"].split("[[release]]", 1)[1]
+        data = '[data]\nfile = "data.csv"\nschema = "schema.toml"\npopulation = "population.csv"\n'
+        files[folder / "scenario.toml"] = f"{data}seed = {chosen}\n\n[[release]]{released}"
+        world = _world(scenario.data, chosen)
         assert world.population is not None
         for table, file in ((world.people, "data.csv"), (world.population, "population.csv")):
             rows = zip(*(table.texts(column) for column in table.codes), strict=True)

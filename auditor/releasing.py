@@ -66,7 +66,7 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
             raise ReleaseError(f"{raw.name}: a block of a release must have the column {BUCKET!r}, others, and rows.")
         buckets.append(_buckets(raw))
         cells = {name: column for name, column in raw.columns.items() if name != BUCKET}
-        blocks.append(RawTable(raw.name, cells, raw.sha256))
+        blocks.append(replace(raw, columns=cells))
         digests.append(raw.sha256 or "")
     first = np.sort(buckets[0])
     for raw, bucket in zip(blocks, buckets, strict=True):
@@ -79,9 +79,9 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
 
 
 def _buckets(raw: RawTable) -> NDArray[np.int64]:
-    for row, cell in enumerate(raw.columns[BUCKET], 1):
+    for row, cell in enumerate(raw.columns[BUCKET]):
         if not (cell.isascii() and cell.isdigit() and len(cell) < 19):
-            raise ReleaseError(f"{raw.name}, row {row}, column {BUCKET!r}: must be a whole number. Got {shown(cell)}.")
+            raise ReleaseError(f"{raw.place(row)}, column {BUCKET!r}: must be a whole number. Got {shown(cell)}.")
     return np.array([int(cell) for cell in raw.columns[BUCKET]], dtype=np.int64)
 
 
@@ -89,8 +89,12 @@ def _manifest(folder: Path) -> dict[str, Any]:
     file = folder / MANIFEST
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ReleaseError(
+            f"{folder}: a release folder must hold {MANIFEST}. {file}: there is no such file."
+        ) from error
     except OSError as error:
-        raise ReleaseError(f"{folder}: a release folder must hold {MANIFEST} ({error.strerror}).") from error
+        raise ReleaseError(f"{file}: the file cannot be read ({error.strerror}).") from error
     except ValueError as error:
         raise ReleaseError(f"{file} must be JSON ({error}).") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -157,7 +161,7 @@ def build_release(
             if schema.columns[name].role is Role.IDENTIFIER:
                 continue
             numbers, distinct, first = number_texts(texts)
-            where = _where(block.name, name, first)
+            where = _where(block, name, first)
             labels[name] = Labels.read(domains[name], distinct, where)
             cells[name] = numbers[order[place]]
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
@@ -204,8 +208,8 @@ def _check_blocks(raw: RawRelease, columns: list[list[str]]) -> None:
             home[name] = block.name
 
 
-def _where(file: str, column: str, first: Sequence[int]) -> Callable[[int], str]:
-    return lambda i: f"{file}, row {first[i] + 1}, column {column!r}"
+def _where(block: RawTable, column: str, first: Sequence[int]) -> Callable[[int], str]:
+    return lambda i: f"{block.place(first[i])}, column {column!r}"
 
 
 def number_texts(texts: Sequence[str]) -> tuple[NDArray[np.int32], list[str], list[int]]:
@@ -296,21 +300,21 @@ def read_provenance(file: str | Path, blocks: int, originals: int, rows: int) ->
         raise ReleaseError(f"{file}: a provenance of this release must have the columns {', '.join(names)}.")
     out = np.full((originals, blocks), -1, dtype=np.int64)
     seen: set[int] = set()
-    for line in range(raw.rows):
-        cells = [raw.columns[name][line] for name in names]
+    for number in range(raw.rows):
+        cells, place = [raw.columns[name][number] for name in names], raw.place(number)
         try:
-            row, *places = (int(cell) if cell else 0 for cell in cells)
+            row, *fragments = (int(cell) if cell else 0 for cell in cells)
         except ValueError as error:
-            raise ReleaseError(f"{file}, row {line + 1}: must hold whole numbers ({error}).") from error
-        if not 1 <= row <= originals or not all(0 <= place <= rows for place in places):
+            raise ReleaseError(f"{place}: must hold whole numbers ({error}).") from error
+        if not 1 <= row <= originals or not all(0 <= fragment <= rows for fragment in fragments):
             raise ReleaseError(
-                f"{file}, row {line + 1}: {', '.join(cells)} points outside the original ({originals} rows) "
+                f"{place}: {', '.join(cells)} points outside the original ({originals} rows) "
                 f"or the release ({rows} rows). Is it of this release?"
             )
         if row in seen:
-            raise ReleaseError(f"{file}, row {line + 1}: the original row {row} stands twice.")
+            raise ReleaseError(f"{place}: the original row {row} stands twice.")
         seen.add(row)
-        out[row - 1] = np.array(places) - 1
+        out[row - 1] = np.array(fragments) - 1
     for block in range(blocks):
         used = out[out[:, block] >= 0, block]
         if len(np.unique(used)) < len(used):

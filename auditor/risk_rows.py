@@ -13,7 +13,7 @@ from auditor.measure.intervals import Interval, excess
 from auditor.member_scoring import MemberFigure
 from auditor.model.record import NOT_APPLICABLE, NOT_CONVERGED, OK, Risk
 from auditor.posterior.links import Link
-from auditor.scoring import COUNT, Figure, Truth
+from auditor.scoring import COUNT, FACT, Figure, Truth
 from scenarios.adversaries import Adversary
 
 WORST = 10
@@ -34,7 +34,7 @@ def not_applicable(
 
 def worst_rows(each: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> tuple[int, ...]:
     """The row numbers (from 1) of the people with the highest figures above zero; ties by row number."""
-    if each is None or len(each) != len(rows):
+    if each is None:
         return ()
     order = np.lexsort((rows, -each))[:WORST]
     return tuple(int(rows[i]) + 1 for i in order if each[i] > 0)
@@ -46,7 +46,7 @@ def risk_row(
     link: Link,
     column: str | None,
     figure: Figure,
-    baseline: Figure,
+    baseline: Figure | None,
     control: Figure | None,
     kind: str | None,
     truth: Truth,
@@ -57,18 +57,17 @@ def risk_row(
     limits = figure.interval
 
     def companion(other: Figure | None) -> float | None:
-        if other is None or other.value is None or figure.measure == "m":
+        if other is None or other.value is None or figure.kind == FACT:
             return None
         return other.value / max(other.n, 1) * scale if figure.kind == COUNT else other.value
 
     if control is None:
         detail["no_control"] = "no record fits anybody who is not in the release, and none is left without the own one"
-    elif limits is not None and figure.value is not None and control.value is not None and control.interval is not None:
-        beyond = excess(figure.value, Interval(*limits), control.value, Interval(*control.interval))
-        if beyond is not None:
-            detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high}
-    if control is not None:
+    else:
         detail["control_n"] = control.n
+    beyond = _excess(attack, figure, baseline, control, kind)
+    if beyond is not None:
+        detail["excess"] = beyond
     value = figure.value
     if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:
         value = round(value)
@@ -88,9 +87,31 @@ def risk_row(
         low=limits[0] if limits else None,
         high=limits[1] if limits else None,
         n=figure.n,
-        worst_rows=worst_rows(figure.hit, truth.rows),
+        worst_rows=worst_rows(figure.hit, truth.rows if figure.rows is None else figure.rows),
         detail=detail,
     )
+
+
+def _excess(
+    attack: Attack, figure: Figure, baseline: Figure | None, control: Figure | None, kind: str | None
+) -> dict[str, Any] | None:
+    """What a rate has over its control, and over which companion.
+
+    Leaving a person's own value out of a small class makes the class speak against it, so a leave-one-out control lies too
+    low; where it lies below the baseline the excess is over the baseline. Somebody without a record is never linked rightly,
+    so there the companion is a record named at random; neither is an estimate, so neither has an interval.
+    """
+    if figure.interval is None or figure.value is None or control is None or control.value is None:
+        return None
+    beside, over = control, "control"
+    linking = attack.goal is Goal.IDENTITY
+    if (kind == "leave_one_out" or linking) and baseline is not None and (baseline.value or 0.0) > control.value:
+        beside, over = baseline, "baseline"
+    if beside.value is None:
+        return None
+    limits = beside.interval if beside.interval and not linking else (beside.value, beside.value)
+    beyond = excess(figure.value, Interval(*figure.interval), beside.value, Interval(*limits))
+    return None if beyond is None else {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": over}
 
 
 def member_row(

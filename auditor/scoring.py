@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from attacks.claims import RecordClaims, SeveralClaims, UnrelatedClaims, ValueClaims, WindowClaims
 from auditor.measure.intervals import wilson
-from auditor.measure.nearness import slack
+from auditor.measure.nearness import lower, upper
 from auditor.model.domain import Domain
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -24,7 +25,8 @@ from auditor.posterior.beliefs import TIE, ValueBeliefs
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-RATE, COUNT, EXTREME = "rate", "count", "extreme"
+RATE, COUNT, EXTREME, FACT = "rate", "count", "extreme", "fact"
+"""How a figure comes about: a mean or a count over targets, the extreme one, or a fact of the release alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +52,8 @@ class Truth:
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
     """One measured figure. `each` is its part for every target, `hit` how badly each target is hit (to name the worst;
-    None where nobody is worse off than another), `kind` how it is an average."""
+    None where nobody is worse off than another), `rows` whose that is where it is not all targets', `kind` how it comes
+    about."""
 
     measure: str
     kind: str
@@ -61,6 +64,7 @@ class Figure:
     params: Mapping[str, Any] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
     hit: Floats | None = None
+    rows: Ints | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -184,11 +188,11 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     ]
 
 
-def _within(claims: WindowClaims, low: Floats, high: Floats, row: Ints) -> Floats:
-    """The mass of the given rows between numbers low and high, both inclusive."""
-    noise = slack(claims.numbers)
-    first = np.searchsorted(claims.numbers, low - noise, side="left")
-    last = np.searchsorted(claims.numbers, high + noise, side="right")
+def _near(claims: WindowClaims, number: Floats, row: Ints) -> Floats:
+    """The mass of the given rows within ε of a number each."""
+    reach = claims.epsilon * np.abs(number) if claims.relative else np.full(len(number), claims.epsilon)
+    first = np.searchsorted(claims.numbers, lower(number, reach), side="left")
+    last = np.searchsorted(claims.numbers, upper(number, reach), side="right")
     return claims.values.between(row, first, last)
 
 
@@ -198,11 +202,14 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
     assert truth.codes is not None
     numbers, values = claims.numbers, claims.values
     known = (truth.codes >= 0) & (truth.codes < len(numbers))
-    true = numbers[np.where(known, truth.codes, 0)]
-    reach = claims.epsilon * np.abs(true) if claims.relative else np.full(len(true), claims.epsilon)
-    near = _within(claims, true - reach, true + reach, values.row_of)[known]
-    exact = values.at(np.where(known, truth.codes, 0))[known]
-    expected = _expected_near(claims)[values.row_of][known]
+    if not known.all():  # somebody without a number cannot be near one
+        some = replace(claims, values=ValueBeliefs(values.rows, values.row_of[known]))
+        rows = truth.rows[known]
+        return [replace(figure, rows=rows) for figure in score_windows(some, truth.take(known))]
+    true = numbers[truth.codes]
+    near = _near(claims, true, values.row_of)
+    exact = values.at(truth.codes)
+    expected = _expected_near(claims)[values.row_of]
     tied = np.bincount(claims.row, minlength=values.rows.shape[0])
     held = _held(claims, true, tied)
     window = claims.mass[values.row_of]
@@ -242,10 +249,10 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
             {**detail, **shown},
             window,
         ),
-        _rate("success", held[known], window[known], params=width, detail=shown),
+        _rate("success", held, window, params=width, detail=shown),
     ]
     if claims.m is not None:
-        figures.append(Figure("m", EXTREME, claims.m, len(true), None, None, {"epsilon": claims.epsilon}))
+        figures.append(Figure("m", FACT, claims.m, len(true), None, None, {"epsilon": claims.epsilon}))
     return figures
 
 
@@ -264,22 +271,20 @@ def _expected_near(claims: WindowClaims) -> Floats:
     owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     keep = rows.indices < len(claims.numbers)
     number = claims.numbers[np.where(keep, rows.indices, 0)]
-    reach = claims.epsilon * np.abs(number) if claims.relative else np.full(len(number), claims.epsilon)
-    near = np.where(keep, _within(claims, number - reach, number + reach, owner), 0.0)
+    near = np.where(keep, _near(claims, number, owner), 0.0)
     return np.bincount(owner, weights=rows.data * near, minlength=rows.shape[0]).astype(np.float64)
 
 
 def _held(claims: WindowClaims, true: Floats, tied: Ints) -> Floats:
     """For each target the share of its tied windows that hold the true number."""
     row_of = claims.values.row_of
-    noise = slack(claims.numbers)
     order = np.argsort(claims.row, kind="stable")
     start, row = claims.start[order], claims.row[order]
     first = np.searchsorted(row, row_of)
     targets = np.repeat(np.arange(len(row_of)), tied[row_of])
     place = np.arange(len(targets)) - np.repeat(np.cumsum(tied[row_of]) - tied[row_of], tied[row_of])
     window = start[first[targets] + place]
-    inside = (window - noise <= true[targets]) & (true[targets] <= window + claims.width + noise)
+    inside = (window <= upper(true[targets], 0.0)) & (true[targets] <= upper(window, claims.width))
     return np.bincount(targets, weights=inside, minlength=len(row_of)) / np.maximum(tied[row_of], 1)
 
 
@@ -290,20 +295,19 @@ def score_unrelated(claims: UnrelatedClaims, truth: Truth) -> list[Figure]:
     values, groups = claims.values, claims.groups
     group, of_code = np.unique(groups, return_inverse=True)
     of_code = of_code.reshape(-1)
-    owner = values.row_number
-    mass = np.zeros((values.rows.shape[0], len(group)))
-    np.add.at(mass, (owner, of_code[values.rows.indices]), values.rows.data)
-    top = values.top_entries()
-    tied = np.zeros_like(mass)
-    np.add.at(tied, (owner[top], of_code[values.rows.indices[top]]), 1.0)
-    tied /= np.maximum(tied.sum(axis=1, keepdims=True), 1.0)
+    ones = np.ones(len(of_code))
+    grouping = sparse.csr_array((ones, (np.arange(len(of_code)), of_code)), shape=(len(of_code), len(group)))
+    tops = sparse.csr_array(
+        (values.top_entries().astype(np.float64), values.rows.indices, values.rows.indptr), shape=values.rows.shape
+    )
+    mass, tied = values.rows @ grouping, tops @ grouping
+    count = np.maximum(tied.sum(axis=1), 1.0)
     total = mass.sum(axis=1)
-    mine = of_code[truth.codes]
-    row = values.row_of
-    unrelated = np.clip(total[row] - mass[row, mine], 0.0, 1.0)
-    believed = np.where(total[row] > 0, 1 - tied[row, mine], 0.0)
-    believes = total - (mass * mass).sum(axis=1)
-    doubts = total - (mass * tied).sum(axis=1)
+    row, mine = values.row_of, of_code[truth.codes]
+    unrelated = np.clip(total[row] - np.asarray(mass[row, mine]).reshape(-1), 0.0, 1.0)
+    believed = np.where(total[row] > 0, 1 - np.asarray(tied[row, mine]).reshape(-1) / count[row], 0.0)
+    believes = total - mass.multiply(mass).sum(axis=1)
+    doubts = total - mass.multiply(tied).sum(axis=1) / count
     frequency = claims.reading == "frequency"
     params = {"reading": claims.reading, "level": claims.level}
     return [

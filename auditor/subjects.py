@@ -6,7 +6,7 @@ equal order, or from an id column; and the people of the population who are not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
 from auditor.model.record import Input
 from auditor.model.release import Kind, Release
-from auditor.model.schema import Schema
+from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable, Table, encode
 from auditor.releasing import RawRelease, build_release, read_provenance, read_release
@@ -32,6 +32,10 @@ Ints = NDArray[np.int64]
 
 BY_ROWS = "rows"
 
+FEW_ROWS = 10
+WRONG_ROWS = 0.2
+"""The share of rows that may disagree with their original in half of their labels before the match counts as wrong."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
@@ -39,7 +43,7 @@ class Subject:
 
     `people` is the original table (or, where there is none, a table of the published sensitive values, `has_original`
     being False: then only the class of a record is known, not the person's values). `population` is a register;
-    `outsiders` are the rows of it that are not in the release.
+    `outsiders` are the rows of it that are not in the release. `identifiers` are identifying columns that the release has.
     """
 
     release: Release
@@ -50,6 +54,7 @@ class Subject:
     outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     inputs: tuple[Input, ...] = ()
     notes: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
 
 
 def read_table(file: str | Path, schema: Schema | str | Path) -> Table:
@@ -88,8 +93,11 @@ def read_subject(
         raise UsageError("A release from a file or frame needs its original and provenance as files or frames.")
     if match is not None and provenance is not None:
         raise UsageError("Give either match or provenance: both say which row is whose.")
-    if original is None and (match is not None or provenance is not None):
-        raise UsageError("match and provenance say which release row is which original row: give the original as well.")
+    if (original is None) != (match is None and provenance is None):
+        raise UsageError(
+            "An original goes with how its rows correspond to the release's: --match rows (same order), --match COLUMN "
+            "(an id in both) or --provenance FILE. Give both, or neither."
+        )
     schema_name = str(schema.name if isinstance(schema, Schema) else schema)
     schema = as_schema(schema)
     raw = read_release(release, schema) if isinstance(release, str | Path) else _framed(release, schema)
@@ -113,19 +121,28 @@ def read_subject(
     )
     if Path(schema_name).is_file():
         inputs.append(Input("schema", Path(schema_name).name, sha256(Path(schema_name).read_bytes())))
+    notes = [
+        note for table_read in [*raws, *([people_raw] if people_raw else []), *raw.blocks] for note in table_read.notes
+    ]
+    for block in raw.blocks:
+        schema = block.check(schema)
+    public = [c for block in raw.blocks for c in block.columns if schema.columns[c].role is Role.IDENTIFIER]
+    if match in public:
+        public.remove(match)
+        notes.append(f"The column {match!r} was used to match rows, and is taken to be left out of what is published.")
     if table is None:
-        return _without_original(raw, schema, known, rng, people, tuple(inputs))
+        if people is not None:
+            notes.append("The population was not used: nobody can be looked up in it without the original.")
+        alone = _without_original(raw, schema, known, rng, tuple(inputs))
+        return replace(alone, notes=(*notes, *alone.notes), identifiers=tuple(public))
     lines, fragments = _correspondence(raw, table, raws[0], match, provenance)
     if provenance is not None:
         inputs.append(Input("provenance", Path(provenance).name, sha256(Path(provenance).read_bytes())))
     made, whose = build_release(raw, schema, known, rng, lines, fragments, table.rows)
-    notes = []
-    if whose is None:
-        notes.append("Rows are not matched with the original (--match or --provenance): attacks could not be scored.")
-    else:
-        notes += check_truth(made, whose, table)
+    assert whose is not None
+    notes += check_truth(made, whose, table)
     outsiders = find_outsiders(table, people) if people is not None else np.empty(0, dtype=np.int64)
-    return Subject(made, table, whose, True, people, outsiders, tuple(inputs), tuple(notes))
+    return Subject(made, table, whose, True, people, outsiders, tuple(inputs), tuple(notes), tuple(public))
 
 
 def _framed(frame: pd.DataFrame, schema: Schema) -> RawRelease:
@@ -154,7 +171,6 @@ def _without_original(
     schema: Schema,
     known: dict[str, Domain],
     rng: np.random.Generator,
-    population: Table | None,
     inputs: tuple[Input, ...],
 ) -> Subject:
     """A release alone: each record's class is known, and its published sensitive value stands for the truth."""
@@ -166,7 +182,7 @@ def _without_original(
             "There is no original, and a release of several blocks does not say whose value is whose: "
             "no attack was scored."
         )
-        return Subject(release, None, None, False, population, inputs=inputs, notes=(note,))
+        return Subject(release, None, None, False, inputs=inputs, notes=(note,))
     block = release.blocks[0]
     codes = {}
     for column in release.sensitive:
@@ -176,7 +192,7 @@ def _without_original(
         codes[column] = of_label[block.cell(column)][provenance.fragment[:, 0]]
     domains = {c: labels.domain for c, labels in release.labels.items()}
     people = Table(release.name, schema, domains, codes, raw.rows)
-    return Subject(release, people, provenance, False, population, inputs=inputs, notes=(note,))
+    return Subject(release, people, provenance, False, inputs=inputs, notes=(note,))
 
 
 def _correspondence(
@@ -210,7 +226,7 @@ def _correspondence(
     place: dict[str, int] = {}
     for row, text in enumerate(original.columns[match]):
         if text in place:
-            raise ReleaseError(f"{original.name}, row {row + 1}: {match} {text!r} stands twice. Ids must be unique.")
+            raise ReleaseError(f"{original.place(row)}: {match} {text!r} stands twice. Ids must be unique.")
         place[text] = row
     lines = np.array([place.get(text, -1) for text in raw.blocks[0].columns[match]], dtype=np.int64)
     used = lines[lines >= 0]
@@ -220,30 +236,41 @@ def _correspondence(
 
 
 def check_truth(release: Release, provenance: Provenance, table: Table) -> list[str]:
-    """Notes on quasi-identifier labels that do not cover the true value: the rows may be matched wrongly, or perturbed."""
+    """Notes on quasi-identifier labels that do not cover the true value, as where values were perturbed. An error where
+    many rows disagree in half of their labels or more: then the rows are matched wrongly."""
     inside = np.flatnonzero(provenance.bucket >= 0)
-    notes = []
-    for column in release.quasi:
+    notes, wrong_in = [], np.zeros(len(inside), dtype=np.int64)
+    columns = [c for c in release.quasi if (release.labels[c].counts > 0).any()]
+    for column in columns:
         number = release.block_number(column)
         cell = release.blocks[number].cell(column)[provenance.fragment[inside, number]]
         wrong = ~release.labels[column].covers(cell, table.codes[column][inside])
+        wrong_in += wrong
         if wrong.any():
             notes.append(
                 f"{column}: {int(wrong.sum())} of {len(inside)} labels do not cover the original value. "
                 "Is the correspondence of rows right?"
             )
+    off = 2 * wrong_in >= max(len(columns), 1)
+    if off.sum() >= FEW_ROWS and off.mean() > WRONG_ROWS:
+        raise ReleaseError(
+            f"{release.name}: for {int(off.sum())} of {len(inside)} rows at least half of the labels do not cover the values "
+            "of the original row they are matched with, so the rows are not in that order. Our own releases are shuffled and "
+            "need --provenance; others may need --match with an id column."
+        )
     return notes
 
 
 def find_outsiders(table: Table, population: Table) -> Ints:
-    """The rows of a population that are not in the original: by a shared identifier, else by quasi-identifiers, taking as
-    many of those who share them as the original has."""
+    """The rows of a population that are not in the original: by a shared identifier, else by all shared columns, taking as
+    many of those who are alike in them as the original has."""
     shared = [c for c in table.schema.identifiers if c in table.codes and c in population.codes]
-    columns = shared or [c for c in table.schema.quasi if c in population.codes]
-    if not columns:
+    quasi = [c for c in table.schema.quasi if c in table.codes and c in population.codes]
+    if not shared and not quasi:
         raise TableError(
             f"{population.name}: a population must have the identifiers or quasi-identifiers of the original."
         )
+    columns = shared or [c for c in table.codes if c in population.codes]
     both = distinct_rows(np.concatenate([population.matrix(columns), table.matrix(columns)]))
     theirs, ours = both[: population.rows], both[population.rows :]
     left = np.bincount(ours, minlength=int(both.max(initial=0)) + 1)

@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A figure beside its interval, baseline and control."""
+    """A figure beside its interval, baseline and control; `over` is where the band of its excess begins."""
 
     name: str
     value: float
@@ -50,6 +50,7 @@ class Mark:
     high: float | None = None
     baseline: float | None = None
     control: float | None = None
+    over: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,8 @@ def dots(panels: Sequence[Panel], name: str, title: str, width: int = 900) -> st
     narrow = width < NARROW
     left, right, row = (10.0, width - 10.0, 42) if narrow else (220.0, width - 190.0, 27)
     x = Scale(0.0, 1.0, left, right)
-    parts, y = _legend(width, left if not narrow else 2)
+    ranged = any(mark.low is not None for panel in panels for mark in panel.marks)
+    parts, y = _legend(width, left if not narrow else 2, ranged)
     for panel in panels:
         y += 30
         for text in textwrap.wrap(clean(panel.heading, 120), 44 if narrow else 110):
@@ -209,8 +211,8 @@ def _mark(mark: Mark, x: Scale, y: float) -> str:
         return x(min(1.0, max(0.0, value)))
 
     parts = []
-    if mark.control is not None and mark.value > mark.control:
-        parts.append(svg.box(at(mark.control), y - 4, at(mark.value) - at(mark.control), 8, "excess"))
+    if mark.over is not None and mark.value > mark.over:
+        parts.append(svg.box(at(mark.over), y - 4, at(mark.value) - at(mark.over), 8, "excess"))
     if mark.low is not None and mark.high is not None:
         parts.append(svg.line(at(mark.low), y, at(mark.high), y, "whisker"))
         parts += [svg.line(at(v), y - 4, at(v), y + 4, "whisker") for v in (mark.low, mark.high)]
@@ -227,12 +229,14 @@ def _mark(mark: Mark, x: Scale, y: float) -> str:
     return svg.titled(parts, f"{mark.name}: {_said(mark)}" + (f"; {', '.join(held)}" if held else ""))
 
 
-def _legend(width: float, left: float) -> tuple[list[str], float]:
-    """What the shapes mean, in one line or in two."""
-    items = (("attack", 74), ("95 % interval", 116), ("control", 80), ("baseline", 88), ("excess over control", 150))
+def _legend(width: float, left: float, ranged: bool) -> tuple[list[str], float]:
+    """What the shapes mean, in one line or in two; intervals only where there are some (`ranged`)."""
+    items = (("attack", 74), ("95 % interval", 116), ("control", 80), ("baseline", 88), ("excess", 80))
     parts: list[str] = []
     x, y = left + 6, 14.0
     for text, room in items:
+        if text == "95 % interval" and not ranged:
+            continue
         if x + room > width:
             x, y = left + 6, y + 20
         shape = {
@@ -240,7 +244,7 @@ def _legend(width: float, left: float) -> tuple[list[str], float]:
             "95 % interval": svg.line(x - 6, y - 4, x + 8, y - 4, "whisker"),
             "control": svg.diamond(x, y - 4, 5.5, "control"),
             "baseline": svg.line(x, y - 11, x, y + 3, "baseline"),
-            "excess over control": svg.box(x - 6, y - 8, 14, 8, "excess"),
+            "excess": svg.box(x - 6, y - 8, 14, 8, "excess"),
         }[text]
         parts += [shape, svg.words(x + 13, y, text)]
         x += room

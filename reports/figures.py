@@ -1,33 +1,37 @@
 """Reading the record: which figure stands for an attack, what it is compared with, and whether it beats that.
 
 The figure for a headline is the prosecutor's under the link `class`, because thresholds of policies mean that one;
-membership has no link and is taken from the posterior's score against real outsiders. A rate is compared with its
-control, else with its baseline, else with chance where chance is known. Nothing here makes a sentence.
+membership has no link and is taken from the posterior's score against real outsiders. A rate is compared with what its
+excess was taken over (a control that leaves a person out lies too low in small classes, so the higher of control and
+baseline counts), else with chance where chance is known. Nothing here makes a sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.model.record import OK, AuditRecord, Risk, RunRecord, Utility
-from reports.text import finite
+from reports.text import finite, percent
 
 COUNTS = frozenset({"at_risk", "certain", "above", "fakes"})
 LINKS = ("class", "likelihood", "tightest", "containment", "distance")
 ATTACKS = ("linking", "homogeneity", "proximity", "divergence", "membership")
 HARMS = frozenset({"divergence"})
-_ADVERSARIES = ("prosecutor", "journalist", "marketer")
+_STANCES = ("prosecutor", "journalist", "marketer")
 _PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders"}
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """How much of what the control gets wrong the attack gets right: (value - control)/(1 - control)."""
+    """How much of what the reference gets wrong the attack gets right: (value - reference)/(1 - reference).
+
+    `over` names the reference: `control` or `baseline`."""
 
     value: float
     low: float | None = None
     high: float | None = None
+    over: str = "control"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,30 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether a figure beats its reference: `above`, `unclear` (the interval reaches it), `not_above`, or `unknown`."""
+    """Whether a figure beats its reference: `above`, `unclear` (the interval reaches it), `not_above`, or `unknown`;
+    a disclosure that is no guess is `certain`."""
 
     kind: str
     label: str
 
 
 def figures(record: AuditRecord) -> list[Risk]:
-    """The risk rows that hold a figure."""
-    return [risk for risk in record.risks if risk.status == OK and finite(risk.value) is not None]
+    """The risk rows that hold a figure; where the record is about one person they have no intervals, for there is nothing
+    to estimate."""
+    rows = [risk for risk in record.risks if risk.status == OK and finite(risk.value) is not None]
+    return [_certainly(r) for r in rows] if one_person(record) else rows
+
+
+def one_person(record: AuditRecord) -> bool:
+    """Whether the attacks on values and records were made on one person only."""
+    about = {r.n for r in record.risks if r.status == OK and r.attack != "membership" and r.n is not None}
+    return about == {1}
+
+
+def _certainly(risk: Risk) -> Risk:
+    detail = {key: value for key, value in risk.detail.items() if key not in ("excess", "histogram")}
+    people = risk.n if risk.measure in COUNTS or risk.measure == "no_match" else 1  # of membership: the members
+    return replace(risk, low=None, high=None, n=people, detail=detail)
 
 
 def value_of(risk: Risk) -> float:
@@ -74,23 +93,40 @@ def is_rate(risk: Risk) -> bool:
 
 
 def excess_of(risk: Risk) -> Excess | None:
-    """The excess over the control: as recorded, else worked out from a rate and its control."""
-    noted = risk.detail.get("excess")
+    """The excess over the reference: as recorded, else worked out from a rate and its control."""
+    noted, control = risk.detail.get("excess"), finite(risk.control)
+    if risk.n == 1:
+        return None  # one person is no rate
     if isinstance(noted, Mapping) and (value := finite(noted.get("value"))) is not None:
-        return Excess(value, finite(noted.get("low")), finite(noted.get("high")))
-    control = finite(risk.control)
-    if control is None or control >= 1 or not is_rate(risk) or risk.measure in ("max", "window"):
+        over = "baseline" if noted.get("over") == "baseline" else "control"
+        if "over" in noted or over == _higher(risk):
+            return Excess(value, finite(noted.get("low")), finite(noted.get("high")), over)
+    if control is None or not is_rate(risk) or risk.measure in ("max", "window"):
         return None
     if risk.attack == "membership" and risk.measure != "success":
         return None  # an area or a difference of rates is not a share of right guesses
-    return Excess((value_of(risk) - control) / (1 - control))
+    over = _higher(risk)
+    held = finite(risk.baseline) if over == "baseline" else control
+    return None if held is None or held >= 1 else Excess((value_of(risk) - held) / (1 - held), over=over)
+
+
+def _higher(risk: Risk) -> str:
+    """What an excess is over where the record does not say: leaving a person out makes a control that lies too low."""
+    control, baseline = finite(risk.control), finite(risk.baseline)
+    left_out = (risk.control_kind or "").startswith("leave")
+    return "baseline" if left_out and baseline is not None and baseline > (control or 0.0) else "control"
 
 
 def reference_of(risk: Risk) -> Reference | None:
     """What the figure is held against."""
+    noted = excess_of(risk) if is_rate(risk) else None
+    over = noted.over if noted is not None else _higher(risk)
+    baseline = finite(risk.baseline)
+    if over == "baseline" and baseline is not None:
+        return Reference("baseline", baseline)
     if (control := finite(risk.control)) is not None:
         return Reference("control", control)
-    if (baseline := finite(risk.baseline)) is not None:
+    if baseline is not None:
         return Reference("baseline", baseline)
     if risk.attack == "membership":
         if risk.measure == "auc":
@@ -112,29 +148,38 @@ def false_positives(risk: Risk) -> float | None:
 
 
 def standing_of(risk: Risk) -> Standing:
-    """Whether the figure beats what it is held against, by its interval where it has one."""
+    """Whether the figure beats what it is held against, by its interval; certain disclosures are no matter of chance."""
+    if risk.measure == "certain" and value_of(risk) > 0:
+        return Standing("certain", "certain")
     held = reference_of(risk)
+    if risk.n == 1:
+        return Standing("unknown", "one person")
     if held is None:
         return Standing("unknown", "nothing to compare with")
-    over, name = value_of(risk) - held.value, f"the {held.name}" if held.name != "chance" else "chance"
-    low: float | None = finite(risk.low)
-    edge = None if low is None else low - held.value
-    noted = excess_of(risk)
-    if held.name == "control" and noted is not None and noted.low is not None:
-        edge = noted.low
-    if risk.n == 1:
-        return Standing("unknown", "one person, so no rate to compare")
-    if over <= 1e-9:
-        return Standing("not_above", f"not above {name}")
+    guess = held.name == "baseline" and risk.attack != "membership"
+    name = "guessing without the release" if guess else "the control" if held.name == "control" else "chance"
+    shown = f" ({percent(held.value)})" if is_rate(risk) else ""
+    better = f"better than {name}" if guess else f"above {name}"
+    if value_of(risk) - held.value <= 1e-9:
+        return Standing("not_above", (f"no {better}" if guess else f"not {better}") + shown)
+    low, noted = finite(risk.low), excess_of(risk)
+    edge = noted.low if noted is not None else None
+    if edge is None and low is not None:
+        edge = low - held.value
+    if edge is None and not is_count(risk) and risk.measure != "max":
+        return Standing("unclear", f"not shown to be {better}{shown}: no interval")
     if edge is not None and edge <= 1e-9:
-        return Standing("unclear", f"above {name}, but it may be chance")
+        return Standing("unclear", f"not shown to be {better}{shown}: it may be chance")
     return Standing("above", f"above {name}")
 
 
 def lead_adversary(record: AuditRecord) -> str | None:
-    """The adversary that stands for the release: the prosecutor where there is one."""
+    """The adversary that stands for the release: the first prosecutor where there is one."""
     present = {risk.adversary for risk in record.risks}
-    named = [*_ADVERSARIES, *(a.name for a in record.adversaries), *(r.adversary for r in record.risks)]
+    stances = [
+        a.name for stance in _STANCES for a in record.adversaries if a.stance == stance and a.name not in _STANCES
+    ]
+    named = [*_STANCES[:1], *stances, *_STANCES[1:], *(r.adversary for r in record.risks)]
     return next((name for name in named if name in present), None)
 
 
@@ -156,11 +201,6 @@ def link_rank(link: str | None) -> int:
 def attack_rank(attack: str) -> int:
     """The place of an attack in the order of the reports."""
     return ATTACKS.index(attack) if attack in ATTACKS else len(ATTACKS)
-
-
-def standing_rank(risk: Risk) -> int:
-    """Disclosures about real people come first, then telling made-up people apart, then harms."""
-    return 2 if risk.attack in HARMS else 1 if risk.params.get("against") == "fakes" else 0
 
 
 def _strangeness(risk: Risk) -> int:
@@ -188,8 +228,9 @@ def groups(rows: Sequence[Risk]) -> list[tuple[str, str | None]]:
 
 
 def strongest_success(record: AuditRecord) -> tuple[Risk, Excess] | None:
-    """The `success` with the largest excess over its control, over all attacks, adversaries and links."""
-    pairs = [(r, e) for r in figures(record) if r.measure == "success" and (e := excess_of(r)) is not None]
+    """The `success` with the largest excess, over all attacks that disclose, adversaries and links."""
+    rows = [r for r in figures(record) if r.measure == "success" and r.attack not in HARMS]
+    pairs = [(r, e) for r in rows if (e := excess_of(r)) is not None]
     return max(pairs, key=lambda pair: pair[1].value, default=None)
 
 

@@ -1,17 +1,18 @@
 """The findings that matter, in plain words, computed from the record.
 
 A finding gathers what one attack found on one sensitive column of one release: the sentence to remember, the
-sentences that support it, how it stands against its control, and what would lower it. Disclosures come strongest
-first (excess over the control); the harm of false beliefs (divergence) comes after them, being another kind of thing.
-What could not be computed is gathered by its reason.
+sentences that support it, how it stands against its control, and what would lower it. They come in the order of what a
+person has to fear: published identifiers, certain disclosure of a value, right guesses of values, links to records,
+membership (against outsiders before made-up people), harms of false belief; within a kind by excess. What is not above
+its reference comes last. What could not be computed is gathered by its reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, PolicyCheck, Risk, RunRecord
+from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, Risk
 from reports.figures import (
     COUNTS,
     Excess,
@@ -24,16 +25,14 @@ from reports.figures import (
     link_rank,
     pick,
     reference_of,
-    shared_utility,
     standing_of,
-    standing_rank,
     strongest_link,
-    strongest_success,
-    utility_of,
     value_of,
 )
-from reports.sentences import comparison, control_people, revealed, sentence, shortfall, who
-from reports.text import NONE, clean, finite, number, percent, probability, short, span, spoken, words
+from reports.person import confidence, revealed
+from reports.sentences import comparison, control_people, sentence, shortfall, who
+from reports.text import NONE, clean, finite, number, percent, probability, span, spoken, words
+from reports.verdicts import published
 
 _LEAD = {
     "linking": ("at_risk", "mean", "max", "success"),
@@ -68,18 +67,28 @@ _CRITERIA = {
     "membership": "membership",
     "shadow-membership": "membership",
 }
+_KINDS = {
+    "linkability": "identity",
+    "singling out": "identity",
+    "membership": "membership",
+    "harm by false belief": "harm",
+}
+_RANKS = {"identifiers": 0, "value": 2, "identity": 3, "other": 3, "membership": 4, "harm": 6}
+_LAST = 10  # added to the rank of what is not above its reference
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What one attack found on one sensitive column of one release.
 
-    `standing` is `above`, `unclear`, `not_above` or `unknown` (see `figures.Standing`) and `label` says it in words.
+    `kind` is `identifiers`, `value`, `identity`, `membership`, `harm` or `other`; `standing` is that of
+    `figures.Standing` and `label` says it in words.
     `stats` are the figures to set side by side (attack, control, baseline, excess), `comparison` says them in words,
     `remark` says where the attack does not beat them. `criterion` is the regulators' word (WP29 05/2014).
     """
 
     release: str
+    kind: str
     attack: str
     sensitive: str | None
     headline: str
@@ -105,65 +114,129 @@ class Gap:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The outcome for a reader in a hurry: `kind` is `pass`, `fail`, `mixed` or `none`."""
-
-    kind: str
-    title: str
-    lines: tuple[str, ...]
-
-
 def findings(record: AuditRecord) -> list[Finding]:
-    """The findings on one release: disclosures strongest first, then made-up people told apart, then harms."""
+    """The findings on one release, in the order of what a person has to fear."""
     rows = figures(record)
-    made = [_finding(record, rows, attack, sensitive) for attack, sensitive in groups(rows)]
+    made = [found for pair in groups(rows) if (found := _finding(record, rows, *pair)) is not None]
+    if record.release.identifiers:
+        made.append(_identifiers(record))
     return sorted(made, key=lambda f: (f.rank, -f.strength))
 
 
-def strongest_findings(run: RunRecord, limit: int = 10) -> list[Finding]:
-    """The strongest finding of each release, strongest first, of at most `limit` releases."""
-    first = [found[0] for record in run.records if (found := findings(record))]
-    return sorted(first, key=lambda f: (f.rank, -f.strength))[:limit]
+def _identifiers(record: AuditRecord) -> Finding:
+    return Finding(
+        release=clean(record.release.name),
+        kind="identifiers",
+        attack="identifiers",
+        sensitive=None,
+        headline=published(record),
+        support=(),
+        stats=(),
+        comparison="",
+        remark="",
+        standing="certain",
+        label="certain",
+        rank=_RANKS["identifiers"],
+        strength=1.0,
+        excess=None,
+        advice=None,
+        criterion="singling out",
+    )
 
 
-def _finding(record: AuditRecord, rows: Sequence[Risk], attack: str, sensitive: str | None) -> Finding:
+def _finding(record: AuditRecord, rows: Sequence[Risk], attack: str, sensitive: str | None) -> Finding | None:
     mine = [r for r in rows if r.attack == attack and r.sensitive == sensitive]
     adversary = lead_adversary(record)
     own = [r for r in mine if r.adversary == adversary] or mine
-    lead = _first(own, _LEAD.get(attack, ("success",)))
-    rate = _first(own, _RATE.get(attack, ("success",)))
-    extra = [r for name in _SUPPORT.get(attack, _other_measures(own)) if (r := pick(own, name)) is not None]
-    same_count = {value_of(lead)} if lead.measure in COUNTS else set()
-    support = _count_control(lead)
-    said = [r for r in extra if r is not lead and r is not rate]
-    support += [sentence(r) for r in said if r.measure not in COUNTS or value_of(r) not in same_count]
-    if rate is not lead:
-        support.append(sentence(rate))
-    support.extend(_claim(lead, rate))
-    support.extend(_other_links(mine, rate))
-    if attack == "linking":
-        support.extend(_class_found(mine, adversary))
-        support.extend(_other_adversaries(mine, lead.adversary))
+    lead, rate = _lead(own, attack), _first(own, _RATE.get(attack, ("success",)))
+    alone = lead.n == 1
+    if alone and attack == "divergence" and not value_of(lead):
+        return None  # no harm to speak of
+    criterion = _CRITERIA.get(attack, "inference" if sensitive else "other")
+    kind = _KINDS.get(criterion, "value" if sensitive else "other")
+    certain = lead.measure == "certain" or (alone and any(r.measure == "certain" and value_of(r) > 0 for r in own))
+    standing = standing_of(lead if lead.measure == "certain" else rate)
+    if alone and certain and value_of(lead) > 0:
+        standing = replace(standing, kind="certain", label="certain")
     facts = next((a for a in record.attacks if a.name == attack), None)
-    standing = standing_of(rate)
     return Finding(
         release=clean(record.release.name),
+        kind=kind,
         attack=attack,
         sensitive=sensitive,
-        headline=sentence(lead, who(record, lead)),
-        support=tuple(line for line in support if line),
-        stats=_stats(rate),
+        headline=_headline(record, lead),
+        support=() if alone else tuple(_support(own, mine, lead, rate)),
+        stats=() if alone else _stats(rate),
         comparison=comparison(rate),
         remark=" ".join(shortfall(rate)),
         standing=standing.kind,
         label=standing.label,
-        rank=standing_rank(rate),
-        strength=_strength(lead, rate),
+        rank=_rank(kind, standing.kind, lead, rate),
+        strength=confidence(lead) if alone else _strength(lead, rate),
         excess=excess_of(rate),
         advice=clean(facts.lowered_by, 400) if facts and facts.lowered_by else None,
-        criterion=_CRITERIA.get(attack, "inference" if sensitive else "other"),
+        criterion=criterion,
     )
+
+
+def _lead(own: Sequence[Risk], attack: str) -> Risk:
+    """The figure of the headline: about one person what is believed, with the claim of any row of the attack."""
+    mean = pick(own, "mean") if attack == "linking" else None
+    if mean is not None and (value_of(mean) >= 1 or mean.n == 1):
+        return mean
+    found = _first(own, _LEAD.get(attack, ("success",)))
+    best = pick(own, "success")
+    if found.n != 1 or best is None or attack not in ("homogeneity", "proximity"):
+        return found
+    claims = [r.detail for r in own if r.link == best.link and revealed(r) is not None]
+    return best if revealed(best) is not None or not claims else replace(best, detail=claims[0])
+
+
+def _headline(record: AuditRecord, lead: Risk) -> str:
+    text = sentence(lead, who(record, lead))
+    if lead.attack == "linking" and len(record.release.blocks) > 1:
+        hidden = " or ".join(spoken(f.column) for f in record.release.sensitive[:3]) or "sensitive value"
+        apart = not any(
+            set(block) & set(record.release.quasi) and set(block) & {f.column for f in record.release.sensitive}
+            for block in record.release.blocks
+        )
+        part = (
+            f"the row of the quasi-identifier table, not the {hidden}"
+            if apart
+            else "the right row in each block of quasi-identifiers"
+        )
+        text = text.removesuffix(".") + f" ({part})."
+    return text
+
+
+def _rank(kind: str, standing: str, lead: Risk, rate: Risk) -> int:
+    """The place of a kind of finding; certain disclosure of a value comes before guesses."""
+    rank = _RANKS[kind]
+    if standing == "certain":
+        return rank - 1 if kind == "value" else rank
+    if kind == "membership" and rate.params.get("against") == "fakes":
+        rank += 1
+    wrong = lead.n == 1 and value_of(lead) == 0
+    return rank + _LAST if standing in ("not_above", "unclear") or wrong else rank
+
+
+def _support(own: Sequence[Risk], mine: Sequence[Risk], lead: Risk, rate: Risk) -> list[str]:
+    """The sentences beside the headline: other measures, claims, links and adversaries."""
+    extra = [r for name in _SUPPORT.get(lead.attack, _other_measures(own)) if (r := pick(own, name)) is not None]
+    same_count = {value_of(lead)} if lead.measure in COUNTS else set()
+    support = _count_control(lead)
+    said = [r for r in extra if r is not lead and r is not rate]
+    if lead.measure == "mean" and value_of(lead) >= 1:
+        said = []  # everybody is linked: nothing can be added
+    support += [sentence(r) for r in said if r.measure not in COUNTS or value_of(r) not in same_count]
+    if rate is not lead and (lead.measure != "mean" or value_of(lead) < 1):
+        support.append(sentence(rate))
+    support.extend(_claim(lead, rate))
+    support.extend(_other_links(mine, rate))
+    if lead.attack == "linking":
+        support.extend(_class_found(mine, lead.adversary))
+        support.extend(_other_adversaries(mine, lead.adversary))
+    return [line for line in support if line]
 
 
 def _count_control(lead: Risk) -> list[str]:
@@ -171,7 +244,8 @@ def _count_control(lead: Risk) -> list[str]:
     control = finite(lead.control)
     if lead.measure not in COUNTS or control is None or lead.n is None or lead.n == 1:
         return []
-    return [f"For {control_people(lead)} it is {number(round(control, 1))} of {number(lead.n)}."]
+    text = f"{control_people(lead)}: {number(round(control))} of {number(lead.n)}."
+    return [text[:1].upper() + text[1:]]
 
 
 def _first(rows: Sequence[Risk], names: Sequence[str]) -> Risk:
@@ -187,12 +261,12 @@ def _other_measures(rows: Sequence[Risk]) -> tuple[str, ...]:
 
 def _strength(lead: Risk, rate: Risk) -> float:
     """How far the attack gets beyond its reference, 0 to 1; a count of certain people weighs as their share."""
+    if lead.measure == "certain" and lead.n:
+        return value_of(lead) / lead.n
     excess, held = excess_of(rate), reference_of(rate)
     if rate.measure == "auc":
         return 2 * value_of(rate) - 1  # from a coin to certainty
     strength = excess.value if excess is not None else value_of(rate) - (held.value if held is not None else 0.0)
-    if lead.measure == "certain" and lead.n:
-        strength = max(strength, (value_of(lead) - (finite(lead.control) or 0.0)) / lead.n)
     return strength if rate.measure not in COUNTS and rate.measure != "m" else 0.0
 
 
@@ -201,13 +275,14 @@ def _stats(rate: Risk) -> tuple[tuple[str, str], ...]:
     show = percent if is_rate(rate) else number
     excess = excess_of(rate) if rate.n != 1 else None
     bounds = span(excess.low, excess.high) if excess is not None else ""
+    bounds = f" ({bounds})" if bounds else ""
     pairs = [
         (f"attack ({spoken(rate.measure)})", show(value_of(rate))),
         ("control", show(finite(rate.control))),
         ("baseline", show(finite(rate.baseline))),
         (
-            "excess over control",
-            percent(excess.value) + (f" ({bounds})" if bounds else "") if excess is not None else NONE,
+            f"excess over {excess.over if excess is not None else 'control'}",
+            percent(excess.value) + bounds if excess is not None else NONE,
         ),
     ]
     return tuple((name, text) for name, text in pairs if text != NONE)
@@ -226,6 +301,8 @@ def _other_links(rows: Sequence[Risk], rate: Risk) -> list[str]:
     if other is None or other.link is None or rate.link is None or rate.measure == "auc":
         return []
     told = "Without being told the class" if rate.link == "class" else f"Under the other links than {clean(rate.link)}"
+    if value_of(other) == value_of(rate):
+        return [f"{told}, the link {clean(other.link)} reaches just as much."]
     return [f"{told}, the strongest link ({clean(other.link)}) reaches {percent(value_of(other))}."]
 
 
@@ -278,91 +355,3 @@ def gaps(record: AuditRecord) -> list[Gap]:
         label = "did not converge" if status == NOT_CONVERGED else status.replace("_", " ")
         made.append(Gap(what, label, clean(reason, 400)))
     return made
-
-
-def verdict(run: RunRecord) -> Verdict:
-    """What the policy said, over all releases of the run."""
-    judged = [r for r in run.records if r.policy is not None]
-    if not run.records:
-        return Verdict("none", "Nothing was audited", ("The run holds no release.",))
-    if not judged:
-        return Verdict("none", "No policy", ("No policy was asked for, so nothing is judged; the findings follow.",))
-    names = words(list(dict.fromkeys(clean(r.policy.title or r.policy.name) for r in judged if r.policy)))
-    passed = [r for r in judged if r.policy is not None and r.policy.passed]
-    lines = [line for r in judged for line in failed_checks(r)] if len(run.records) == 1 else []
-    if len(judged) == 1 and len(run.records) == 1:
-        checks = len(judged[0].policy.checks) if judged[0].policy else 0
-        if passed:
-            held = "the one check holds" if checks == 1 else f"all {number(checks)} checks hold"
-            return Verdict("pass", f"Passes: {names}", (f"Under this policy {held}.",))
-        return Verdict("fail", f"Fails: {names}", tuple(lines))
-    title = f"{number(len(passed))} of {number(len(judged))} releases pass: {names}"
-    kind = "pass" if len(passed) == len(judged) else "mixed" if passed else "fail"
-    lines = [_release_line(r) for r in judged] if len(judged) <= 12 else [_passing(passed)]
-    if len(judged) < len(run.records):
-        rest = len(run.records) - len(judged)
-        lines.append(f"{number(rest)} {'release was' if rest == 1 else 'releases were'} not judged by a policy.")
-    return Verdict(kind, title, tuple(lines))
-
-
-def _passing(passed: Sequence[AuditRecord]) -> str:
-    return f"Passing: {words([clean(r.release.name, 60) for r in passed], 12)}." if passed else "None passes."
-
-
-def _release_line(record: AuditRecord) -> str:
-    name = clean(record.release.name, 60)
-    if record.policy is None or record.policy.passed:
-        return f"{name} passes."
-    failed = [c for c in record.policy.checks if not c.passed]
-    return f"{name} fails: {words([check_text(c) for c in failed], 4)}."
-
-
-def failed_checks(record: AuditRecord) -> list[str]:
-    """A line for each check of the policy that does not hold."""
-    checks = record.policy.checks if record.policy is not None else ()
-    return [check_text(check) + "." for check in checks if not check.passed]
-
-
-def check_text(check: PolicyCheck) -> str:
-    """`linking.max is 0.2 (must be ≤ 0.09)`."""
-    name, bound = clean(check.measure, 80), f"{relation(check.relation)} {short(check.limit)}"
-    if check.value is None:
-        return f"{name} must be {bound}, and there is no figure for it" + (
-            f" ({clean(check.reason)})" if check.reason else ""
-        )
-    return f"{name} is {number(check.value)} (must be {bound})"
-
-
-def bottom_line(run: RunRecord) -> str | None:
-    """For several releases: which has the least risk, and which the best utility."""
-    risky = [(r, pair[1].value) for r in run.records if (pair := strongest_success(r)) is not None]
-    axis = shared_utility(run)
-    if len(run.records) < 2 or not risky:
-        return None
-    safest = min(risky, key=lambda pair: pair[1])
-    text = (
-        f"Of {number(len(run.records))} releases, {clean(safest[0].release.name, 60)} has the least risk: "
-        f"its strongest attack exceeds the control by {probability(safest[1])}"
-    )
-    useful = [(r, u) for r in run.records if axis is not None and (u := utility_of(r, *axis)) is not None]
-    if not useful or axis is None:
-        return text + "."
-    sign = 1 if useful[0][1].better == "lower" else -1
-    best = min(useful, key=lambda pair: sign * (finite(pair[1].value) or 0.0))
-    name = utility_name(*axis)
-    return f"{text}; {clean(best[0].release.name, 60)} has the best {name}: {number(finite(best[1].value))}."
-
-
-def utility_name(measure: str, statistic: str | None = None) -> str:
-    """The name of a utility measure in a report."""
-    if measure == "queries":
-        return {"median": "query error (median)", "p90": "query error (90th percentile)"}.get(
-            statistic or "", "query error"
-        )
-    name = spoken(measure)
-    return f"{name} ({spoken(statistic)})" if statistic else name
-
-
-def relation(sign: str) -> str:
-    """The sign of a check as it is printed."""
-    return {"<=": "≤", ">=": "≥", "==": "="}.get(sign, clean(sign, 20))

@@ -13,10 +13,11 @@ COLUMNS: tuple[tuple[str, str], ...] = (
     ),
     (
         "excess",
-        "(value − control) / (1 − control): the part of the risk that a person owes to being in the release.",
+        "(value − control) / (1 − control): the part of the risk that a person owes to being in the release. Where "
+        "guessing without the release does better than the control, it is taken over that baseline instead.",
     ),
     ("n", "How many people the figure is about."),
-    ("worst rows", "The people hit hardest, as row numbers of the steward's own file; the first data row is 1."),
+    ("worst rows", "The people hit hardest, as row numbers of your file; the first data row is 1."),
 )
 
 LINKS: tuple[tuple[str, str], ...] = (
@@ -82,6 +83,20 @@ UTILITY: tuple[tuple[str, str], ...] = (
     ("queries", "Relative error of random counting queries, as an analyst would ask them; 0 is exact."),
     ("class_size", "Mean class size, as a multiple of the k asked for; 1 is best."),
 )
+
+GLOSSES: dict[str, str] = {
+    "values": "different values in the release",
+    "alpha": "largest share of one value in a class",
+    "l_distinct": "fewest different values in a class",
+    "l_entropy": "the same, rare values counting less",
+    "l_recursive_c": "how far the commonest value outweighs the rare",
+    "t_equal": "farthest class from the table, values alike",
+    "t_ordered": "the same, values in their order",
+    "t_hierarchical": "the same, values by their taxonomy",
+    "beta_basic": "largest relative gain of a value in a class",
+    "beta_enhanced": "the same, capped for frequent values",
+    "delta_disclosure": "largest change of a share (logarithm)",
+}
 
 STATISTICS: tuple[tuple[str, str], ...] = (
     ("k", "The size of the smallest class: nobody is hidden among fewer."),

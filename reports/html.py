@@ -16,27 +16,29 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from auditor.model.record import AuditRecord, RunRecord
 from reports import charts, glossary
 from reports.charts import Axes
-from reports.findings import bottom_line, findings, gaps, strongest_findings, verdict
+from reports.figures import one_person
+from reports.findings import findings, gaps
 from reports.pictures import ROWS, class_sizes, frontier, histograms, panels, roc
+from reports.summary import adversary_lines, bottom_line, briefs
 from reports.tables import (
     compact_risks,
     inputs_table,
+    merged,
     overview,
     policy_table,
     release_facts,
     sorted_risks,
     statistics_table,
     tool_text,
-    transposed,
     utility_table,
     verdict_word,
     worst_rows,
 )
 from reports.text import clean, number, settings
+from reports.verdicts import policy_name, verdict
 
 WIDE, NARROW = 976, 360
-_SIGNS = {"pass": "✓", "fail": "✗", "mixed": "✗", "none": "–"}
-_WORDS = {"pass": "Pass", "fail": "Fail", "mixed": "Fail in part", "none": "Not judged"}
+_SIGNS = {"pass": "✓", "fail": "✗", "mixed": "✗", "none": ""}
 
 
 def render_html(run: RunRecord) -> str:
@@ -55,11 +57,7 @@ def render_html(run: RunRecord) -> str:
 def _page(run: RunRecord) -> dict[str, Any]:
     found = verdict(run)
     several = len(run.records) > 1
-    shown = (
-        strongest_findings(run, 6 if len(run.records) > 10 else 10)
-        if several
-        else [f for record in run.records for f in findings(record)]
-    )
+    shown = briefs(run, 6 if len(run.records) > 10 else 10) if several else []
     people = list(dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries))
     attacks = {a.name: a for record in run.records for a in record.attacks}
     return {
@@ -68,9 +66,11 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "tools": tool_text([run.tool, *(record.tool for record in run.records)]),
         "verdict": found,
         "sign": _SIGNS[found.kind],
-        "word": _WORDS[found.kind],
         "several": several,
-        "findings": shown,
+        "alone": all(one_person(record) for record in run.records),
+        "adversaries": adversary_lines(run),
+        "briefs": shown,
+        "findings": [] if several else [f for record in run.records for f in findings(record)],
         "more": number(len(run.records) - len(shown)) if several and len(shown) < len(run.records) else "",
         "bottom_line": bottom_line(run),
         "overview": overview(run) if several else None,
@@ -98,6 +98,7 @@ def _frontier(run: RunRecord) -> dict[str, Any] | None:
     return {
         "picture": _both(lambda width, name: charts.scatter(found.points, axes, name, width, found.better), "frontier"),
         "missing": found.missing,
+        "corner": "bottom left" if found.better == "lower" else "bottom right",
         "crowd": len(found.points) > charts.CROWD,
     }
 
@@ -106,7 +107,7 @@ def _attacks_picture(run: RunRecord) -> str | None:
     found = panels(run)
     if not found:
         return None
-    title = "Success of each attack with its interval, beside control and baseline"
+    title = "How often each attack is right, beside the control and the baseline"
     return _both(lambda width, name: charts.dots(found, name, title, width), "attacks")
 
 
@@ -120,10 +121,11 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "brief": _brief(record),
         "word": verdict_word(record.policy),
         "facts": release_facts(record),
-        "policy": record.policy,
+        "policy": policy_name(record.policy) if record.policy is not None else "",
+        "source": clean(record.policy.source) if record.policy is not None else "",
         "checks": policy_table(record.policy) if record.policy is not None else None,
         "findings": findings(record) if several else [],
-        "statistics": transposed(statistics_table(record)) if record.release.sensitive else None,
+        "statistics": statistics_table(record) if record.release.sensitive else None,
         "pictures": _pictures(record, place),
         "attacks": [_attack(record, attack) for attack in attacks],
         "gaps": gaps(record),
@@ -145,7 +147,7 @@ def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
     tables = []
     for _, group in groupby(rows, key=lambda r: (r.sensitive, r.adversary)):
         table, shared = compact_risks(list(group))
-        tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), table))
+        tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), merged(table)))
     return {"name": clean(attack, 60), "facts": facts, "tables": tables, "worst": worst_rows(rows)}
 
 
@@ -162,5 +164,10 @@ def _pictures(record: AuditRecord, place: int) -> list[tuple[str, str]]:
     curve = roc(record)
     if curve is not None:
         axes = Axes("outsiders called members", "members recognised")
-        made.append(("membership: receiver operating characteristic", charts.curve(*curve, axes, f"roc-{place}")))
+        made.append(
+            (
+                "Membership: members recognised against outsiders called members in error",
+                charts.curve(*curve, axes, f"roc-{place}"),
+            )
+        )
     return made

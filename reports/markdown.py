@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from auditor.model.record import AuditRecord, RunRecord
 from reports import glossary
-from reports.findings import Finding, bottom_line, findings, gaps, strongest_findings, verdict
+from reports.findings import Finding, findings, gaps
+from reports.summary import adversary_lines, bottom_line, briefs
 from reports.tables import (
     Table,
     inputs_table,
@@ -25,8 +26,9 @@ from reports.tables import (
     worst_rows,
 )
 from reports.text import markdown, number
+from reports.verdicts import policy_name, verdict
 
-_SIGNS = {"pass": "✓ PASS", "fail": "✗ FAIL", "mixed": "✗ FAIL IN PART", "none": "NOT JUDGED"}
+_SIGNS = {"pass": "✓ ", "fail": "✗ ", "mixed": "✗ ", "none": ""}
 
 
 def render_markdown(run: RunRecord) -> str:
@@ -34,9 +36,11 @@ def render_markdown(run: RunRecord) -> str:
     found = verdict(run)
     parts = [
         f"# {markdown(run.title) or 'Audit'}",
-        f"**{_SIGNS[found.kind]}** – {markdown(found.title)}",
+        f"**{_SIGNS[found.kind]}{markdown(found.title)}**",
+        _list(f"**Warning: {markdown(line)}**" for line in found.warnings),
         _list(markdown(line) for line in found.lines),
     ]
+    parts += [markdown(line) for line in adversary_lines(run)]
     if len(run.records) == 1:
         parts += ["## Findings", _findings(findings(run.records[0]))]
     elif run.records:
@@ -48,9 +52,11 @@ def render_markdown(run: RunRecord) -> str:
 
 
 def _several(run: RunRecord) -> list[str]:
-    shown = strongest_findings(run)
+    shown = briefs(run)
     parts = ["## Findings", markdown(bottom_line(run) or "")]
-    parts.append(_list(f"**{markdown(f.release)}** – {markdown(f.headline)} *({markdown(f.label)})*" for f in shown))
+    for brief in shown:
+        lines = (f"{f.kind}: {markdown(f.headline)} *({markdown(f.label)})*" for f in brief.findings)
+        parts += [f"**{markdown(brief.release)}**", _list(lines) or "No attack gave a figure."]
     if len(shown) < len(run.records):
         parts.append(f"The other {number(len(run.records) - len(shown))} releases follow below.")
     return [*parts, "## Releases", _table(overview(run))]
@@ -60,8 +66,8 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     parts = [f"## Release {markdown(record.release.name, 120)}"]
     parts.append(_list(f"{name}: {markdown(text)}" for name, text in release_facts(record)))
     if record.policy is not None:
-        outcome = "passed" if record.policy.passed else "FAILED"
-        parts += [f"### Policy {markdown(record.policy.name)}: {outcome}", _table(policy_table(record.policy))]
+        outcome = "PASS" if record.policy.passed else "FAIL"
+        parts += [f"### {outcome} – {markdown(policy_name(record.policy))}", _table(policy_table(record.policy))]
     if not single:
         parts += ["### Findings on this release", _findings(findings(record))]
     if record.release.sensitive:

@@ -20,14 +20,16 @@ from reports.figures import (
     is_rate,
     lead_adversary,
     link_rank,
+    one_person,
     pick,
+    reference_of,
     shared_utility,
     strongest_success,
     strongest_value,
     utility_of,
     value_of,
 )
-from reports.findings import utility_name
+from reports.summary import utility_name
 from reports.text import clean, finite, number, spoken
 
 ROWS = 12  # releases in a panel; more make a picture nobody reads
@@ -49,7 +51,7 @@ _HEADINGS = {
     "homogeneity": "Homogeneity: the {column} is guessed right",
     "proximity": "Proximity: the {column} lies in the claimed interval",
     "divergence": "Divergence: an unrelated {column} is believed (a harm)",
-    "membership": "Membership: members ranked above outsiders (0.5 is a coin)",
+    "membership": "Membership: members ranked above {others} (0.5 is a coin)",
 }
 
 
@@ -79,7 +81,7 @@ class Histogram:
 def frontier(run: RunRecord) -> Frontier | None:
     """Risk against utility over the releases of a run; nothing where an axis has no figures."""
     axis = shared_utility(run)
-    if axis is None:
+    if axis is None or any(one_person(record) for record in run.records):
         return None
     controlled = any(strongest_success(record) is not None for record in run.records)
     points, missing, better = [], [], "lower"
@@ -98,7 +100,7 @@ def frontier(run: RunRecord) -> Frontier | None:
         points.append(Point(place, clean(record.release.name, 60), x, y, low, high, note, method))
     if not points:
         return None
-    y_name = "strongest attack, excess over control" if controlled else "strongest attack, success"
+    y_name = "strongest attack, excess" if controlled else "strongest attack, success"
     return Frontier(
         tuple(points), f"{utility_name(*axis)}, {clean(better, 20)} is better", y_name, tuple(missing), better
     )
@@ -120,7 +122,9 @@ def panels(run: RunRecord) -> list[Panel]:
         of_one = len(run.records) == 1
         marks = _links(run.records[0], attack, sensitive) if of_one else _releases(run, attack, sensitive)
         if marks:
-            made.append(Panel(_heading(attack, sensitive), tuple(marks)))
+            mine = [r for r in rows if r.attack == attack and r.params.get("against", "outsiders") == "outsiders"]
+            others = "outsiders" if any(r.measure == "auc" for r in mine) else "made-up people"
+            made.append(Panel(_heading(attack, sensitive).replace("{others}", others), tuple(marks)))
     return made
 
 
@@ -172,7 +176,10 @@ def _pictured(attack: str, rows: Sequence[Risk]) -> Risk | None:
 
 def _mark(name: str, risk: Risk) -> Mark:
     low, high = finite(risk.low), finite(risk.high)
-    return Mark(name, value_of(risk), low, high, finite(risk.baseline), finite(risk.control))
+    held = reference_of(risk)
+    return Mark(
+        name, value_of(risk), low, high, finite(risk.baseline), finite(risk.control), held.value if held else None
+    )
 
 
 def class_sizes(record: AuditRecord) -> Histogram | None:
@@ -208,9 +215,10 @@ def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
 
 
 def _histogram_title(risk: Risk) -> str:
-    column = f" of {spoken(risk.sensitive)}" if risk.sensitive else ""
+    name = clean(risk.attack, 40)
+    column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
     link = f", link {clean(risk.link, 40)}" if risk.link else ""
-    return f"{clean(risk.attack, 40)}{column}: {spoken(risk.measure)}{link}"
+    return f"{name[:1].upper()}{name[1:]}{column}: people by {_ACROSS.get(risk.attack, spoken(risk.measure))}{link}"
 
 
 def _histogram(title: str, noted: Mapping[str, Any], across: str) -> Histogram | None:

@@ -1,57 +1,72 @@
 """What each measure of each attack means, as a sentence about people.
 
-`sentence(risk, ...)` turns one figure into words; `who(record, risk)` names the attacker by what they know;
-`comparison(risk)` sets a figure beside its control and baseline. All return plain text: column names in it come from
-the user's files, and the renderers escape them.
+`adversary_line(record)` says once who attacks and what they know; after it `who(record, risk)` is "this adversary".
+`sentence(risk, ...)` turns one figure into words, `comparison(risk)` sets it beside its control and baseline. All return
+plain text: column names in it come from the user's files, and the renderers escape them. A figure about one person is
+worded by `person`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from auditor.model.record import AuditRecord, Risk
-from reports.figures import excess_of, false_positives, is_count, is_rate, reference_of, standing_of, value_of
+from reports.figures import (
+    excess_of,
+    false_positives,
+    figures,
+    is_count,
+    is_rate,
+    lead_adversary,
+    link_rank,
+    reference_of,
+    standing_of,
+    value_of,
+)
+from reports.person import about_one
 from reports.text import clean, finite, number, percent, probability, short, span, spoken, words
 
 LINK_KNOWLEDGE = {
-    "class": "is told their class",
-    "containment": "counts every class that could hold them alike",
-    "likelihood": "weighs the classes by how likely each holds them",
-    "tightest": "takes the tightest class that covers them",
-    "distance": "takes the nearest published record",
+    "class": "the person's class is known to them",
+    "containment": "every class that could hold the person counts alike",
+    "likelihood": "classes are weighed by how likely each holds the person",
+    "tightest": "the tightest class that covers the person is taken",
+    "distance": "the nearest published record is taken",
 }
-_HEDGES = re.compile(r"\b(except|all but|other than|without|not know(?! whether| if| that))\b", re.IGNORECASE)
+
+
+def adversary_line(record: AuditRecord) -> str:
+    """Who attacks in the findings, what they know, and how they find the class: said once, at the top."""
+    name = lead_adversary(record)
+    if name is None:
+        return ""
+    facts = next((a for a in record.adversaries if a.name == name), None)
+    text = clean(facts.sentence, 600) if facts is not None else ""
+    if not text and facts is not None and facts.knows:
+        text = f"The {clean(name, 60)} knows a person's {words([spoken(c) for c in facts.knows], 12)}"
+    text = text.removesuffix(".") or f"The adversary is the {clean(name, 60)}"
+    link = _lead_link(record)
+    return text + (f"; link {clean(link, 40)}: {LINK_KNOWLEDGE[link]}." if link in LINK_KNOWLEDGE else ".")
+
+
+def _lead_link(record: AuditRecord) -> str:
+    mine = [r.link for r in figures(record) if r.adversary == lead_adversary(record) and r.link is not None]
+    return min(mine, key=link_rank, default="")
 
 
 def who(record: AuditRecord, risk: Risk) -> str:
-    """The attacker, by what they know: `someone who knows their age, sex and postcode and is told …`."""
-    known = known_columns(record, risk.adversary)
-    name = clean(risk.adversary, 60)
-    attacker = f"someone who knows their {words(known)}" if known else f"the adversary “{name}”"
-    knowledge = LINK_KNOWLEDGE.get(risk.link or "")
-    if knowledge is None:
-        return attacker
-    return f"{attacker} and {knowledge}" if known else f"{attacker}, who {knowledge}"
-
-
-def known_columns(record: AuditRecord, adversary: str) -> list[str]:
-    """The quasi-identifiers that the adversary's own sentence says are known; none where it is not plain."""
-    sentence = next((a.sentence for a in record.adversaries if a.name == adversary), "")
-    if _HEDGES.search(sentence):
-        return []
-    return [spoken(column) for column in record.release.quasi if _names(sentence, column)]
-
-
-def _names(sentence: str, column: str) -> bool:
-    spellings = {re.escape(column), re.escape(column.replace("_", " "))}
-    return any(re.search(rf"(?<!\w){name}(?!\w)", sentence) for name in spellings)
+    """`this adversary`, who was described by `adversary_line`, or another one by name, with the link if it is another."""
+    lead = risk.adversary == lead_adversary(record)
+    attacker = "this adversary" if lead else f"the {clean(risk.adversary, 60)}"
+    other = risk.link in LINK_KNOWLEDGE and risk.link != _lead_link(record)
+    return f"{attacker} (link {clean(risk.link, 40)})" if other else attacker
 
 
 def sentence(risk: Risk, attacker: str | None = None) -> str:
     """The figure in words; with `attacker` (from `who`) the sentence says by whom."""
     by = f" by {attacker}" if attacker else ""
+    if risk.n == 1 and (told := about_one(risk)) is not None:
+        return told
     make = _SENTENCES.get((risk.attack, risk.measure))
     if make is not None:
         return make(risk, by)
@@ -60,6 +75,8 @@ def sentence(risk: Risk, attacker: str | None = None) -> str:
 
 def comparison(risk: Risk) -> str:
     """The figure beside its control and its baseline, and what that leaves; empty where there is neither."""
+    if risk.n == 1:
+        return ""
     share = percent if is_rate(risk) else number
     control, baseline = finite(risk.control), finite(risk.baseline)
     parts = []
@@ -71,10 +88,11 @@ def comparison(risk: Risk) -> str:
     sentences = [text[:1].upper() + text[1:] + "."] if text else []
     excess, standing = excess_of(risk), standing_of(risk)
     if excess is not None and standing.kind == "above":
-        rest = span(excess.low, excess.high)
+        rest, over = span(excess.low, excess.high), excess.over == "control"
         sentences.append(
-            f"Of the cases that fail for people outside, {percent(excess.value)}{f' ({rest})' if rest else ''} "
-            "succeed for people inside: that is the excess risk of being in the release."
+            f"Of the cases that {'fail for people outside' if over else 'a guess without the release gets wrong'}, "
+            f"{percent(excess.value)}{f' ({rest})' if rest else ''} {'succeed for people inside' if over else 'succeed'}: "
+            "that is the excess."
         )
     sentences.extend(shortfall(risk))
     return " ".join(sentences)
@@ -110,52 +128,13 @@ def control_people(risk: Risk) -> str:
     return f"the same attack on a control group ({spoken(kind)})" if kind else "the same attack on a control group"
 
 
-def revealed(risk: Risk) -> str | None:
-    """The attacker's claim, where the user asked for values to be shown; ties with `or`, a few people apart by `;`."""
-    window, claim = risk.detail.get("window"), risk.detail.get("claim")
-    if isinstance(window, list | tuple) and window:
-        several = risk.n != 1 and not _is_window(window)
-        return _people([_windows(item) for item in window]) if several else _windows(window)
-    if isinstance(claim, list | tuple) and claim:
-        several = all(isinstance(item, list | tuple) for item in claim)
-        return _people([_tied(item) for item in claim]) if several else _tied(claim)
-    return clean(claim) if isinstance(claim, str | int | float) else None
-
-
-def _people(claims: Sequence[str | None]) -> str | None:
-    """The claims about several people, the first five of them."""
-    told = [claim for claim in claims if claim]
-    more = f"; and of {number(len(told) - 5)} more people" if len(told) > 5 else ""
-    return "; ".join(told[:5]) + more if told else None
-
-
-def _tied(values: Sequence[object]) -> str:
-    return " or ".join(clean(value, 60) for value in values)
-
-
-def _is_window(found: Sequence[object]) -> bool:
-    return len(found) == 2 and all(finite(edge) is not None for edge in found)
-
-
-def _windows(found: Any) -> str | None:
-    """One window, or several that are tied."""
-    if not isinstance(found, list | tuple):
-        return None
-    if _is_window(found):
-        low, high = (number(edge) for edge in found)
-        return f"exactly {low}" if low == high else f"between {low} and {high}"
-    return " or ".join(text for item in found if (text := _windows(item))) or None
-
-
 def _column(risk: Risk) -> str:
     return spoken(risk.sensitive) if risk.sensitive else "sensitive value"
 
 
 def _of(risk: Risk, plural: str = "people") -> str:
-    """`34 of 100 people`, `None of 100 people`, `The one person asked about`."""
+    """`34 of 100 people`, `None of 100 people`."""
     count = value_of(risk)
-    if risk.n == 1:
-        return "The one person asked about" if count >= 1 else "Not even the one person asked about"
     shown = "None" if count == 0 else number(count)
     return f"{shown} of {number(risk.n)} {plural}" if risk.n is not None else f"{shown} of the {plural}"
 
@@ -164,7 +143,7 @@ def _share(risk: Risk) -> str:
     """`62 % of 100 people (95 % interval 52–71 %)`."""
     value = value_of(risk)
     if risk.n == 1:
-        return "the one person asked about" + ("" if value == 1 else f" with probability {probability(value)}")
+        return f"the person with probability {probability(value)}"
     bounds = span(finite(risk.low), finite(risk.high))
     people = f"{number(risk.n)} people" if risk.n is not None else "the people"
     return f"{percent(value)} of {people}" + (f" (95{chr(0x202F)}% interval {bounds})" if bounds else "")
@@ -190,6 +169,11 @@ def _epsilon(risk: Risk) -> str:
     return f"±{percent(value)}" if risk.params.get("relative") is True else f"±{number(value)}"
 
 
+def _near(risk: Risk, truth: str) -> str:
+    """`within ±5 of the truth`, or exactly there."""
+    return f"exactly on {truth}" if finite(risk.params.get("epsilon")) == 0 else f"within {_epsilon(risk)} of {truth}"
+
+
 def _width(risk: Risk) -> str:
     value = finite(risk.params.get("width", risk.params.get("epsilon")))
     return "a short interval" if value is None else f"an interval of width {number(value)}"
@@ -201,8 +185,8 @@ def _reading(risk: Risk) -> str:
 
 def _attacker(by: str) -> str:
     """The attacker as the subject of a sentence."""
-    name = by.removeprefix(" by ").replace("knows their", "knows a person's", 1)
-    return name[:1].upper() + name[1:] if name else "The attacker"
+    name = by.removeprefix(" by ")
+    return name[:1].upper() + name[1:] if name else "This adversary"
 
 
 def _others(risk: Risk) -> str:
@@ -214,6 +198,8 @@ def _linking_max(risk: Risk, by: str) -> str:
 
 
 def _linking_mean(risk: Risk, by: str) -> str:
+    if value_of(risk) >= 1:
+        return f"Everybody can be linked to their own record with certainty{by}."
     return f"On average a person is linked to their own record with probability {_one_in(value_of(risk))}{by}."
 
 
@@ -226,7 +212,8 @@ def _linking_success(risk: Risk, by: str) -> str:
 
 
 def _linking_class_found(risk: Risk, by: str) -> str:
-    people = _of(risk).replace("None", "none", 1) if is_count(risk) else _share(risk)
+    people = _of(risk) if is_count(risk) else _share(risk)
+    people = people[:1].lower() + people[1:]
     return f"The right class was named for {people}{by}."
 
 
@@ -244,21 +231,21 @@ def _homogeneity_success(risk: Risk, by: str) -> str:
 
 def _proximity_max(risk: Risk, by: str) -> str:
     return (
-        f"For the most exposed person, {percent(value_of(risk))} of the belief about their {_column(risk)} lies within "
-        f"{_epsilon(risk)} of the truth{by and f', as seen{by}'}."
+        f"For the most exposed person, {percent(value_of(risk))} of the belief about their {_column(risk)} lies "
+        f"{_near(risk, 'the truth')}{by and f', as seen{by}'}."
     )
 
 
 def _proximity_mean(risk: Risk, by: str) -> str:
     return (
-        f"On average {percent(value_of(risk))} of the belief about a person's {_column(risk)} lies within "
-        f"{_epsilon(risk)} of the truth{by and f', as seen{by}'}."
+        f"On average {percent(value_of(risk))} of the belief about a person's {_column(risk)} lies "
+        f"{_near(risk, 'the truth')}{by and f', as seen{by}'}."
     )
 
 
 def _proximity_above(risk: Risk, by: str) -> str:
     return (
-        f"{_of(risk)} can be placed within {_epsilon(risk)} of their true {_column(risk)} with a confidence above "
+        f"{_of(risk)} can be placed {_near(risk, f'their true {_column(risk)}')} with a confidence above "
         f"{_tau(risk, 'tau', 0.5)}{by}."
     )
 
@@ -276,11 +263,12 @@ def _proximity_success(risk: Risk, by: str) -> str:
 
 def _proximity_m(risk: Risk, by: str) -> str:
     m = value_of(risk)
-    near = f"within {_epsilon(risk)} of one of them"
+    near = _near(risk, "one of them").replace("exactly on", "exactly at")
     if m <= 1:
         return f"No protection against a near guess: in some class all {_column(risk)} values lie {near} (m = 1)."
+    share = f"one in {number(m)}" if float(m).is_integer() else percent(1 / m)
     return (
-        f"At most one in {number(m)} of the {_column(risk)} values of a class lies {near} "
+        f"At most {share} of the {_column(risk)} values of a class lies {near} "
         f"((ε,m)-anonymity holds up to m = {number(m)}){by and f', as seen{by}'}."
     )
 

@@ -7,7 +7,7 @@ a policy looks at (prosecutor, link `class`) with the strongest other link besid
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
 from reports.figures import (
@@ -24,8 +24,10 @@ from reports.figures import (
     utility_of,
     value_of,
 )
-from reports.findings import relation, utility_name
-from reports.text import NONE, clean, finite, interval, number, probability, settings, short, spoken
+from reports.glossary import GLOSSES
+from reports.summary import utility_name
+from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken, words
+from reports.verdicts import check_text
 
 _STATISTICS = (
     "alpha",
@@ -39,6 +41,7 @@ _STATISTICS = (
     "beta_enhanced",
     "delta_disclosure",
 )
+_MEMBERS = ("member AUC", "member AUC, made-up people")
 _SHOWN_WORST = 20
 _PLAIN = ("reading", "score", "against")  # parameters whose value says enough without the name
 _UNSAID = ("prior", "population")  # assumptions that all rows of an attack share; the record has them
@@ -88,15 +91,18 @@ def _companion(risk: Risk, value: float | None) -> str:
     found = finite(value)
     if found is None:
         return NONE
+    if is_count(risk):
+        return number(round(found))
     return probability(found) if is_rate(risk) and 0 <= found <= 1 else number(round(found, 2))
 
 
 def excess_text(risk: Risk) -> str:
-    """The excess over the control with its interval."""
+    """The excess over the control (or the baseline, which is said) with its interval."""
     excess = excess_of(risk) if risk.status == OK and finite(risk.value) is not None else None
     if excess is None:
         return NONE
-    return " ".join(part for part in (probability(excess.value), interval(excess.low, excess.high)) if part)
+    over = "over baseline" if excess.over == "baseline" else ""
+    return " ".join(part for part in (probability(excess.value), interval(excess.low, excess.high), over) if part)
 
 
 def overview(run: RunRecord) -> Table:
@@ -107,7 +113,8 @@ def overview(run: RunRecord) -> Table:
         cells = columns.setdefault(heading, [NONE] * len(run.records))
         cells[place] = text
 
-    for heading in ("#", "release", "verdict", "k", "link mean", "link max"):
+    error = utility_name("queries", "median")
+    for heading in ("#", "release", "verdict", "k", error, "link mean", "link max", *_MEMBERS):
         columns[heading] = [NONE] * len(run.records)
     for place, record in enumerate(run.records):
         put(place, "#", str(place + 1))
@@ -144,11 +151,11 @@ def _headline_risks(record: AuditRecord) -> Iterable[tuple[str, str]]:
         yield f"{name} guessed", probability(value_of(row))
         if excess is not None:
             yield f"{name} excess", probability(excess.value)
-        if other is not None:
+        if other is not None and probability(value_of(other)) != probability(value_of(row)):
             yield f"{name} best other link", f"{probability(value_of(other))} {clean(other.link or '', 20)}"
     membership = [r for r in rows if r.attack == "membership"]
     if (row := pick(membership, "auc")) is not None:
-        yield "member AUC", probability(value_of(row))
+        yield _MEMBERS[row.params.get("against") == "fakes"], probability(value_of(row))
 
 
 def verdict_word(policy: PolicyVerdict | None) -> str:
@@ -221,6 +228,28 @@ def compact_risks(rows: Sequence[Risk]) -> tuple[Table, str]:
     return table.without_empty(), ", ".join([*said, given] if given else said)
 
 
+def merged(table: Table) -> Table:
+    """The table with rows that differ in their link only made one: `all links`, `other links`, or by commas."""
+    if "link" not in table.headings:
+        return table
+    at = table.headings.index("link")
+    links = {row[at] for row in table.rows}
+    gathered: dict[tuple[str, ...], list[str]] = {}
+    for row in table.rows:
+        gathered.setdefault((*row[:at], *row[at + 1 :]), []).append(row[at])
+    rows = [(*rest[:at], _links(found, links), *rest[at:]) for rest, found in gathered.items()]
+    return replace(table, rows=tuple(rows))
+
+
+def _links(found: Sequence[str], links: Collection[str]) -> str:
+    """Some of the `links`, by the shortest name for them."""
+    if len(found) > 1 and set(found) == set(links):
+        return "all links"
+    if len(found) > 1 and set(found) == set(links) - {"class"}:
+        return "other links"
+    return ", ".join(sorted(found, key=link_rank))
+
+
 def measure_text(risk: Risk, said: Collection[str] = ()) -> str:
     """The measure with its parameters, less those already `said`: `above (tau=0.5)`."""
     plain = [key for key in _PLAIN if key in risk.params and key not in said]
@@ -256,36 +285,33 @@ def _status(status: str) -> str:
 
 
 def policy_table(policy: PolicyVerdict) -> Table:
-    """The checks of a policy."""
+    """The checks of a policy, in words."""
     cells = tuple(
         (
-            clean(c.measure, 80),
-            f"{relation(c.relation)} {short(c.limit)}",
-            number(finite(c.value)),
-            "holds" if c.passed else "FAILS" if c.passed is not None else "no figure",
-            clean(c.reason or c.source or ""),
+            check_text(c),
+            "holds" if c.passed else "FAILS" if c.passed is not None else "cannot be judged",
+            clean(c.source or ""),
         )
         for c in policy.checks
     )
-    return Table(("measure", "must be", "is", "outcome", "note"), cells, frozenset({1, 2})).without_empty()
+    return Table(("check", "outcome", "source"), cells).without_empty()
 
 
 def statistics_table(record: AuditRecord) -> Table:
-    """The class statistics of each sensitive column; only those that some column has."""
+    """The class statistics of the sensitive columns, one row a statistic that some column has, with what it means."""
     facts = record.release.sensitive
-    names = [name for name in _STATISTICS if any(getattr(f, name) is not None for f in facts)]
-    cells = tuple(
-        (clean(f.column, 60), number(f.values), *(number(finite(getattr(f, name))) for name in names)) for f in facts
-    )
+    names = ["values", *(name for name in _STATISTICS if any(getattr(f, name) is not None for f in facts))]
     asked = next((f.l_recursive_l for f in facts if f.l_recursive_l is not None), None)
-    shown = [f"l_recursive_c (l={asked})" if name == "l_recursive_c" and asked else name for name in names]
-    return Table(("sensitive column", "values", *shown), cells, frozenset(range(1, len(names) + 2)))
-
-
-def transposed(table: Table) -> Table:
-    """The table turned on its side: its first column becomes the headings."""
-    rows = tuple((h, *(row[i] for row in table.rows)) for i, h in enumerate(table.headings) if i)
-    return Table(("statistic", *(row[0] for row in table.rows)), rows, frozenset(range(1, len(table.rows) + 1)))
+    cells = tuple(
+        (
+            f"{name} (l={asked})" if name == "l_recursive_c" and asked else name,
+            *(number(finite(getattr(f, name))) for f in facts),
+            GLOSSES[name],
+        )
+        for name in names
+    )
+    headings = ("statistic", *(clean(f.column, 60) for f in facts), "meaning")
+    return Table(headings, cells, frozenset(range(1, len(facts) + 1)))
 
 
 def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
@@ -313,24 +339,32 @@ def _method(record: AuditRecord) -> str:
 
 
 def worst_rows(rows: Sequence[Risk]) -> list[tuple[str, str]]:
-    """Row numbers of the people hit hardest, one entry for each list that differs."""
+    """Row numbers of the people hit hardest, one entry for each list that differs: which figures they belong to."""
     gathered: dict[tuple[int, ...], dict[str, list[str]]] = {}
+    every = {r.link for r in rows if r.link is not None}
     for risk in rows:
         if risk.worst_rows:
-            what = " ".join(clean(part, 40) for part in (risk.sensitive, risk.measure) if part)
+            what = " ".join(part for part in (clean(risk.sensitive or "", 40), measure_text(risk)) if part)
             links = gathered.setdefault(tuple(risk.worst_rows), {}).setdefault(what, [])
             if risk.link is not None and risk.link not in links:
                 links.append(risk.link)
     made = []
     for numbers, names in gathered.items():
         more = len(numbers) - _SHOWN_WORST
-        text = ", ".join(str(row) for row in numbers[:_SHOWN_WORST]) + (f" and {number(more)} more" if more > 0 else "")
-        shown = [
-            what + (f" ({', '.join(clean(link, 40) for link in links)})" if links else "")
-            for what, links in names.items()
-        ]
-        made.append(("; ".join(shown[:4]) + ("; and others" if len(shown) > 4 else ""), text))
+        text = ", ".join(number(row) for row in numbers[:_SHOWN_WORST]) + (
+            f" and {number(more)} more" if more > 0 else ""
+        )
+        by_links: dict[str, list[str]] = {}
+        for what, links in names.items():
+            known = _links([clean(link, 40) for link in links], {clean(link, 40) for link in every})
+            by_links.setdefault(known, []).append(what)
+        shown = [words(what, 4) + (_under(known)) for known, what in by_links.items()]
+        made.append(("; ".join(shown), text))
     return made
+
+
+def _under(links: str) -> str:
+    return "" if not links else f" ({links})" if links.endswith("links") else f" (link {links})"
 
 
 def inputs(run: RunRecord) -> list[Input]:

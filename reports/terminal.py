@@ -1,11 +1,12 @@
 """The run as text for a terminal of 80 to 120 columns.
 
-One release: every risk figure, grouped by attack, column and adversary so that the rows stay narrow. Several: the
-overview and the strongest finding of each, the rest being a matter for the other renderers.
+One release: the risk figures, grouped by attack, column and adversary so that the rows stay narrow (of membership the
+areas and successes only). Several: the overview and the best findings of each; the rest is for the other renderers.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from itertools import groupby
@@ -13,23 +14,24 @@ from itertools import groupby
 from tabulate import tabulate
 
 from auditor.model.record import AuditRecord, Risk, RunRecord
-from reports.findings import Finding, bottom_line, findings, gaps, strongest_findings, verdict
+from reports.findings import Finding, findings, gaps
+from reports.summary import Brief, adversary_lines, bottom_line, briefs
 from reports.tables import (
     Table,
     compact_risks,
+    merged,
     overview,
     policy_table,
     sorted_risks,
     statistics_table,
     tool_text,
-    transposed,
     utility_table,
     worst_rows,
 )
 from reports.text import THIN, clean, number, settings
+from reports.verdicts import policy_name, verdict
 
-_SIGNS = {"pass": "PASS", "fail": "FAIL", "mixed": "FAIL IN PART", "none": "NOT JUDGED"}
-_SPARE = ("best other link", "excess", "AUC")  # endings of the headings that go first where the terminal is narrow
+_SPARE = ("best other link", "excess", "guessed")  # endings of the headings that go first where the terminal is narrow
 
 
 def render_terminal(run: RunRecord, width: int = 100) -> str:
@@ -56,24 +58,35 @@ def _wrap(text: str, width: int, first: str = "", then: str | None = None) -> st
 
 def _verdict(run: RunRecord, width: int) -> str:
     found = verdict(run)
-    lines = [_wrap(f"{_SIGNS[found.kind]}  {found.title}", width)]
-    return "\n".join(lines + [_wrap(line, width, "  - ") for line in found.lines])
+    lines = [_wrap(found.title, width)]
+    lines += [_wrap(f"WARNING: {line}", width) for line in found.warnings]
+    lines += [_wrap(line, width, "  - ") for line in found.lines]
+    return "\n".join(lines)
+
+
+def _adversaries(run: RunRecord, width: int) -> str:
+    return "\n".join(_wrap(line, width) for line in adversary_lines(run))
 
 
 def _several(run: RunRecord, width: int) -> str:
     table = overview(run)
-    spare = ["granularity", "#", *(h for ending in _SPARE for h in table.headings if h.endswith(ending))]
-    parts = [_title("Releases", "-", width), _fitted(table, width, spare)]
+    endings = [[h for h in table.headings if h.endswith(ending)] for ending in _SPARE]
+    spare = [["granularity"], ["#"], *endings]
+    parts = [_adversaries(run, width), _title("Releases", "-", width), _fitted(table, width, spare)]
     line = bottom_line(run)
     if line:
         parts.append(_wrap(line, width))
-    shown = strongest_findings(run)
-    if shown:
-        parts.append(_title("Strongest finding of each release", "-", width))
-        parts.append("\n".join(_wrap(f"{f.release}: {f.headline} [{f.label}]", width, "- ") for f in shown))
-        if len(shown) < len(run.records):
-            parts.append(_wrap(f"{number(len(run.records) - len(shown))} more releases are in the full report.", width))
-    return "\n\n".join(parts)
+    shown = briefs(run)
+    parts.append(_title("Findings", "-", width))
+    parts += [_brief(brief, width) for brief in shown]
+    if len(shown) < len(run.records):
+        parts.append(_wrap(f"{number(len(run.records) - len(shown))} more releases are in the full report.", width))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _brief(brief: Brief, width: int) -> str:
+    lines = [_wrap(f"{f.headline} [{f.label}]", width, f"  {f.kind + ':':<12} ") for f in brief.findings]
+    return "\n".join([clean(brief.release, width), *(lines or ["  No attack gave a figure."])])
 
 
 def _release(record: AuditRecord, width: int) -> list[str]:
@@ -86,13 +99,10 @@ def _release(record: AuditRecord, width: int) -> list[str]:
     ]
     method = clean(release.method or release.kind) + (f" ({settings(release.params)})" if release.params else "")
     parts = [_wrap(f"{clean(release.name, 60)}: {method}; {', '.join(facts)}", width)]
-    if record.adversaries:
-        parts.append(
-            "\n".join(_wrap(f"{clean(a.name, 40)}: {clean(a.sentence, 600)}", width) for a in record.adversaries)
-        )
+    parts.append(_adversaries(RunRecord("", 0, (record,)), width))
     parts.append(_findings(findings(record), width))
     if record.release.sensitive:
-        parts.append(_section("Class statistics", _fitted(transposed(statistics_table(record)), width), width))
+        parts.append(_section("Class statistics", _fitted(statistics_table(record), width), width))
     rows = sorted_risks(record)
     if rows:
         parts.append(_section("Risk", "\n\n".join(_risk_groups(rows, width)), width))
@@ -104,7 +114,9 @@ def _release(record: AuditRecord, width: int) -> list[str]:
         parts.append(_section("Utility", _fitted(utility_table(record.utility), width), width))
     if record.policy is not None and record.policy.checks:
         parts.append(
-            _section(f"Policy {clean(record.policy.name, 60)}", _fitted(policy_table(record.policy), width), width)
+            _section(
+                _capital(policy_name(record.policy)), _fitted(policy_table(record.policy), width, [["source"]]), width
+            )
         )
     if record.notes:
         parts.append(_section("Notes", "\n".join(_wrap(clean(note, 600), width, "- ") for note in record.notes), width))
@@ -113,6 +125,10 @@ def _release(record: AuditRecord, width: int) -> list[str]:
 
 def _section(name: str, body: str, width: int) -> str:
     return f"{_title(name, '-', width)}\n\n{body}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _findings(found: Sequence[Finding], width: int) -> str:
@@ -126,11 +142,13 @@ def _risk_groups(rows: Sequence[Risk], width: int) -> list[str]:
     made = []
     for (attack, _, _), group in groupby(rows, key=lambda r: (r.attack, r.sensitive, r.adversary)):
         mine = list(group)
-        table, shared = compact_risks(mine)
+        kept = [r for r in mine if r.measure in ("auc", "success")] if attack == "membership" else mine
+        table, shared = compact_risks(kept or mine)
         title = clean(attack, 60).upper() + (f": {shared}" if shared else "")
-        body = _fitted(_joined(table), width, ("expected", "excess", "baseline", "n"))
+        body = _fitted(_joined(table), width, (["expected"], ["excess"], ["baseline"], ["n"]))
         hit = [_wrap(f"worst rows of {name}: {text}", width, "  ") for name, text in worst_rows(mine)[:2]]
-        made.append("\n".join([_wrap(title, width), body, *hit]))
+        more = [_wrap("The other measures are in the HTML report and the JSON.", width, "  ")] if kept != mine else []
+        made.append("\n".join([_wrap(title, width), body, *more, *hit]))
     return made
 
 
@@ -145,25 +163,30 @@ def _joined(table: Table) -> Table:
         if at is not None and beside is not None and row[beside].startswith("["):
             cells[at] = f"{row[at]} {row[beside]}"
         if over is not None:
-            cells[over] = row[over].split(" [")[0]
+            cells[over] = re.split(r" \[| over", row[over])[0]
         rows.append(tuple(cells))
     return Table(table.headings, tuple(rows), table.numeric - {at}).without("interval")
 
 
-def _fitted(table: Table, width: int, spare: Sequence[str] = ()) -> str:
-    """The table as text; columns of `spare` go one by one until it fits, then the widest text column is wrapped."""
+def _fitted(table: Table, width: int, spare: Sequence[Sequence[str]] = ()) -> str:
+    """The table as text; the columns of `spare` go group by group until it fits, then the widest text column is wrapped."""
+    whole, left_out = table, []
+    table = merged(whole)
     text = _drawn(table)
-    for name in spare:
+    for names in spare:
         if _width(text) <= width:
-            return text
-        table = table.without(name)
+            break
+        left_out += [name for name in names if name in table.headings and name != "#"]
+        whole = whole.without(*names)
+        table = merged(whole)
         text = _drawn(table)
+    note = "\n" + _wrap(f"Left out for want of room: {', '.join(left_out)}.", width, "  ") if left_out else ""
     if _width(text) <= width or not table.rows:
-        return text
+        return text + note
     widths = [max(len(row[i]) for row in table.rows) for i in range(len(table.headings))]
     widest = max(range(len(widths)), key=widths.__getitem__)
     room = max(16, widths[widest] - (_width(text) - width))
-    return _drawn(table, [room if i == widest else None for i in range(len(widths))])
+    return _drawn(table, [room if i == widest else None for i in range(len(widths))]) + note
 
 
 def _drawn(table: Table, limits: list[int | None] | None = None) -> str:

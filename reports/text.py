@@ -65,7 +65,7 @@ def probability(value: float | None) -> str:
     if 0.9995 <= size < 1:
         return ">0.999" if not sign else "<−0.999"
     if size < 0.0001:
-        return "<0.0001" if not sign else ">−0.0001"
+        return "<0.0001" if not sign else "0"
     return sign + _significant(size)
 
 
@@ -79,7 +79,7 @@ def percent(value: float | None, trim: bool = True) -> str:
     elif 0.9995 <= size < 1 - _NEAR:
         body = ">99.9" if not sign else "99.9"
     elif size < 0.0001:
-        body = "<0.01"
+        sign, body = "", "0" if sign else "<0.01"
     else:
         body = _significant(size * 100)
         body = body.rstrip("0").rstrip(".") if trim and "." in body else body
@@ -93,7 +93,7 @@ def number(value: float | None) -> str:
     if abs(value) >= 1000 or float(value).is_integer():
         return f"{value:,.0f}".replace(",", THIN).replace("-", "−")
     if abs(value) < 0.0001:
-        return "<0.0001" if value > 0 else ">−0.0001"
+        return "<0.0001" if value > 0 else "0"
     return _significant(value)
 
 
@@ -106,13 +106,15 @@ def short(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """An interval of probabilities in brackets, or nothing."""
-    return "" if low is None or high is None else f"[{probability(low)}, {probability(high)}]"
+    """An interval of probabilities in brackets, or nothing, as where both ends are written alike."""
+    if low is None or high is None or probability(low) == probability(high):
+        return ""
+    return f"[{probability(low)}, {probability(high)}]"
 
 
 def span(low: float | None, high: float | None) -> str:
-    """An interval of shares in percent, for a sentence: `52–71 %`."""
-    if low is None or high is None:
+    """An interval of shares in percent, for a sentence: `52–71 %`; nothing where both ends are written alike."""
+    if low is None or high is None or percent(low) == percent(high):
         return ""
     if low < 0 or high < 0:
         return f"{percent(low)} to {percent(high)}"

@@ -93,7 +93,9 @@ class Adversary:
         membership = None
         if not self.sure_of_membership:
             membership = 0.5 if register is None else min(released / register.people, 1.0)
-        return Knowledge(columns, people.matrix(columns)[rows], None, register, priors, membership)
+        return Knowledge(
+            columns, people.matrix(columns)[rows], None, register, priors, membership, self.stance is Stance.JOURNALIST
+        )
 
 
 def register_of(population: Table) -> Register:

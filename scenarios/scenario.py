@@ -43,6 +43,8 @@ from auditor.posterior.links import Link
 from scenarios.adversaries import Adversary, Stance
 
 DATA_SOURCES = ("town",)
+_CLOSE = 0.75
+"""How alike an unknown key and a known one must be for a hint at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +95,24 @@ def read_scenario(name: str) -> Scenario:
     known = builtin_scenarios()
     file = known.get(name, Path(name))
     if not file.is_file():
+        if file.suffix == ".toml" or len(file.parts) > 1:
+            raise ScenarioError(f"{file}: {'a folder, not a TOML file' if file.is_dir() else 'there is no such file'}.")
         raise ScenarioError(f"There is no scenario {name!r}. Built in are: {', '.join(known)}; or give a TOML file.")
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{file}: the scenario cannot be read ({error}).") from error
+    except OSError as error:
+        raise ScenarioError(f"{file}: the scenario cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{file}: the scenario must be UTF-8 text ({error.reason}).") from error
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{file}: the scenario must be TOML. {error}.") from error
     title = name if name in known else file.stem
     return _Reader(title, str(file), file.parent).scenario(data)
+
+
+def _entry(word: str, number: int, name: Any) -> str:
+    """How faults call an entry: its place among its kind, and its name where it has one."""
+    return f"[[{word}]] {number}" + (f" ({name})" if isinstance(name, str) and name else "")
 
 
 class _Reader:
@@ -110,6 +121,7 @@ class _Reader:
     def __init__(self, title: str, where: str, folder: Path) -> None:
         self.title, self.where, self.folder = title, where, folder
         self.faults: list[str] = []
+        self.own_files = False
 
     def scenario(self, data: Mapping[str, Any]) -> Scenario:
         self._known(data, ("data", "release", "adversary", "attacks", "policy"), "")
@@ -117,15 +129,19 @@ class _Reader:
         releases = [
             plan for number, entry in enumerate(self._list(data, "release"), 1) for plan in self._plans(entry, number)
         ]
-        if "release" not in data:
+        if not data.get("release"):
             self.faults.append(f"{self.where}: [[release]] must be there at least once.")
         adversaries = [self._adversary(entry, n) for n, entry in enumerate(self._list(data, "adversary"), 1)]
         run, links, settings = self._attacks(self._table(data.get("attacks", {}), "[attacks]"))
         policy = self._table(data.get("policy", {}), "[policy]")
         self._known(policy, ("use",), "[policy]")
         use = policy.get("use")
-        if use is not None and isinstance(use, str) and (self.folder / use).is_file():
+        if use is not None and (not isinstance(use, str) or not use):
+            self.faults.append(f"{self._place('[policy]')}: use must be the name of a policy or a file. Got {use!r}.")
+        elif use is not None and (self.folder / use).is_file():
             use = str(self.folder / use)
+        elif use is not None and use.endswith(".toml"):
+            self.faults.append(f"{self._place('[policy]')}, use: {self.folder / use}: there is no such file.")
         if self.faults:
             raise ScenarioError.of(self.faults)
         people = tuple(a for a in adversaries if a is not None) or None
@@ -134,7 +150,10 @@ class _Reader:
     def _known(self, data: Mapping[str, Any], allowed: tuple[str, ...], part: str) -> None:
         for key in data:
             if key not in allowed:
-                near = difflib.get_close_matches(key, allowed, n=1)
+                if key == "noise":
+                    self.faults.append(f"{self._place(part)}: noise is not supported yet.")
+                    continue
+                near = difflib.get_close_matches(key, allowed, n=1, cutoff=_CLOSE)
                 hint = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
                 self.faults.append(f"{self._place(part)}: unknown key {key!r}. {hint}")
 
@@ -157,24 +176,33 @@ class _Reader:
     def _file(self, data: Mapping[str, Any], key: str, part: str) -> Path | None:
         if key not in data:
             return None
-        file = self.folder / str(data[key])
+        name = data[key]
+        if not isinstance(name, str) or not name:
+            self.faults.append(f"{self._place(part)}: {key} must be the name of a file. Got {name!r}.")
+            return None
+        file = self.folder / name
         if not file.exists():
-            self.faults.append(f"{self._place(part)}: {key}: there is no file {file}.")
+            self.faults.append(f"{self._place(part)}, {key}: {file}: there is no such file.")
         return file
 
     def _data(self, data: Mapping[str, Any]) -> tuple[Data, int | None]:
         part = "[data]"
         self._known(data, ("source", "file", "schema", "population", "sample", "seed"), part)
         source, sample, seed = data.get("source"), data.get("sample"), data.get("seed")
+        self.own_files = "file" in data and sample is None
         if source is not None and source not in DATA_SOURCES:
             self.faults.append(f"{self._place(part)}: source must be one of {', '.join(DATA_SOURCES)}. Got {source!r}.")
+        if source is not None and ("schema" in data or "population" in data):
+            self.faults.append(f"{self._place(part)}: a built-in source has its own schema and population.")
         if (source is None) == ("file" not in data):
             self.faults.append(
                 f"{self._place(part)}: give either source = (a built-in name) or file = (with schema =)."
             )
         if "file" in data and "schema" not in data:
             self.faults.append(f"{self._place(part)}: a file needs its schema.")
-        if sample is not None and not (isinstance(sample, int | float) and 0 < sample <= 1):
+        if sample is not None and not (
+            isinstance(sample, int | float) and not isinstance(sample, bool) and 0 < sample <= 1
+        ):
             self.faults.append(f"{self._place(part)}: sample must be above 0 and at most 1. Got {sample!r}.")
         if sample is not None and "population" in data:
             self.faults.append(f"{self._place(part)}: give either sample (the rest are outsiders) or population.")
@@ -184,13 +212,24 @@ class _Reader:
         return Data(source, files[0], files[1], files[2], sample), seed
 
     def _plans(self, entry: Mapping[str, Any], number: int) -> list[Plan]:
-        part = f"release {number}"
         name = entry.get("name")
+        part = _entry("release", number, name)
         if "file" in entry:
             self._known(entry, ("name", "file", "provenance", "match"), part)
             file = self._file(entry, "file", part)
             provenance = self._file(entry, "provenance", part)
-            return [Plan(str(name or entry["file"]), None, file, provenance, entry.get("match"))]
+            match = entry.get("match")
+            if match is not None and not isinstance(match, str):
+                self.faults.append(f'{self._place(part)}: match must be "rows" or the name of a column. Got {match!r}.')
+            if (match is None) == ("provenance" not in entry):
+                self.faults.append(
+                    f'{self._place(part)}: give either provenance (a file) or match ("rows", or a column with an id).'
+                )
+            if not self.own_files:
+                self.faults.append(
+                    f"{self._place(part)}: a release from a file needs [data] file and schema, and no sample."
+                )
+            return [Plan(str(name or entry["file"]), None, file, provenance, match)]
         if "method" not in entry:
             self.faults.append(f"{self._place(part)}: method (an anonymizer) or file must be given.")
             return []
@@ -203,6 +242,9 @@ class _Reader:
                 for key, value in settings.items()
                 if isinstance(value, list) and typing.get_origin(hints.get(key)) is not tuple
             ]
+            empty = [key for key in swept if not settings[key]]
+            if empty:
+                self.faults.append(f"{self._place(part)}: {empty[0]} must have a value, or a list of them to sweep.")
             plans = []
             for values in itertools.product(*(settings[key] for key in swept)):
                 chosen = dict(zip(swept, values, strict=True))
@@ -216,16 +258,23 @@ class _Reader:
             return []
 
     def _adversary(self, entry: Mapping[str, Any], number: int) -> Adversary | None:
-        part = f"adversary {number}"
+        part = _entry("adversary", number, entry.get("name"))
         self._known(entry, ("name", "kind", "knows"), part)
         name = str(entry.get("name", entry.get("kind", "")))
         kind = entry.get("kind", name)
         knows = entry.get("knows")
         if kind not in list(Stance):
-            self.faults.append(f"{self._place(part)}: name or kind must be one of {', '.join(Stance)}. Got {kind!r}.")
+            stances = ", ".join(Stance)
+            if "kind" in entry:
+                fault = f"kind must be one of {stances}. Got {kind!r}."
+            elif name:
+                fault = f"an adversary with a name of its own needs kind = one of {stances}."
+            else:
+                fault = f"name must be one of {stances}; or give a name of your own and kind."
+            self.faults.append(f"{self._place(part)}: {fault}")
             return None
         if knows is not None and not (isinstance(knows, list) and all(isinstance(k, str) for k in knows)):
-            self.faults.append(f"{self._place(part)}: knows must be a list of columns. Got {knows!r}.")
+            self.faults.append(f"{self._place(part)}: knows must be a list of column names. Got {knows!r}.")
             return None
         return Adversary(Stance(kind), name, None if knows is None else tuple(knows))
 

@@ -226,6 +226,7 @@ def by_hand(
     known: tuple[str, ...] | None = None,
     population: Mapping[str, list[str]] | None = None,
     membership: float | None = None,
+    anybody: bool = False,
 ) -> World:
     """A world written down: `cells` replace the columns of `rows` that are published otherwise; targets are all rows, and
     the quasi-identifiers of `population` (which holds the rows' as well) are a register."""
@@ -247,7 +248,7 @@ def by_hand(
         counts = np.bincount(table.codes[column], minlength=table.domains[column].size)
         priors[column] = counts / counts.sum()
     names = schema.quasi if known is None else known
-    knowledge = Knowledge(names, table.matrix(names), provenance.bucket, register, priors, membership)
+    knowledge = Knowledge(names, table.matrix(names), provenance.bucket, register, priors, membership, anybody)
     return World(
         table, release, provenance, knowledge, provenance.bucket.astype(np.int64), provenance.fragment.astype(np.int64)
     )

@@ -95,6 +95,7 @@ def check(release: Release, provenance: Provenance, table: Table) -> None:
     """What every release must hold: all rows accounted for, every label covers the true value, nothing private is out."""
     kept = provenance.bucket >= 0
     assert release.rows == int(kept.sum())
+    assert release.suppressed_rows == 0  # none of these methods withholds rows, and no label of theirs must look so
     assert "name" not in release.columns
     for number, block in enumerate(release.blocks):
         fragment = provenance.fragment[kept, number]

@@ -10,6 +10,8 @@ The people are always these six, in two buckets, {1, 2} and {3, 4, 5, 6}:
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -112,10 +114,23 @@ def test_linking_by_a_register() -> None:
     rows = {"zip": ["a", "b", "c", "c"], "ill": ILL[:4]}
     people = {"zip": ["a", "b", "c", "c", "a", "a", "d", "d", "d", "d"]}
     world = by_hand(without_age, rows, {"zip": ["{a, b}", "{a, b}", "c", "c"]}, population=people, membership=4 / 10)
-    found = figures(Linking(), world, Link.CONTAINMENT)
-    np.testing.assert_allclose(found["max"].each, [1 / 4, 1 / 4, 1 / 2, 1 / 2])
+    marketer = figures(Linking(), world, Link.CONTAINMENT)
+    np.testing.assert_allclose(marketer["max"].each, [1 / 4, 1 / 4, 1 / 2, 1 / 2])
+    assert marketer["mean"].value == pytest.approx(3 / 8)
+    assert "over_people" not in marketer["mean"].detail
+    anybody = dataclasses.replace(world, knowledge=dataclasses.replace(world.knowledge, anybody=True))
+    found = figures(Linking(), anybody, Link.CONTAINMENT)
     assert found["mean"].value == pytest.approx(3 / 8)
     assert found["mean"].detail["over_people"] == pytest.approx(2 / 6)
+
+
+def test_the_journalist_takes_the_larger_mean_and_the_marketer_the_first() -> None:
+    # classes of f = 1 and 9 records in F = 2 and 9 people: over records (1/2 + 9 · 1/9)/10 = 0.15, over people 2/11
+    rows = {"zip": ["a"] + ["b"] * 9, "ill": ["flu"] * 10}
+    people = {"zip": ["a"] * 2 + ["b"] * 9}
+    for anybody, mean in ((False, 0.15), (True, 2 / 11)):
+        world = by_hand(without_age, rows, population=people, membership=10 / 11, anybody=anybody)
+        assert figures(Linking(), world, Link.CLASS)["mean"].value == pytest.approx(mean)
 
 
 def test_the_mean_over_people_is_of_the_release_only() -> None:
@@ -123,18 +138,20 @@ def test_the_mean_over_people_is_of_the_release_only() -> None:
     rows = {"zip": ["a", "b", "c", "c"], "ill": ILL[:4]}
     people = {"zip": ["a", "b", "c", "c", "a", "a", "d", "d", "d", "d"]}
     cells = {"zip": ["{a, b}", "{a, b}", "c", "c"]}
-    world = by_hand(without_age, rows, cells, population=people, membership=4 / 10)
+    world = by_hand(without_age, rows, cells, population=people, membership=4 / 10, anybody=True)
     left_out = LeaveOneOut(beliefs_of(world, Link.CONTAINMENT), world.bucket, world.fragment)
     assert figures(Linking(), world, Link.CONTAINMENT, beliefs=left_out)["mean"].value == 0
-    prior = Prior(4, world.knowledge.priors, world.release.sizes)
-    assert figures(Linking(), world, Link.CONTAINMENT, beliefs=prior)["mean"].value == pytest.approx(1 / 4)
+    # without the release a record is right for a member with 1/4, and somebody of the ten is one with 4/10
+    prior = Prior(4, world.knowledge.priors, world.release.sizes, 4 / 10)
+    chance = prior.record_probability(world.bucket, world.fragment)
+    np.testing.assert_allclose(chance, 1 / 10)
 
 
 def test_linking_by_a_register_with_nothing_known() -> None:
     # one class, by what is known, of ten people: 1/10, and for each record P(in) · 1/4 = 4/10 · 1/4
     rows = {"zip": ["a", "b", "c", "c"], "ill": ILL[:4]}
     people = {"zip": ["a", "b", "c", "c", "a", "a", "d", "d", "d", "d"]}
-    world = by_hand(without_age, rows, population=people, membership=4 / 10, known=())
+    world = by_hand(without_age, rows, population=people, membership=4 / 10, known=(), anybody=True)
     found = figures(Linking(), world, Link.CONTAINMENT)
     np.testing.assert_allclose(found["max"].each, 1 / 10)
     assert found["mean"].detail["over_people"] == pytest.approx(1 / 10)

@@ -1,6 +1,6 @@
 """What every attack must have and keep; and the tables of seed 002, whose findings the attacks must reproduce.
 
-Poovammal and Ponnavaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks" (2009): Tables I
+Poovammal and Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks" (2009): Tables I
 to IV are the built-in `hospital` data (`scenarios/data/hospital/scenario.toml` says what was mended in them).
 """
 

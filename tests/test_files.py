@@ -63,6 +63,9 @@ def test_encodings_are_found(tmp_path: Path, content: bytes) -> None:
 def test_what_is_not_utf_8_is_read_as_windows_1252(tmp_path: Path) -> None:
     raw = read(tmp_path, "town,price\nZürich,5€\n".encode("cp1252"))
     assert cells(raw) == {"town": ["Zürich"], "price": ["5€"]}
+    file = tmp_path / "data.csv"
+    assert raw.notes == (f"{file}: read as Windows-1252 (it is not UTF-8, and the schema gives no encoding).",)
+    assert read(tmp_path, "town\nZürich\n".encode("cp1252"), TableFormat(encoding="cp1252")).notes == ()
 
 
 def test_the_given_encoding_counts(tmp_path: Path) -> None:
@@ -106,10 +109,51 @@ def test_the_expected_columns_tell_the_delimiter(tmp_path: Path) -> None:
 
 def test_the_given_delimiter_may_be_wrong_for_this_file(tmp_path: Path) -> None:
     form = TableFormat(delimiter=";")
-    assert cells(read(tmp_path, "age,town\n20,X\n", form, "age", "town")) == {"age": ["20"], "town": ["X"]}
-    assert cells(read(tmp_path, "age;x,y\n20;1,2\n", form, "age", "x,y")) == {"age": ["20"], "x,y": ["1,2"]}
-    assert cells(read(tmp_path, "a,b\n1,2\n", form)) == {"a,b": ["1,2"]}  # nothing says otherwise
+    raw = read(tmp_path, "age,town\n20,X\n", form, "age", "town")
+    assert cells(raw) == {"age": ["20"], "town": ["X"]}
+    assert raw.notes == (f"{tmp_path / 'data.csv'}: read with delimiter ',' (the schema says ';').",)
+    raw = read(tmp_path, "age;x,y\n20;1,2\n", form, "age", "x,y")
+    assert (cells(raw), raw.notes) == ({"age": ["20"], "x,y": ["1,2"]}, ())
+    assert cells(read(tmp_path, "x,y\n1\n", form, "x,y")) == {"x,y": ["1"]}  # one column, and that is a known one
+    assert cells(read(tmp_path, "a\n1\n", form)) == {"a": ["1"]}
     assert cells(read(tmp_path, "a:b\n1:2\n", TableFormat(delimiter=":"))) == {"a": ["1"], "b": ["2"]}
+    headless = TableFormat(delimiter=";", header=("age", "town"))
+    raw = read(tmp_path, "20,X\n", headless, "age", "town")
+    assert (cells(raw), len(raw.notes)) == ({"age": ["20"], "town": ["X"]}, 1)
+
+
+def test_a_given_delimiter_that_does_not_occur(tmp_path: Path) -> None:
+    message = refused(tmp_path, "\na,b\n1,2\n", TableFormat(delimiter=";"))
+    assert message.startswith(", line 2: the [table] delimiter ';' does not occur; the file looks ','-separated. Say")
+    with pytest.raises(TableError, match=r"the file looks '.t'-separated"):
+        read(tmp_path, "a\tb\n1\t2\n", TableFormat(delimiter=";"), "age", "town")
+
+
+def test_rows_know_their_lines(tmp_path: Path) -> None:
+    raw = read(tmp_path, 'a,b\n"1\n2",x\n\n3,y\n')
+    assert raw.lines == [2, 5]
+    assert [raw.place(row) for row in (0, 1)] == [f"{tmp_path / 'data.csv'}, line {line}" for line in (2, 5)]
+    assert RawTable("frame", {"a": ["1"]}).place(0) == "frame, row 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "magic", "kind"),
+    [
+        ("a.parquet", b"PAR1\x15\x00", "a Parquet file"),
+        ("a.arrow", b"ARROW1\x00\x00", "an Arrow file"),
+        ("a.feather", b"FEA1\x00", "a Feather file"),
+        ("a.xlsx", b"PK\x03\x04\x14\x00", "an Excel file"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "an Excel file"),
+        ("a.zip", b"PK\x03\x04\x14\x00", "a zip archive"),
+    ],
+)
+def test_files_of_another_kind_are_named(tmp_path: Path, name: str, magic: bytes, kind: str) -> None:
+    (tmp_path / name).write_bytes(magic)
+    with pytest.raises(TableError) as caught:
+        read_raw(tmp_path / name)
+    assert str(caught.value) == (
+        f"{tmp_path / name} is {kind}; this version reads CSV (also gzipped). Export it as CSV."
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from auditor.model.domain import Domain
 from auditor.model.labels import Labels, write_label
+from auditor.model.publishing import publish
+from auditor.model.schema import Schema
+from auditor.model.table import RawTable, encode
 from tests.test_notation import AGES, DISEASES, ORDER, TREE, domain, numbers, read, values
 
 
@@ -64,37 +67,84 @@ def test_the_narrowest_label_is_written() -> None:
     places = domain([""], taxonomy=TREE)
     assert write(places, 3, 4) == "Coast"
     assert write(places, 2, 4) == "South"
-    assert write(places, 0, 4) == "*"
-    assert write(places, 0, 5) == "*"
+    assert write(places, 0, 4) == "**"  # the root is called *, which means withheld
+    assert write(places, 0, 5) == "**"
+    assert write(domain([""], taxonomy={"Any": TREE}), 0, 5) == "Any"
     assert write(places, 5) == ""
     assert write(domain([], order=ORDER), 0, 2) == "[low, high]"
     diseases = domain(DISEASES)  # sorted: <=50K; AIDS, late; asthma; flu; flu, mild
     assert write(diseases, 3, 2) == "{asthma, flu}"
     assert write(diseases, 1, 3) == '{"AIDS, late", flu}'
-    assert write(diseases, *range(5)) == "*"
-    assert write(domain(["a", "b", "c", ""]), 0, 3) == "*"
-    assert write(numbers("1", "2", ""), 0, 2) == "*"
+    assert write(diseases, *range(5)) == '{<=50K, "AIDS, late", asthma, flu, "flu, mild"}'
+    assert write(domain(list("abcdefghijkl")), *range(12)) == "{a, b, c, d, e, f, g, h, i, j, k, l}"
+    assert write(domain(list("abcdefghijklm")), *range(13)) == "**"
+    assert write(domain(["a", "b", "c", ""]), 0, 3) == "**"
+    assert write(numbers("1", "2", ""), 0, 2) == "**"
 
 
 def test_a_tree_of_one_value_does_not_hide_a_missing_one() -> None:
     dom = domain(["", "a"], taxonomy=["a"])
-    assert write(dom, 0, 1) == "*"
-    assert values(dom, "*") == ["a", ""]
+    assert write(dom, 0, 1) == "**"
+    assert values(dom, "**") == values(dom, "*") == ["a", ""]
+    assert read(dom, "**", "*").losses.tolist() == [1, 1]
 
 
 def test_a_set_that_reads_as_a_value_is_not_written() -> None:
-    assert write(domain(["a", "b", "{a, b}"]), 0, 1) == "*"
-    assert write(domain([], order=["a", "b", "[a, b]"]), 0, 1) == "*"
+    assert write(domain(["a", "b", "{a, b}"]), 0, 1) == "**"
+    assert write(domain([], order=["a", "b", "[a, b]"]), 0, 1) == "**"
 
 
-TEXTS = st.text("ab ,;|{}[]<*-\"'7.", min_size=1, max_size=5).map(str.strip).filter(lambda t: t not in ("", "*", "?"))
+def test_everything_by_generalisation_is_not_withheld() -> None:
+    for dom in (AGES, domain(["a", "b", ""]), domain([], order=ORDER), domain([""], taxonomy=TREE)):
+        labels = read(dom, "**", "*", "****")
+        assert labels.suppressed.tolist() == [False, True, False]
+        assert labels.counts.tolist() == [dom.size] * 3
+        assert labels.losses.tolist() == [1, 1, 1]
+    assert read(domain([]), "**").losses.tolist() == [1]
+    assert read(numbers(), "**").losses.tolist() == [1]
+
+
+def test_two_stars_that_mean_something_else() -> None:
+    assert values(domain(["**", "a", "b", ""]), "**") == ["**"]
+    assert write(domain(["**", "a", ""]), 0, 2) == "***"
+    assert write(domain(["a", "b", ""], {"suppressed": ["**", "***"]}), 0, 2) == "****"
+    assert write(domain(["a", "b", "**"], {"missing": ["**"]}), 0, 2) == "***"
+    assert write(domain(["?"], {"missing": ["?"]}, taxonomy={"*": {"**": ["a", "b"], "c": ["d"]}}), 0, 3) == "***"
+    assert write(domain(["?"], {"missing": ["?"]}, taxonomy={"**": ["a", "b"]}), 0, 1) == "**"
+
+
+def test_a_written_text_that_means_withheld_gives_way() -> None:
+    assert write(domain(["a", "b", "c"], {"suppressed": ["{a, b}"]}), 0, 1) == "**"
+    assert write(numbers("1", "2", suppressed=["[1, 2]"]), 0, 1) == "**"
+    assert write(domain([], {"suppressed": ["Any"]}, taxonomy={"Any": ["a", "b"]}), 0, 1) == "**"
+    assert not Labels.read(domain(["*", "a"], role="neutral"), ["*"], str).suppressed.any()  # a value like any other
+
+
+def test_a_class_that_is_generalised_to_everything_counts() -> None:
+    schema = Schema.from_dict({"columns": {"sex": {"role": "quasi"}, "town": {"role": "quasi", "taxonomy": TREE}}})
+    (table,) = encode(schema, [RawTable("t", {"sex": ["F", "M", "", "F"], "town": ["Ayton", "Dover", "Cray", "Cray"]})])
+    groups = np.array([0, 0, 0, 1])
+    labels, cells = {}, {}
+    for name in schema.quasi:
+        texts = [write_label(table.domains[name], table.codes[name][groups == group]) for group in (0, 1)]
+        labels[name] = Labels.read(table.domains[name], texts, str)
+        cells[name] = groups.astype(np.int32)
+    assert [labels[name].texts[0] for name in schema.quasi] == ["**", "**"]
+    release, _ = publish(schema, labels, cells, [schema.quasi], None, np.random.default_rng(0))
+    assert (release.suppressed_rows, sorted(release.sizes.tolist())) == (0, [1, 3])
+
+
+TEXTS = (
+    st.text("ab ,;|{}[]<*-\"'7.", min_size=1, max_size=5).map(str.strip).filter(lambda t: t not in ("", "*", "**", "?"))
+)
 
 
 @st.composite
 def domains(draw: st.DrawFn) -> Domain:
     """Random domains of all types, with and without a missing value, their texts full of signs that notations use."""
     decimal = draw(st.sampled_from([".", ","]))
-    table = {"missing": ["?"], "decimal": decimal}
+    withheld = draw(st.sampled_from([["*"], ["*", "**"], ["(withheld)", "{a, b}", "One group"]]))
+    table = {"missing": ["?"], "decimal": decimal, "suppressed": withheld}
     missing = ["?"] if draw(st.booleans()) else []
     kind = draw(st.sampled_from(["numeric", "nominal", "ordinal", "taxonomy", "numeric taxonomy"]))
     if kind == "numeric":
@@ -110,7 +160,7 @@ def domains(draw: st.DrawFn) -> Domain:
     if kind == "ordinal":
         return domain(missing, table, order=texts)
     cut = draw(st.integers(1, len(texts)))
-    return domain(missing, table, taxonomy=[{"One group": texts[:cut]}, *texts[cut:]])
+    return domain(missing, table, taxonomy=[{"A group": texts[:cut]}, *texts[cut:]])
 
 
 @given(domains(), st.data())
@@ -126,9 +176,11 @@ def test_what_is_written_covers_what_it_was_written_for(dom: Domain, data: st.Da
     elif text.startswith("[") and dom.taxonomy is None:
         assert read_back == list(range(min(codes), max(codes) + 1))
     elif dom.taxonomy is not None and dom.numbers is None and dom.missing not in codes:
-        node = dom.taxonomy.node(text)
+        node = 0 if text == "**" else dom.taxonomy.node(text)
         assert node is not None
         assert dom.taxonomy.common_ancestor(np.array([min(codes)]), np.array([max(codes)]))[0] == node
+    assert text not in dom.format.suppressed
+    assert not read(dom, text).suppressed.any()
     if dom.missing in codes and len(set(codes)) > 1:
         assert read_back == list(range(dom.size))
 

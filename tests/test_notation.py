@@ -94,14 +94,20 @@ def test_numbers(text: str, denoted: str) -> None:
     assert values(AGES, text) == denoted.split()
 
 
-@pytest.mark.parametrize(
-    "text", ["[40, 20]", "40-20", "[20, x]", "young", "{young, old}", "{}", "5*", "[20", "<", "|", "nan"]
-)
+@pytest.mark.parametrize("text", ["[20, x]", "young", "{young, old}", "{}", "5*", "[20", "<", "|", "nan"])
 def test_what_is_no_label_of_a_number(text: str) -> None:
     with pytest.raises(ReleaseError) as caught:
         read(AGES, "20", text)
     assert f"release.csv, row 2, column 'c': the label {text!r} denotes no value of the column." in str(caught.value)
-    assert "[a, b[, a-b, <a, >=a, {a, b}, a prefix* or *" in str(caught.value)
+    assert "[a, b[, a-b, <a, >=a, {a, b}, a prefix*, ** or *." in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[40, 20]", "40-20", "(40; 20)", "[high, low]", "high-low"])
+def test_reversed_bounds(text: str) -> None:
+    dom = domain([], order=ORDER) if "low" in text else AGES
+    with pytest.raises(ReleaseError) as caught:
+        read(dom, text)
+    assert str(caught.value).endswith(f"column 'c': the label {text!r} denotes no value: its bounds are reversed.")
 
 
 def test_the_decimal_comma() -> None:
@@ -173,10 +179,17 @@ def test_nominal_values(text: str, denoted: list[str]) -> None:
     assert values(domain(DISEASES), text) == denoted
 
 
-@pytest.mark.parametrize("text", ["fluu", "{flu, fever}", "{flu,}", "z*", "[flu, asthma]", "<flu", "{", '{"flu}'])
+@pytest.mark.parametrize("text", ["{flu, fever}", "{flu,}", "z*", "[flu, asthma]", "<flu", "{", '{"flu}'])
 def test_what_is_no_label_of_a_nominal_column(text: str) -> None:
     with pytest.raises(ReleaseError, match="denotes no value"):
         read(domain(DISEASES), text)
+
+
+def test_a_text_without_a_notation_is_no_value() -> None:
+    for dom, more in ((domain(DISEASES), ""), (domain([], taxonomy=TREE), " nor a group of its taxonomy")):
+        with pytest.raises(ReleaseError) as caught:
+            read(dom, "measles")
+        assert str(caught.value) == f"release.csv, row 1, column 'c': 'measles' is no value of [columns.c]{more}."
 
 
 def test_the_nearest_value_is_named() -> None:
@@ -291,6 +304,8 @@ def test_intervals_hold_what_lies_between_their_ends(some: list[int], a: int, b:
         ({"type": "numeric"}, ["13**", "young"], None),
         ({}, ["a", "{b, c}", "d|e", "f*", "*", '{"g, h", i}'], "a b c d e f* g,_h i"),
         ({}, ["a", ""], "a "),
+        ({}, ["a", "**", "****"], "a"),
+        ({"type": "numeric"}, ["1", "**"], "1"),
         ({"domain": ["a", "b"]}, ["a", "c"], None),
         ({"taxonomy": ["a", "b"]}, ["a", "c"], None),
         ({"order": ["a", "b"]}, ["[a, b]"], None),

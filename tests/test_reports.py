@@ -14,13 +14,10 @@ import pytest
 import reports
 from auditor.model.record import NOT_APPLICABLE, OK, AuditRecord, Risk, Utility, read_run
 from reports import charts, render_html, render_markdown, render_terminal
-from reports.figures import Excess, excess_of, is_rate, standing_of
-from reports.findings import bottom_line, findings, gaps, strongest_findings, verdict
 from reports.labels import place
 from reports.pictures import class_sizes, frontier, histograms, panels
-from reports.sentences import comparison, revealed, sentence, who
 from reports.svg import ticks
-from reports.tables import overview, release_facts, worst_rows
+from reports.tables import compact_risks, merged, overview, release_facts, worst_rows
 from reports.text import THIN, clean, markdown, number, percent, probability, span, words
 from tests import record_samples as samples
 
@@ -76,167 +73,6 @@ def test_other_texts() -> None:
     assert markdown("a|b`c`<i>*d*_e_ http://x") == r"a\|b\`c\`&lt;i&gt;\*d\*\_e\_ http:&#47;/x"
 
 
-def test_the_sentence_of_the_design() -> None:
-    record = one(samples.count("homogeneity", "certain", 34, 100, sensitive="disease"))
-    assert findings(record)[0].headline == (
-        "34 of 100 people in this release can be given their disease with certainty by someone who knows their "
-        "age, sex and postcode and is told their class."
-    )
-
-
-def test_what_is_known_comes_from_the_adversarys_sentence() -> None:
-    risk = samples.count("homogeneity", "certain", 1, 9, link=None)
-    record = one(risk)
-    knows_two = replace(samples.PROSECUTOR, sentence="Knows their age and sex.")
-    assert who(replace(record, adversaries=(knows_two,)), risk) == "someone who knows their age and sex"
-    hedged = replace(samples.PROSECUTOR, sentence="Knows everything except age.")
-    assert who(replace(record, adversaries=(hedged,)), risk) == "the adversary “prosecutor”"
-    assert who(replace(record, adversaries=()), risk) == "the adversary “prosecutor”"
-
-
-@pytest.mark.parametrize(
-    ("attack", "measure", "value", "params", "part"),
-    [
-        ("linking", "max", 0.2, {}, "most exposed person is linked to their own record with probability 0.200 (one in 5)"),
-        ("linking", "mean", 0.02, {}, "a person is linked to their own record with probability 0.0200 (one in 50)"),
-        ("linking", "at_risk", 7, {"threshold": 0.1}, "7 of 100 people can be linked to their own record"),
-        ("linking", "success", 0.12, {}, "points at the right record for 12 % of 100 people"),
-        ("linking", "class_found", 97, {}, "The right class was named for 97 of 100 people"),
-        ("homogeneity", "above", 0, {"tau": 0.5}, "None of 100 people can be given their disease with a confidence above 50"),
-        ("homogeneity", "success", 0.62, {}, "guesses the disease right for 62 % of 100 people"),
-        ("proximity", "max", 1.0, {"epsilon": 1000}, "100 % of the belief about their disease lies within ±1 000"),
-        ("proximity", "mean", 0.3, {"epsilon": 5}, "On average 30 % of the belief about a person's disease lies within ±5"),
-        ("proximity", "above", 3, {"epsilon": 5}, "3 of 100 people can be placed within ±5 of their true disease"),
-        ("proximity", "window", 0.75, {"width": 30}, "75 % of the belief about one person's disease falls into an interval"),
-        ("proximity", "success", 0.5, {"width": 30}, "of width 30 that holds the true disease for 50 % of 100 people"),
-        ("proximity", "m", 4, {"epsilon": 5}, "At most one in 4 of the disease values of a class lies within ±5"),
-        ("proximity", "m", 1, {"epsilon": 5}, "No protection against a near guess"),
-        ("divergence", "mean", 0.5, {"reading": "distinct"}, "lies on values unrelated to the truth (each distinct value"),
-        ("divergence", "above", 9, {}, "9 of 100 people would be believed to have an unrelated disease"),
-        ("divergence", "top", 0.25, {}, "is wrong, and unrelated to the truth, for 25 % of 100 people"),
-        ("membership", "auc", 0.71, {}, "tells one person who is in the data from one who is not in 71 % of pairs"),
-        ("membership", "auc", 0.71, {"against": "fakes"}, "from one made-up person in 71 % of pairs"),
-        ("membership", "advantage", 0.3, {}, "30 percentage points higher among members than among people who are not"),
-        ("membership", "tpr_at_fpr_0.01", 0.2, {}, "may be called members in error, 20 % of the members"),
-        ("membership", "tpr_at_fpr_0.001", 0.2, {}, "If 0.1 % of people who are not in the data"),
-        ("membership", "no_match", 0.4, {}, "40 % of outsiders match nothing"),
-        ("membership", "fakes", 12, {}, "12 of 100 made-up people match the release"),
-        ("definetti", "success", 0.81, {}, "The definetti attack at the disease is right for 81 % of 100 people"),
-        ("skewness", "lift", 3.5, {}, "Skewness (disease): lift is 3.5"),
-    ],
-)  # fmt: skip
-def test_every_measure_has_its_sentence(
-    attack: str, measure: str, value: float, params: dict[str, object], part: str
-) -> None:
-    risk = Risk(attack, "prosecutor", "class", measure, "disease", params=params, value=value, n=100)
-    for attacker in (None, "someone who knows their age"):
-        text = plain(sentence(risk, attacker))
-        assert part in text
-        assert text.endswith(".")
-        assert "  " not in text
-
-
-def test_comparison_says_what_is_beaten_and_what_is_not() -> None:
-    beats = samples.rate("homogeneity", "success", 0.62, 400, control=0.31, baseline=0.28, control_kind="outsiders")
-    text = plain(comparison(beats))
-    assert "people who are not in the release: 31 %; the same guess without the release: 28 %." in text
-    assert "44.9 % (" in text  # (0.62 - 0.31) / 0.69 = 0.449
-    assert "not beat" not in text
-    not_above = samples.rate(
-        "homogeneity", "success", 0.3, 400, control=0.31, baseline=0.32, control_kind="leave_one_out"
-    )
-    text = comparison(not_above)
-    assert "does not beat what it reaches on people outside the release" in text
-    assert "Nor does it beat a guess without the release" in text
-    unclear = samples.rate("homogeneity", "success", 0.32, 40, control=0.31, baseline=0.1)
-    assert "may be chance" in comparison(unclear)
-    assert [standing_of(r).kind for r in (beats, not_above, unclear)] == ["above", "not_above", "unclear"]
-
-
-def test_excess_is_recorded_or_worked_out_but_never_for_counts() -> None:
-    worked_out = excess_of(Risk("a", "p", None, "success", value=0.5, control=0.25))
-    noted = Risk("a", "p", None, "success", value=0.5, control=0.2, detail={"excess": {"value": 0.4, "low": 0.1}})
-    assert worked_out == Excess(1 / 3)
-    assert excess_of(noted) == Excess(0.4, 0.1)
-    assert excess_of(Risk("a", "p", None, "certain", value=5, control=2.0, n=9)) is None
-    assert excess_of(Risk("a", "p", None, "success", value=1.0, control=1.0)) is None
-    assert excess_of(Risk("a", "p", None, "success", value=0.5, detail={"excess": {"value": "much"}})) is None
-    assert not is_rate(Risk("other", "p", None, "rules", value=1))
-
-
-def test_findings_come_strongest_first_and_harms_last() -> None:
-    found = findings(samples.single_run().records[0])
-    assert [f.attack for f in found][-1] == "divergence"
-    assert {f.attack for f in found} == {"linking", "homogeneity", "proximity", "divergence", "membership"}
-    disclosures = [f.strength for f in found if f.attack != "divergence"]
-    assert disclosures == sorted(disclosures, reverse=True)
-    assert strongest_findings(samples.sample_run())[0].release == "identity"
-    assert found[0].advice == "More different values in each class (l-diversity)."
-
-
-def test_made_up_people_do_not_outrank_real_ones() -> None:
-    fakes = samples.rate("membership", "auc", 0.95, 400, link=None, params={"against": "fakes"}, control=0.5)
-    weak = samples.rate("homogeneity", "success", 0.3, 400, sensitive="disease", control=0.22)
-    found = findings(replace(one(weak), risks=(fakes, weak)))
-    assert [f.attack for f in found] == ["homogeneity", "membership"]
-    assert found[1].strength == pytest.approx(0.9)
-
-
-def test_a_count_says_its_control() -> None:
-    risk = samples.count("homogeneity", "certain", 34, 100, sensitive="disease", control=3.0, control_kind="outsiders")
-    text = "For the same attack on people who are not in the release it is 3 of 100."
-    assert text in findings(one(risk))[0].support
-
-
-def test_revealed_claims_of_one_and_of_several() -> None:
-    def said(**detail: object) -> str | None:
-        return revealed(Risk("proximity", "prosecutor", "class", "success", value=1.0, detail=detail))
-
-    assert said(claim=["Flu"]) == "Flu"
-    assert said(claim=["Flu", "HIV"]) == "Flu or HIV"
-    assert said(claim=[["Flu"], ["Flu", "HIV"]]) == "Flu; Flu or HIV"
-    assert said(window=[10, 30]) == "between 10 and 30"
-    assert said(window=[[10, 30], [[1, 1], [3, 4]]]) == "between 10 and 30; exactly 1 or between 3 and 4"
-    assert said(window=[[i, i] for i in range(7)]) == (
-        "exactly 0; exactly 1; exactly 2; exactly 3; exactly 4; and of 2 more people"
-    )
-    assert said(window=["odd"]) is None
-    assert said(claim={"odd": 1}) is None
-
-
-def test_a_class_found_without_being_told_is_said() -> None:
-    found = {f.attack: f for f in findings(samples.single_run().records[0])}
-    assert any("by the link tightest, which was not told it" in line for line in found["linking"].support)
-
-
-def test_one_person() -> None:
-    text = plain(render_terminal(samples.person_run()))
-    assert "The one person asked about in this release can be given their disease with certainty" in text
-    page = plain(render_html(samples.person_run()))
-    assert "Bronchitis" in page
-    assert "between 10 000 and 10 030" in page
-    assert "may be chance" not in page
-
-
-def test_gaps_are_grouped_with_their_reason() -> None:
-    found = gaps(samples.single_run().records[0])
-    assert len(found) == 3
-    assert found[0].what == "proximity, disease: success (link class, likelihood, tightest and containment)"
-    assert found[0].reason == "disease is nominal: proximity needs a numeric sensitive column"
-    assert {g.status for g in found} == {"not applicable", "did not converge"}
-
-
-def test_verdicts() -> None:
-    assert verdict(samples.sample_run()).kind == "mixed"
-    assert verdict(samples.sample_run()).title.startswith("1 of 4 releases pass")
-    failed = verdict(samples.single_run())
-    assert failed.kind == "fail"
-    assert failed.lines[0] == "linking.mean is 0.340 (must be ≤ 0.09)."
-    assert verdict(samples.run_of(samples.record("safe", 0.02, 0.1))).kind == "pass"
-    assert verdict(samples.bare_run()).title == "No policy"
-    assert verdict(samples.empty_run()).title == "Nothing was audited"
-
-
 def test_overview_has_the_headline_figures() -> None:
     table = overview(samples.sample_run())
     row = dict(zip(table.headings, table.rows[2], strict=True))
@@ -249,14 +85,57 @@ def test_overview_has_the_headline_figures() -> None:
     assert row["member AUC"] == "0.649"
     assert row["verdict"] == "FAIL"
     assert row["granularity"] == "–"
+    assert table.headings[4:8] == ("query error (median)", "link mean", "link max", "member AUC")
 
 
-def test_bottom_line_names_the_safest_and_the_most_useful() -> None:
-    text = bottom_line(samples.sample_run())
-    assert text is not None
-    assert "slicing k=20 has the least risk" in text
-    assert "identity has the best query error (median): 0" in text
-    assert bottom_line(samples.single_run()) is None
+def test_overview_leaves_out_what_says_nothing_more() -> None:
+    like = [samples.rate("homogeneity", "success", 0.5, 9, sensitive="disease", link=link) for link in samples.LINKS]
+    fakes = samples.rate("membership", "auc", 0.7, 9, link=None, params={"against": "fakes"})
+    record = replace(one(fakes), risks=(*like, fakes))
+    headings = overview(samples.run_of(record, record)).headings
+    assert "member AUC, made-up people" in headings
+    assert not [h for h in headings if "other link" in h or h == "member AUC"]
+
+
+def test_links_with_equal_figures_share_a_row() -> None:
+    rows = [
+        samples.rate("homogeneity", "success", v, 90, link=link)
+        for link, v in zip(samples.LINKS, (0.5, 0.5, 0.6, 0.5), strict=True)
+    ]
+    assert [row[0] for row in merged(compact_risks(rows)[0]).rows] == ["other links", "class"]
+    same = [replace(r, value=0.5, low=0.4, high=0.6) for r in rows]
+    assert [row[0] for row in merged(compact_risks(same)[0]).rows] == ["all links"]
+
+
+def test_a_narrow_terminal_says_what_it_leaves_out() -> None:
+    text = render_terminal(samples.single_run(), 80)
+    assert "Left out for want of room: expected" in text
+    assert "tpr_at_fpr" not in text[text.index("MEMBERSHIP") : text.index("Not computed")]
+    assert "The other measures are in the HTML report and the JSON." in text
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_class_statistics_say_what_they_mean(renderer: str) -> None:
+    text = re.sub(r"\s+", " ", RENDERERS[renderer](samples.single_run()))
+    for gloss in ("largest share of one value in a class", "fewest different values in a class"):
+        assert gloss in text
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("several", [False, True])
+def test_published_identifiers_and_doubts_stand_at_the_top(renderer: str, several: bool) -> None:
+    whole = samples.record("odd", 0.3, 0.1)
+    doubt = "age: 5 of 9 labels do not cover the original value."
+    bad = replace(whole, release=replace(whole.release, identifiers=("id",)), notes=(doubt,))
+    text = RENDERERS[renderer](samples.run_of(bad, whole) if several else samples.run_of(bad))
+    text = re.sub(r"<style>.*</style>", "", text, flags=re.DOTALL).replace("&#39;", "'")
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", text))
+    top, rest = text[: text.index("Findings")], text[text.index("Findings") :]
+    said = "The release publishes the identifier column 'id': everybody can be named. Remove it."
+    assert said in top
+    assert doubt in top
+    assert said in rest
+    assert rest.index(said) < rest.index("can be given their disease")
 
 
 def test_frontier_axes_fall_back() -> None:
@@ -264,7 +143,7 @@ def test_frontier_axes_fall_back() -> None:
     found = frontier(run)
     assert found is not None
     assert found.x == "query error (median), lower is better"
-    assert found.y == "strongest attack, excess over control"
+    assert found.y == "strongest attack, excess"
     by_size = [replace(r, utility=[u for u in r.utility if u.measure != "queries"]) for r in run.records]
     found = frontier(replace(run, records=by_size))
     assert found is not None
@@ -333,8 +212,16 @@ def test_charts_draw_a_single_point_and_equal_points() -> None:
 
 def test_worst_rows_are_gathered_by_their_rows() -> None:
     found = dict(worst_rows(samples.single_run().records[0].risks))
-    assert found["disease certain (containment, likelihood, class, tightest)"] == "8, 9, 21"
-    assert "and 17 more" in found["max (containment, likelihood, class, tightest)"]
+    assert found["disease certain (all links)"] == "8, 9, 21"
+    assert "and 17 more" in found["max (all links)"]
+    readings = [
+        Risk("divergence", "p", "class", "mean", "disease", {"reading": r}, value=0.5, worst_rows=rows)
+        for r, rows in (("frequency", (1, 2)), ("distinct", (12345,)))
+    ]
+    assert worst_rows(readings) == [
+        ("disease mean (frequency) (link class)", "1, 2"),
+        ("disease mean (distinct) (link class)", f"12{THIN}345"),
+    ]
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -439,7 +326,7 @@ def test_html_escapes() -> None:
 
 def test_html_of_a_release_shows_the_method() -> None:
     text = plain(render_html(samples.sample_run()))
-    for part in ("20240", "9f" * 32, "auditor 0.1.0", samples.PROSECUTOR.sentence, "l-diversity. ICDE 2006"):
+    for part in ("20240", "9f" * 32, "auditor 0.1.0", "age, sex and postcode.", "l-diversity. ICDE 2006"):
         assert part in text
     assert "(value − control) / (1 − control)" in text
 

@@ -110,10 +110,11 @@ def test_rows_matched_by_the_provenance(tmp_path: Path, method: str) -> None:
     assert digests["provenance"] == sha256((tmp_path / "whose.csv").read_bytes())
 
 
-def test_an_original_that_is_not_matched() -> None:
-    found = subject()
-    assert found.provenance is None
-    assert "Rows are not matched with the original" in found.notes[0]
+def test_rows_in_another_order_are_refused() -> None:
+    original = pd.concat([ORIGINAL] * 10, ignore_index=True).drop(columns="name")
+    release = pd.concat([RELEASE] * 10, ignore_index=True)
+    with pytest.raises(ReleaseError, match="so the rows are not in that order"):
+        subject(release.sort_values("age", ascending=False), original, match="rows")
 
 
 def test_labels_that_do_not_cover_the_truth_are_noted() -> None:
@@ -141,14 +142,19 @@ def test_labels_that_do_not_cover_the_truth_are_noted() -> None:
             "original, row 2: town 'X' stands twice. Ids must be unique.",
         ),
         ({"match": "rows", "provenance": "whose.csv"}, UsageError, "Give either match or provenance"),
-        ({"match": "rows", "original": None}, UsageError, "give the original as well"),
-        ({"provenance": "whose.csv", "original": None}, UsageError, "give the original as well"),
+        ({"match": "rows", "original": None}, UsageError, "Give both, or neither"),
+        ({"provenance": "whose.csv", "original": None}, UsageError, "Give both, or neither"),
+        ({}, UsageError, "Give both, or neither"),
         ({"schema": None}, UsageError, "A release from a file or frame needs its schema."),
-        ({"original": ORIGINAL.drop(columns="disease")}, TableError, "original: the column 'disease' of the schema"),
-        ({"release": RELEASE.head(0)}, ReleaseError, "release: the frame must have at least one row."),
+        (
+            {"original": ORIGINAL.drop(columns="disease"), "match": "rows"},
+            TableError,
+            "original: the column 'disease' of the schema",
+        ),
+        ({"release": RELEASE.head(0), "match": "rows"}, ReleaseError, "release: the frame must have at least one row."),
         ({"provenance": "none.csv"}, TableError, "none.csv: there is no such file."),
-        ({"release": "none.csv"}, TableError, "none.csv: there is no such file."),
-        ({"schema": "none.toml"}, AuditorError, "none.toml: the schema cannot be read"),
+        ({"release": "none.csv", "match": "rows"}, TableError, "none.csv: there is no such file."),
+        ({"schema": "none.toml", "match": "rows"}, AuditorError, "none.toml: there is no such file."),
     ],
 )
 def test_what_does_not_go_together(settings: dict[str, Any], error: type[AuditorError], message: str) -> None:
@@ -197,10 +203,10 @@ def test_a_release_alone_knows_the_class_and_the_published_value() -> None:
     assert "There is no original" in found.notes[0]
 
 
-def test_a_release_alone_with_a_population_shares_its_domains() -> None:
+def test_a_release_alone_has_no_use_for_a_population() -> None:
     found = subject(RELEASE, None, population=ORIGINAL.drop(columns="disease"))
-    assert found.population is not None
-    assert found.release.labels["age"].domain is found.population.domains["age"]
+    assert found.population is None
+    assert "The population was not used" in found.notes[0]
     assert [i.role for i in found.inputs] == ["release", "population"]
 
 
@@ -320,3 +326,11 @@ def test_a_table_is_read_with_the_schema_in_a_file(tmp_path: Path) -> None:
     )
     assert [i.role for i in found.inputs] == ["release", "original", "schema"]
     assert found.inputs[2].sha256 == sha256((tmp_path / "schema.toml").read_bytes())
+
+
+def test_published_identifiers_are_found() -> None:
+    named = RELEASE.assign(name=ORIGINAL["name"].tolist())
+    assert subject(named, None).identifiers == ("name",)
+    matched = subject(named, match="name")  # the steward's own way to match, not something that is published
+    assert matched.identifiers == ()
+    assert any("used to match rows" in note for note in matched.notes)

@@ -142,9 +142,9 @@ def test_the_decimal_mark_is_said_where_a_number_has_another() -> None:
 @pytest.mark.parametrize(
     ("column", "home"),
     [
-        ({"taxonomy": {"Lung": ["flu", "asthma"]}}, r"its taxonomy \(my.toml, \[columns.c\]: taxonomy\)"),
-        ({"domain": ["flu", "asthma"]}, "its domain"),
-        ({"order": ["flu", "asthma"]}, "its domain"),
+        ({"taxonomy": {"Lung": ["flu", "asthma"]}}, r"the taxonomy of \[columns\.c\]\."),
+        ({"domain": ["flu", "asthma"]}, r"the domain of \[columns\.c\]\."),
+        ({"order": ["flu", "asthma"]}, r"the order of \[columns\.c\]\."),
     ],
 )
 def test_a_value_outside_the_declared_ones(column: dict[str, Any], home: str) -> None:
@@ -154,7 +154,7 @@ def test_a_value_outside_the_declared_ones(column: dict[str, Any], home: str) ->
 
 def test_a_number_outside_its_taxonomy() -> None:
     assert coded(["1.0", "2"], type="numeric", taxonomy=["1", "2"]).codes["c"].tolist() == [0, 1]
-    with pytest.raises(TableError, match=r"row 2, column 'c': '3' is outside its taxonomy"):
+    with pytest.raises(TableError, match=r"row 2, column 'c': '3' is outside the taxonomy of \[columns\.c\]"):
         coded(["1", "3"], type="numeric", taxonomy=["1", "2"])
 
 

@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def slack(numbers: Floats) -> float:
-    """What two numbers may differ by and still count as equal: float noise in sums of such numbers."""
-    return 1e-12 * float(np.abs(numbers).max(initial=0.0))
+_NOISE = 8 * float(np.finfo(np.float64).eps)
+
+
+def upper(value: Floats, reach: float | Floats) -> Floats:
+    """The numbers `reach` above values, and float noise of the sum more: what lies at the edge is inside."""
+    edge = value + reach
+    return np.asarray(edge + _NOISE * np.maximum(np.abs(edge), np.abs(value)))
+
+
+def lower(value: Floats, reach: float | Floats) -> Floats:
+    """The numbers `reach` below values, and float noise of the difference less."""
+    return -upper(-value, reach)
 
 
 def near_share(group: NDArray[np.int64], number: Floats, epsilon: float) -> Floats:
@@ -24,8 +33,8 @@ def near_share(group: NDArray[np.int64], number: Floats, epsilon: float) -> Floa
     width = len(distinct) + 1
     key = np.sort(group * width + rank.reshape(-1))
     owner, rank = np.divmod(key, width)
-    low = np.searchsorted(distinct, distinct[rank] - epsilon - slack(distinct), side="left")
-    high = np.searchsorted(distinct, distinct[rank] + epsilon + slack(distinct), side="right")
+    low = np.searchsorted(distinct, lower(distinct[rank], epsilon), side="left")
+    high = np.searchsorted(distinct, upper(distinct[rank], epsilon), side="right")
     near = np.searchsorted(key, owner * width + high) - np.searchsorted(key, owner * width + low)
     share: Floats = near / np.bincount(group)[owner]
     return share

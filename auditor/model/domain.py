@@ -23,6 +23,11 @@ from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, sh
 
 _LONGEST_COMPARED = 200
 """Longer texts get no hint at a similar value: comparing them takes too long."""
+_CLOSE = 0.8
+"""How alike a text and a value must be for a hint at it."""
+
+Seen = tuple[str, Sequence[str]] | tuple[str, Sequence[str], Sequence[int] | None]
+"""A table's name, the cells of one column and, where the table is a file, the line of each row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,12 +70,12 @@ class Domain:
         """The number that a text denotes in this column's files, or None."""
         return parse_number(text, self.format.decimal)
 
-    def nearest(self, text: str) -> str:
-        """A hint naming the known value most like `text`, or an empty string."""
+    def nearest(self, text: str, groups: bool = False) -> str:
+        """A hint naming the known value (or group of the taxonomy) that `text` is close to, or an empty string."""
         if len(text) > _LONGEST_COMPARED:
             return ""
-        known = [*self.texts, *(self.taxonomy.labels if self.taxonomy else ())]
-        near = difflib.get_close_matches(text, known[:5000], n=1)
+        known = [*self.texts, *(self.taxonomy.labels if groups and self.taxonomy else ())]
+        near = difflib.get_close_matches(text, known[:5000], n=1, cutoff=_CLOSE)
         return f" The nearest known value is {shown(near[0])}." if near else ""
 
     def code(self, text: str) -> int | None:
@@ -87,8 +92,9 @@ class Domain:
                     return place
         return found
 
-    def encode(self, texts: Sequence[str], where: str) -> NDArray[np.int32]:
-        """The codes of the values in a column of text; an error names the first value that is not in the domain."""
+    def encode(self, texts: Sequence[str], where: str, lines: Sequence[int] | None = None) -> NDArray[np.int32]:
+        """The codes of the values in a column of text; an error names the first value that is not in the domain, by its
+        line in the file where `lines` are known."""
         known: dict[str, int] = {}
         out = np.empty(len(texts), dtype=np.int32)
         for row, text in enumerate(texts):
@@ -96,34 +102,45 @@ class Domain:
             if code is None:
                 code = self.code(text)
                 if code is None:
-                    raise TableError(self._outside(text, f"{where}, row {row + 1}, column {self.column.name!r}"))
+                    place = f"{where}, {row_place(row, lines)}, column {self.column.name!r}"
+                    raise TableError(f"{place}: {self._outside(text)}")
                 known[text] = code
             out[row] = code
         return out
 
-    def _outside(self, text: str, place: str) -> str:
-        home = f"its taxonomy ({self.taxonomy.name})" if self.taxonomy else "its domain"
+    def _outside(self, text: str) -> str:
+        column, taxonomy = f"[columns.{self.column.name}]", self.taxonomy
+        if taxonomy is not None:
+            home = f"the taxonomy of {column}" + ("" if column in taxonomy.name else f" ({taxonomy.name})")
+            if taxonomy.node(text.strip()) is not None:
+                return f"{shown(text)} is a group of {home}; only a release may hold groups. Give the value itself."
+        elif self.column.type is Type.ORDINAL:
+            home = f"the order of {column}"
+        else:
+            home = f"the domain of {column}"
         return (
-            f"{place}: {shown(text)} is outside {home}.{self.nearest(text)} "
+            f"{shown(text)} is outside {home}.{self.nearest(text)} "
             "Add it there, or list it under [table] missing if it means no value."
         )
 
     @classmethod
-    def of(cls, column: Column, form: TableFormat, seen: Iterable[tuple[str, Sequence[str]]]) -> Domain:
-        """The domain of a column that occurs in tables: `seen` are (table name, its cells) pairs.
+    def of(cls, column: Column, form: TableFormat, seen: Iterable[Seen]) -> Domain:
+        """The domain of a column that occurs in tables: `seen` are (table name, its cells) pairs, or with the lines of a
+        file as a third.
 
         Declared values (order, taxonomy, domain) fix the domain; otherwise it holds what the tables hold.
         """
         tables = list(seen)
-        distinct = {text.strip() for _, texts in tables for text in set(texts)}
+        distinct = {text.strip() for table in tables for text in set(table[1])}
         has_missing = bool(distinct & set(form.missing))
         distinct -= set(form.missing)
-        withheld = sorted(distinct & set(form.suppressed))
+        withheld = distinct & set(form.suppressed)
         if withheld and column.role in (Role.QUASI, Role.SENSITIVE):
-            raise TableError(
-                f"{_first(tables, withheld[0])}, column {column.name!r}: {withheld[0]!r} means a withheld value, "
-                'which only a release may hold. Say another text for it, such as [table] suppressed = ["(withheld)"].'
+            reason = (
+                "means a withheld value, which only a release may hold. Say another text for it, such as "
+                '[table] suppressed = ["(withheld)"].'
             )
+            raise _first_fault(tables, column, {text: f"{text!r} {reason}" for text in withheld})
         if column.type is Type.NUMERIC:
             return cls._numeric(column, form, distinct, has_missing, tables)
         if column.taxonomy is not None:
@@ -156,37 +173,36 @@ class Domain:
         form: TableFormat,
         distinct: set[str],
         has_missing: bool,
-        tables: list[tuple[str, Sequence[str]]],
+        tables: list[Seen],
     ) -> Domain:
         numbers: set[float] = set()
-        mark = "" if form.decimal == "." else f" with the decimal mark {form.decimal!r}"
-        for text in sorted(distinct):
+        faults: dict[str, str] = {}
+        for text in distinct:
             number = parse_number(text, form.decimal)
-            if number is None or abs(number) >= EXACT_INTEGERS:
-                where = _first(tables, text)
-                if number is None:
-                    raise TableError(
-                        f"{where}, column {column.name!r}: {shown(text)} must be a number{mark}. "
-                        "List it under [table] missing if it means no value, or give the column another type."
-                    )
-                raise TableError(
-                    f"{where}, column {column.name!r}: {shown(text)} is too large to be told apart from its neighbours "
-                    'as a number (2^53 or more). Declare the column type = "nominal", or scale it.'
+            if number is None:
+                faults[text] = _no_number(text, form)
+            elif abs(number) >= EXACT_INTEGERS:
+                faults[text] = (
+                    f"{shown(text)} is too large to be told apart from its neighbours as a number (2^53 or more). "
+                    'Declare the column type = "nominal", or scale it.'
                 )
-            if column.bounds and not column.bounds[0] <= number <= column.bounds[1]:
-                raise TableError(
-                    f"{_first(tables, text)}, column {column.name!r}: {text!r} is outside the declared domain "
-                    f"[{format_number(column.bounds[0])}, {format_number(column.bounds[1])}]. Mend the value or the domain."
+            elif column.bounds and not column.bounds[0] <= number <= column.bounds[1]:
+                faults[text] = (
+                    f"{text!r} is outside the declared domain [{format_number(column.bounds[0])}, "
+                    f"{format_number(column.bounds[1])}]. Mend the value or the domain."
                 )
-            numbers.add(number)
+            else:
+                numbers.add(number)
+        if faults:
+            raise _first_fault(tables, column, faults)
         if column.taxonomy is not None:
             leaves = [parse_number(leaf, form.decimal) or 0.0 for leaf in column.taxonomy.leaves]
             built = cls._build(
                 column, form, column.taxonomy.leaves, has_missing, np.array(leaves), (leaves[0], leaves[-1])
             )
-            for text in sorted(distinct):
-                if built.code(text) is None:
-                    raise TableError(built._outside(text, f"{_first(tables, text)}, column {column.name!r}"))
+            outside = {text: built._outside(text) for text in distinct if built.code(text) is None}
+            if outside:
+                raise _first_fault(tables, column, outside)
             return built
         ordered = np.array(sorted(numbers), dtype=np.float64)
         span = column.bounds or ((float(ordered[0]), float(ordered[-1])) if len(ordered) else (0.0, 0.0))
@@ -194,10 +210,26 @@ class Domain:
         return cls._build(column, form, values, has_missing, ordered, span)
 
 
-def _first(tables: list[tuple[str, Sequence[str]]], text: str) -> str:
-    """Where a value stands first: its table and row."""
-    for name, texts in tables:
+def row_place(row: int, lines: Sequence[int] | None) -> str:
+    """Where a row stands, counted from 0: its line in a file, its number in a frame."""
+    return f"row {row + 1}" if lines is None else f"line {lines[row]}"
+
+
+def _no_number(text: str, form: TableFormat) -> str:
+    mark = "" if form.decimal == "." else f" with the decimal mark {form.decimal!r}"
+    comma = form.decimal == "." and "," in text and parse_number(text, ",") is not None
+    hint = ' If "," is the decimal mark, set [table] decimal = ",".' if comma else ""
+    return (
+        f"{shown(text)} must be a number{mark}.{hint} "
+        "List it under [table] missing if it means no value, or give the column another type."
+    )
+
+
+def _first_fault(tables: list[Seen], column: Column, faults: Mapping[str, str]) -> TableError:
+    """The error about the first cell, in the order of the tables and their rows, whose text is at fault."""
+    for name, texts, *lines in tables:
         for row, cell in enumerate(texts):
-            if cell.strip() == text:
-                return f"{name}, row {row + 1}"
-    raise LookupError(text)
+            if cell.strip() in faults:
+                place = row_place(row, lines[0] if lines else None)
+                return TableError(f"{name}, {place}, column {column.name!r}: {faults[cell.strip()]}")
+    raise LookupError(column.name)

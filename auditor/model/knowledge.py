@@ -28,7 +28,8 @@ class Knowledge:
     - `granted`: the bucket each target is known to be in, or None;
     - `register`: the population, or None;
     - `priors`: for each sensitive column the share of each value among people at large;
-    - `membership`: the prior probability that a target is in the release; None where it is known to be in.
+    - `membership`: the prior probability that a target is in the release; None where it is known to be in;
+    - `anybody`: whether any one person will do (the journalist), rather than each of the targets.
     """
 
     columns: tuple[str, ...]
@@ -37,6 +38,7 @@ class Knowledge:
     register: Register | None = None
     priors: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     membership: float | None = None
+    anybody: bool = False
 
     @property
     def targets(self) -> int:

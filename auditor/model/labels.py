@@ -1,12 +1,13 @@
 """Labels: a published cell denotes a set of values.
 
-An exact value, an interval (closed or half-open), a taxonomy node, an explicit set, a prefix mask, everything (`*`):
-each is read into codes of the column's domain (`notation` knows how they are written). Nearly all are intervals of codes
-(`lo` to `hi`, both inclusive); explicit sets with gaps list their codes beside. A number that is no value of the domain (a
-centroid) denotes none: `lo > hi`.
+An exact value, an interval (closed or half-open), a taxonomy node, an explicit set, a prefix mask, everything (`**`), a
+withheld value (`*`): each is read into codes of the column's domain (`notation` knows how they are written). Nearly all
+are intervals of codes (`lo` to `hi`, both inclusive); explicit sets with gaps list their codes beside. A number that is no
+value of the domain (a centroid) denotes none: `lo > hi`.
 
 Writing goes the other way: the narrowest label that covers some codes. A written label reads back to a set that covers
-them, and to no other code than the notation must cover as well.
+them, and to no other code than the notation must cover as well. It is never the mark of a withheld value: rows whose
+quasi-identifiers are all withheld are left out of the classes, and a generalised row must not be.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from numpy.typing import NDArray
 
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.notation import Reader, quoted
+from auditor.model.notation import Reader, everything, is_everything, is_plain, is_reversed, quoted
 from auditor.model.schema import Type
 from auditor.model.values import shown
+
+_MOST_LISTED = 12
+"""A set that is the whole domain is written out up to this many values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +59,13 @@ class Labels:
         numbers without a taxonomy. 0 as well for labels that cover no value (a centroid): what those hide is not known,
         and whoever needs it looks at `counts`."""
         domain = self.domain
+        whole = self.suppressed | np.array([is_everything(domain, text.strip()) for text in self.texts], dtype=np.bool_)
         if domain.numbers is not None and domain.taxonomy is None:
             width = np.clip(np.nan_to_num(self.high - self.low), 0.0, None)
             share = width / domain.width if domain.width > 0 else (self.counts > 1).astype(np.float64)
-            return np.where(self.suppressed, 1.0, np.minimum(share, 1.0))
+            return np.where(whole, 1.0, np.minimum(share, 1.0))
         if domain.known < 2:
-            return self.suppressed.astype(np.float64)
+            return whole.astype(np.float64)
         return np.clip((self.counts - 1) / (domain.known - 1), 0.0, 1.0)
 
     def mass(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,7 +107,8 @@ class Labels:
         lo, hi = np.zeros(size, dtype=np.int32), np.full(size, -1, dtype=np.int32)
         low, high = np.full(size, np.nan), np.full(size, np.nan)
         gaps: dict[int, NDArray[np.int32]] = {}
-        suppressed = np.array([text.strip() in domain.format.suppressed for text in texts], dtype=np.bool_)
+        withheld = [text.strip() in domain.format.suppressed and domain.code(text) is None for text in texts]
+        suppressed = np.array(withheld, dtype=np.bool_)
         reader = Reader(domain)
         for i, text in enumerate(texts):
             found = reader.read(text)
@@ -112,11 +118,7 @@ class Labels:
                         f"{place(i)}: {text!r} means a missing value, and the original has none in this column. "
                         "List it under [table] suppressed instead if it means a withheld one."
                     )
-                raise ReleaseError(
-                    f"{place(i)}: the label {shown(text)} denotes no value of the column.{domain.nearest(text.strip())} "
-                    "A label may be a value, a taxonomy group, [a, b], [a, b[, a-b, <a, >=a, {a, b}, a prefix* or "
-                    f"{' or '.join(domain.format.suppressed)}."
-                )
+                raise ReleaseError(f"{place(i)}: {_no_label(domain, text)}")
             lo[i], hi[i], low[i], high[i], codes = found
             if codes is not None:
                 gaps[i] = codes
@@ -126,23 +128,42 @@ class Labels:
 def write_label(domain: Domain, codes: NDArray[np.int32]) -> str:
     """The narrowest label that covers some codes: the value itself; `[min, max]` for numbers and ordinals; the lowest
     common ancestor in a taxonomy; otherwise the set. Missing mixed with other values gives the label for everything, and
-    so do values whose texts no notation can tell apart from another value."""
+    so do values whose texts no notation can tell apart from another value, and texts that mean a withheld value."""
     lo, hi = int(codes.min()), int(codes.max())
-    everything = domain.format.suppressed[0]
     if lo == hi:
         return domain.texts[lo]
+    text = _narrowest(domain, lo, hi, codes)
+    return everything(domain) if text is None or text in domain.format.suppressed else text
+
+
+def _narrowest(domain: Domain, lo: int, hi: int, codes: NDArray[np.int32]) -> str | None:
+    """The narrowest label that covers several codes, None where that is the one for everything."""
     if domain.numbers is not None or domain.column.type is Type.ORDINAL:
-        return everything if hi == domain.missing else _interval(domain, lo, hi) or everything
+        return None if hi == domain.missing else _interval(domain, lo, hi)
     if domain.taxonomy is not None:
         if hi == domain.missing:  # the root of a tree of one leaf is a value, and does not cover the missing one
-            return domain.taxonomy.labels[0] if domain.taxonomy.height else everything
+            return domain.taxonomy.labels[0] if domain.taxonomy.height else None
         node = int(domain.taxonomy.common_ancestor(np.array([lo]), np.array([hi]))[0])
         return domain.taxonomy.labels[node]
     distinct = np.unique(codes)
-    if distinct[-1] == domain.missing or len(distinct) == domain.size:
-        return everything
+    if distinct[-1] == domain.missing or len(distinct) == domain.size > _MOST_LISTED:
+        return None
     text = "{" + ", ".join(quoted(domain.texts[code]) for code in distinct) + "}"
-    return everything if text in domain.codes else text
+    return None if text in domain.codes else text
+
+
+def _no_label(domain: Domain, text: str) -> str:
+    """Why a text denotes nothing, and what would."""
+    column, text = domain.column, text.strip()
+    if is_reversed(domain, text):
+        return f"the label {shown(text)} denotes no value: its bounds are reversed."
+    if text and domain.numbers is None and is_plain(text):
+        groups = " nor a group of its taxonomy" if domain.taxonomy else ""
+        return f"{shown(text)} is no value of [columns.{column.name}]{groups}.{domain.nearest(text, groups=True)}"
+    return (
+        f"the label {shown(text)} denotes no value of the column. A label may be a value, a taxonomy group, [a, b], "
+        f"[a, b[, a-b, <a, >=a, {{a, b}}, a prefix*, {everything(domain)} or {' or '.join(domain.format.suppressed)}."
+    )
 
 
 def _interval(domain: Domain, lo: int, hi: int) -> str | None:

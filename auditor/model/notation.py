@@ -2,7 +2,8 @@
 
 Exact values come first, so that a value such as `<=50K` is itself; then taxonomy groups, the marks for withheld values,
 intervals (`[20, 40[`, `(20, 40]`, `20-39`, `<20`, `>=80`), sets (`{a, b}`, `a|b`; a member that holds a comma may stand
-in quotes, as in CSV) and prefix masks (`1300*`, `U****`).
+in quotes, as in CSV), prefix masks (`1300*`, `U****`) and nothing but stars: everything, the missing value as well. A text
+that `[table] suppressed` lists says the same, and that the value was withheld; generalising to everything is written `**`.
 
 Where the decimal mark is the comma, `;` or a comma with a space after it parts numbers.
 """
@@ -24,6 +25,11 @@ from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
 _DASHED = re.compile(r"([+-]?[\d.,]+(?:[eE][+-]?\d+)?)\s*[-–—]\s*([+-]?[\d.,]+(?:[eE][+-]?\d+)?)", re.ASCII)
 _BOUNDS = ("<=", ">=", "<", ">", "≤", "≥")
 _MOST_HALVES = 64
+_NOTATION = frozenset("[](){}<>≤≥|*")
+
+EVERYTHING = "**"
+"""The label that generalises to everything. It is no mark for withheld values: rows that bear it are published, and
+count."""
 
 
 class Found(NamedTuple):
@@ -175,6 +181,36 @@ class Reader:
         return span if len(ordered) == span.hi - span.lo + 1 else span._replace(codes=ordered)
 
 
+def is_everything(domain: Domain, text: str) -> bool:
+    """Whether a text says "everything" by stars alone, and is neither a value nor a group nor the mark for missing."""
+    node = domain.taxonomy.node(text) if domain.taxonomy else None
+    return set(text) == {"*"} and text not in domain.format.missing and domain.code(text) is None and not node
+
+
+def everything(domain: Domain) -> str:
+    """The label for everything by generalisation: `**`, with more stars where that means something else in the column."""
+    text = EVERYTHING
+    while text in domain.format.suppressed or not is_everything(domain, text):
+        text += "*"
+    return text
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text holds no sign of a notation, so that it can only be meant as a value or a group."""
+    return not _NOTATION & set(text)
+
+
+def is_reversed(domain: Domain, text: str) -> bool:
+    """Whether a text is an interval with its lower end above its upper one."""
+    dashed = _DASHED.fullmatch(text) if domain.numbers is not None else None
+    place = domain.number if domain.numbers is not None else domain.code
+    for left, right in [dashed.groups()] if dashed else _halves(text):
+        low, high = place(left), place(right)
+        if low is not None and high is not None and low > high:
+            return domain.numbers is not None or domain.column.type is Type.ORDINAL
+    return False
+
+
 def numeric_ends(text: str, form: TableFormat) -> tuple[float, float] | None:
     """The ends of a numeric interval in brackets or with a dash, or None."""
     dashed = _DASHED.fullmatch(text)
@@ -232,13 +268,15 @@ def quoted(value: str) -> str:
 
 def named_values(column: Column, form: TableFormat, texts: Sequence[str]) -> list[str]:
     """The values that label texts name, for a domain where only the release is there: exact values, members of sets, the
-    ends of intervals. Other labels of a nominal column (a prefix mask, say) count as values of their own; where the
-    schema gives the values (a taxonomy, an order, a domain) the labels add none."""
+    ends of intervals. Other labels of a nominal column (a prefix mask, say) count as values of their own, but stars alone
+    are everything; where the schema gives the values (a taxonomy, an order, a domain) the labels add none."""
     distinct = {text.strip() for text in texts}
     names = distinct & set(form.missing)
     if column.taxonomy is not None or column.values is not None:
         return sorted(names)
     for text in distinct - set(form.missing) - set(form.suppressed):
+        if set(text) == {"*"}:
+            continue
         if column.type is Type.NUMERIC:
             names.update(_named_numbers(text, column, form))
         elif text.startswith("{") and text.endswith("}"):

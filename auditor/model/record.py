@@ -63,7 +63,8 @@ class SensitiveFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """What the release is, and its class statistics. `class_sizes` maps a class size to the number of such classes."""
+    """What the release is, and its class statistics. `class_sizes` maps a class size to the number of such classes;
+    `identifiers` are identifying columns that stand in the file: nobody is protected then."""
 
     name: str
     kind: str
@@ -79,14 +80,18 @@ class ReleaseFacts:
     quasi: Sequence[str] = ()
     blocks: Sequence[Sequence[str]] = ()
     sensitive: Sequence[SensitiveFacts] = ()
+    identifiers: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AdversaryFacts:
-    """Who attacks, and what they know, in one sentence."""
+    """Who attacks, and what they know, in one sentence; `stance` is prosecutor, journalist or marketer, whatever the name,
+    and `knows` the known quasi-identifiers."""
 
     name: str
     sentence: str
+    stance: str = "prosecutor"
+    knows: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,8 @@ class Schema:
         file = Path(file)
         try:
             data = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        except FileNotFoundError as error:
+            raise SchemaError(f"{file}: there is no such file.") from error
         except OSError as error:
             raise SchemaError(f"{file}: the schema cannot be read ({error.strerror}).") from error
         except UnicodeDecodeError as error:
@@ -143,9 +145,12 @@ class Schema:
                 column = _column(str(key), settings, f"{name}, [columns.{key}]", folder or Path(), form.decimal, faults)
                 if column is not None:
                     columns[column.name] = column
-                    named = column.taxonomy.leaves if column.taxonomy else column.values or ()
+                    tree = column.taxonomy
+                    named = (tree.labels[1:] or tree.labels) if tree else column.values or ()
                     faults += [
-                        f"{name}, [columns.{key}]: {text!r} cannot be a value: [table] suppressed says it means withheld."
+                        f"{name}, [columns.{key}]: {text!r} cannot be a "
+                        f"{'group' if tree and text not in tree.leaves else 'value'}: "
+                        "[table] suppressed says it means withheld."
                         for text in named
                         if text in form.suppressed
                     ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.model.domain import Domain
+from auditor.model.domain import Domain, row_place
 from auditor.model.errors import TableError
 from auditor.model.schema import Others, Role, Schema, TableFormat
 from auditor.model.values import format_number
@@ -25,16 +25,26 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawTable:
-    """A table as text: one list of cells per column."""
+    """A table as text: one list of cells per column.
+
+    `lines` are the file's lines on which the rows begin (None where it is no file); `notes` say what reading the file had
+    to assume against the schema, for people to see.
+    """
 
     name: str
     columns: Mapping[str, Sequence[str]]
     sha256: str | None = None
+    lines: Sequence[int] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
         """The number of rows."""
         return len(next(iter(self.columns.values()), ()))
+
+    def place(self, row: int) -> str:
+        """Where a row stands, for messages: file and line, or the frame's name and row. Rows are counted from 0."""
+        return f"{self.name}, {row_place(row, self.lines)}"
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, name: str = "table", form: TableFormat | None = None) -> RawTable:
@@ -56,17 +66,19 @@ class RawTable:
     def check(self, schema: Schema, needed: Sequence[str] = ()) -> Schema:
         """The schema with this table's further columns as neutral ones, or an error that names the fault."""
         others = [name for name in self.columns if name not in schema.columns]
+        headless = self.lines is not None and len(others) == len(self.columns)
+        hint = " Has the file no header line? Then give [table] header = […]." if headless else ""
         if others and schema.format.others is Others.ERROR:
             raise TableError(
                 f"{self.name}: the schema ({schema.name}) does not name the column{'s' if len(others) > 1 else ''} "
                 f"{', '.join(map(repr, others[:8]))}{' …' if len(others) > 8 else ''}. "
-                'Add them, or set [table] others = "neutral".'
+                f'Add {"them" if len(others) > 1 else "it"}, or set [table] others = "neutral".{hint}'
             )
         absent = [name for name in needed if name not in self.columns]
         if absent:
             raise TableError(
                 f"{self.name}: the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} of the schema "
-                f"({schema.name}) must be in the table. Its columns are: {', '.join(list(self.columns)[:20])}."
+                f"({schema.name}) must be in the table. Its columns are: {', '.join(list(self.columns)[:20])}.{hint}"
             )
         return schema.with_neutral(others)
 
@@ -124,7 +136,7 @@ def shared_domains(schema: Schema, tables: Sequence[RawTable]) -> dict[str, Doma
     """One domain for each column that occurs in the tables."""
     domains = {}
     for name, column in schema.columns.items():
-        seen = [(table.name, table.columns[name]) for table in tables if name in table.columns]
+        seen = [(table.name, table.columns[name], table.lines) for table in tables if name in table.columns]
         if seen:
             domains[name] = Domain.of(column, schema.format, seen)
     return domains
@@ -141,6 +153,6 @@ def encode(schema: Schema, tables: Sequence[RawTable], needed: Sequence[str] | N
     domains = shared_domains(schema, tables)
     coded = []
     for table in tables:
-        codes = {name: domains[name].encode(cells, table.name) for name, cells in table.columns.items()}
+        codes = {name: domains[name].encode(cells, table.name, table.lines) for name, cells in table.columns.items()}
         coded.append(Table(table.name, schema, domains, codes, table.rows))
     return coded

@@ -149,6 +149,8 @@ class Taxonomy:
                     for row in reader
                     if any(cell.strip() for cell in row)
                 ]
+        except FileNotFoundError as error:
+            raise TaxonomyError(f"{file}: there is no such file.") from error
         except OSError as error:
             raise TaxonomyError(f"{file}: the taxonomy cannot be read ({error.strerror}).") from error
         except UnicodeDecodeError as error:

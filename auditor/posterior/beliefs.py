@@ -120,12 +120,17 @@ class Beliefs(ABC):
 
 
 class Prior(Beliefs):
-    """No release at all: sensitive values by their shares among people at large, records and classes at random."""
+    """No release at all: sensitive values by their shares among people at large, records and classes at random. Where the
+    adversary is not sure that a target is in, a record is right only if they are (`membership`)."""
 
-    def __init__(self, targets: int, priors: Mapping[str, Floats], sizes: Ints) -> None:
+    def __init__(
+        self, targets: int, priors: Mapping[str, Floats], sizes: Ints, membership: float | None = None
+    ) -> None:
         self.targets = targets
         self._priors = priors
         self._sizes = sizes
+        self._people = float(max(sizes.sum(), 1))
+        self._present = 1.0 if membership is None else membership
 
     @property
     def matched(self) -> NDArray[np.bool_]:
@@ -136,17 +141,16 @@ class Prior(Beliefs):
         return ValueBeliefs(row, np.zeros(self.targets, dtype=np.int64))
 
     def records(self) -> RecordBeliefs:
-        people = float(max(self._sizes.sum(), 1))
-        return RecordBeliefs(np.full(self.targets, 1 / people), np.full(self.targets, people))
+        best = np.full(self.targets, self._present / self._people)
+        return RecordBeliefs(best, np.full(self.targets, self._people))
 
     def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
-        people = float(max(self._sizes.sum(), 1))
-        return np.where(bucket >= 0, 1 / people, 0.0)
+        return np.where(bucket >= 0, self._present / self._people, 0.0)
 
     def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
         largest = self._sizes == self._sizes.max(initial=0)
         share = np.where((bucket >= 0) & largest[bucket], 1 / max(largest.sum(), 1), 0.0)
-        return share, np.full(self.targets, self._sizes.max(initial=0) / max(self._sizes.sum(), 1))
+        return share, np.full(self.targets, self._sizes.max(initial=0) / self._people)
 
     def membership(self, prior: float) -> MemberBeliefs:
         same = np.zeros(self.targets)

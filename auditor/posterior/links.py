@@ -28,7 +28,7 @@ class Link(StrEnum):
 
 
 class Weighting(StrEnum):
-    """How buckets weigh: by the expected number of matching people, or as the slicing paper (seed 003) has it.
+    """How buckets weigh: by the expected number of matching people, or as the slicing paper has it.
 
     The paper normalises the matching degree f without the bucket's size. With buckets of unequal size that is wrong: a
     target compatible with nine flu in one bucket and one HIV in another has HIV with 1/10, not 1/2.

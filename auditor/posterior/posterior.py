@@ -17,13 +17,14 @@ one the population is unbounded: with L = (1/n) sum over B of w(t,B), fragments 
 marginals, odds(in) = prior odds · L. (The design's m/(n q(t)) is this for exact labels; for wide ones Bayes' rule asks for
 the labels' q.)
 
-Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012 (seed 003); our weighting by |B| departs from it
+Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012; our weighting by |B| departs from it
 (see `Weighting`), the paper's is selectable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +72,13 @@ class Posterior(Beliefs):
     @property
     def matched(self) -> NDArray[np.bool_]:
         return np.asarray(self.total[self.row_of] > 0)
+
+    def take(self, which: Ints) -> Posterior:
+        """The same beliefs about some of the targets, in the given order."""
+        some = copy(self)
+        some.targets, some.row_of = len(which), self.row_of[which]
+        some.present = self.present[which]
+        return some
 
     @cached_property
     def losses(self) -> Floats:
