@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from auditor import auditing
 from auditor.auditing import Options, run_audit
 from auditor.measure.intervals import wilson
 from auditor.model.provenance import Provenance
@@ -170,3 +171,18 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
     assert sum(false.values()) / sum(made.values()) <= 0.08
     for key, count in made.items():
         assert false[key] <= max(4, 0.2 * count), (key, false[key], count)
+
+
+def test_a_sampled_control_is_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Where the posteriors of all targets would not fit into memory the leave-one-out control is of a sample, and says so.
+    people = townsfolk(3000, 2)
+    release, provenance = anonymize(people, "mondrian", 2, k=50)
+    options = Options(attacks=("proximity",), links=(Link.CLASS,), utility=False)
+    whole = run_audit(Subject(release, people, provenance), options).find("proximity", "success", sensitive="income")
+    monkeypatch.setattr(auditing, "MOST_ENTRIES", 20_000)
+    part = run_audit(Subject(release, people, provenance), options).find("proximity", "success", sensitive="income")
+    assert whole.detail["control_n"] == 3000
+    assert 200 <= part.detail["control_n"] < 1000
+    assert part.value == whole.value
+    low, high = wilson((part.control or 0) * part.detail["control_n"], part.detail["control_n"], 0.999)
+    assert low <= (whole.control or 0) <= high

@@ -104,7 +104,7 @@ def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.fl
         place = (labels.low[chosen] + labels.high[chosen]) / 2
     else:
         place = (labels.lo[chosen].astype(np.float64) + labels.hi[chosen]) / 2
-    without = labels.suppressed[chosen]
+    without = labels.suppressed[chosen] | ((labels.counts[chosen] == labels.domain.size) & (labels.domain.size > 1))
     if labels.domain.missing is not None:
         without = without | (labels.hi[chosen] == labels.domain.missing)
     return np.where(without, np.nan, place)
