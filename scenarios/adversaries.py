@@ -76,7 +76,8 @@ class Adversary:
             Stance.JOURNALIST: f"wants to expose any one person and knows people's {known}, but not who is in the release",
             Stance.MARKETER: f"wants to identify as many as possible and knows their {known}, but not who is in the release",
         }[self.stance]
-        source = f", and has a population register of {register} people" if register else ""
+        size = f"{register:,}".replace(",", " ") if register else ""
+        source = f", and has a population register of {size} people" if register else ""
         return f"The {self.name} {who}{source}."
 
     def knowledge(
