@@ -62,13 +62,15 @@ class NotApplicable:
 
 @dataclass(frozen=True)
 class Attack(Plugin):
-    """A technique that claims something about people. `claim`, `success` and `lowered_by` are in plain words."""
+    """A technique that claims something about people. `claim`, `success` and `lowered_by` are in plain words; `harm` marks
+    one whose figures are high where people are believed to have what they have not."""
 
     goal: ClassVar[Goal]
     claim: ClassVar[str]
     needs: ClassVar[str]
     success: ClassVar[str]
     lowered_by: ClassVar[str]
+    harm: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:

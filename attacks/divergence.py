@@ -40,6 +40,7 @@ class Divergence(Attack):
     summary: ClassVar[str] = "Measures how far a release makes people believe something unrelated to the truth."
     paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009, Table IV"
     goal: ClassVar[Goal] = Goal.ATTRIBUTE
+    harm: ClassVar[bool] = True
     claim: ClassVar[str] = "This person is believed to have something unrelated (a harm)."
     needs: ClassVar[str] = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."
     success: ClassVar[str] = "The top belief is unrelated to the truth; among m tied beliefs each counts 1/m."

@@ -128,6 +128,7 @@ class _Audit:
         self.priors = self._priors()
         self.register = None if subject.population is None else register_of(subject.population)
         self.done = 0
+        self.left_out: tuple[Posterior, LeaveOneOut] | None = None
 
     def record(self) -> AuditRecord:
         subject, options = self.subject, self.options
@@ -350,7 +351,8 @@ class _Audit:
     ) -> tuple[list[Figure] | None, str | None]:
         """The figures of the same attack on people who are not in the release, and who they are; None where nobody such
         can be attacked at all."""
-        for side in (outside, self._left_out(main, attack, column)):
+        for own_record_left_out in (False, True):
+            side = self._left_out(main, attack, column) if own_record_left_out else outside
             if side is None:
                 continue
             figures = self._trial(attack, side.take(side.attempted(attack)), link, column)
@@ -364,15 +366,19 @@ class _Audit:
         posterior = main.beliefs
         assert isinstance(posterior, Posterior)
         bucket, fragment = self._records(self.targets)
-        which = np.arange(len(self.targets))
+        if self.left_out is None or self.left_out[0] is not posterior:
+            self.left_out = (posterior, LeaveOneOut(posterior, bucket, fragment))
+        without, which = self.left_out[1], np.arange(len(self.targets))
         if attack.goal is Goal.ATTRIBUTE and column is not None:
             values = posterior.values(column)
-            load = np.diff(values.rows.indptr)[values.row_of]
+            which = np.flatnonzero(without.matched)  # of the others nothing is left to attack
+            load = np.diff(values.rows.indptr)[values.row_of[which]]
             if load.sum() > MOST_ENTRIES:
                 count = max(int(MOST_ENTRIES / load.mean()), LEAST_SAMPLE)
                 rng = stage(self.options.seed, "leave one out", column)
-                which = np.sort(rng.choice(len(which), min(count, len(which)), replace=False))
-        without = LeaveOneOut(posterior.take(which), bucket[which], fragment[which])
+                which = np.sort(rng.choice(which, min(count, len(which)), replace=False))
+        if len(which) < len(self.targets):
+            without = LeaveOneOut(posterior.take(which), bucket[which], fragment[which])
 
         def truth(wanted: str | None) -> Truth | None:
             known = _hidden(main.truth)(wanted)

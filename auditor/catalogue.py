@@ -50,7 +50,7 @@ TERMS = {
     "control": "What the same attack achieves on people who are not in the release: real outsiders where a population is "
     "given, else the targets with their own record left out. What holds for them too is knowledge about the world.",
     "excess": "What an attack has over its control, as a share of what the control leaves: (attack - control)/(1 - control). "
-    "Where a leave-one-out control lies below the baseline, the baseline takes its place.",
+    "Where a leave-one-out control lies below the baseline (for a harm: above it), the baseline takes its place.",
     "expected": "What the adversary expects of their own claims. Under the link likelihood it should agree with the value.",
     "interval": "The 95 % interval of a rate: Wilson's; DeLong's for an AUC; Newcombe's for a difference.",
     "max": "linking: the highest probability of a right link; proximity: the highest mass near a true number.",

@@ -150,7 +150,7 @@ def anonymize(
         facts = class_facts(release)
         size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
         typer.echo(
-            f"{output}: {facts.rows} rows in {facts.classes} classes, {size}, "
+            f"{output}: {facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "
             f"{facts.suppressed_rows} suppressed (seed {chosen})."
         )
 

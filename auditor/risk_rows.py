@@ -98,15 +98,17 @@ def _excess(
     """What a rate has over its control, and over which companion.
 
     Leaving a person's own value out of a small class makes the class speak against it, so a leave-one-out control lies too
-    low; where it lies below the baseline the excess is over the baseline. Somebody without a record is never linked rightly,
+    low (and for a harm, belief in what is unrelated to the truth, too high); where it lies on that side of the baseline the
+    excess is over the baseline. Somebody without a record is never linked rightly,
     so there the companion is a record named at random; neither is an estimate, so neither has an interval.
     """
     if figure.interval is None or figure.value is None or control is None or control.value is None:
         return None
     beside, over = control, "control"
     linking = attack.goal is Goal.IDENTITY
-    if (kind == "leave_one_out" or linking) and baseline is not None and (baseline.value or 0.0) > control.value:
-        beside, over = baseline, "baseline"
+    if (kind == "leave_one_out" or linking) and baseline is not None and baseline.value is not None:
+        better = baseline.value < control.value if attack.harm else baseline.value > control.value
+        beside, over = (baseline, "baseline") if better else (control, "control")
     if beside.value is None:
         return None
     limits = beside.interval if beside.interval and not linking else (beside.value, beside.value)

@@ -22,7 +22,7 @@ from auditor.model.record import Input
 from auditor.model.release import Kind, Release
 from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
-from auditor.model.table import RawTable, Table, encode
+from auditor.model.table import Codes, RawTable, Table, encode
 from auditor.releasing import RawRelease, build_release, read_provenance, read_release
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ Ints = NDArray[np.int64]
 BY_ROWS = "rows"
 
 FEW_ROWS = 10
-WRONG_ROWS = 0.2
-"""The share of rows that may disagree with their original in half of their labels before the match counts as wrong."""
+AT_RANDOM = 0.8
+"""Where this share of the labels that rows matched at random would contradict is contradicted, the match is wrong."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,6 +142,9 @@ def read_subject(
     assert whose is not None
     notes += check_truth(made, whose, table)
     outsiders = find_outsiders(table, people) if people is not None else np.empty(0, dtype=np.int64)
+    if people is not None and people.rows - len(outsiders) < 0.9 * table.rows:
+        found = people.rows - len(outsiders)
+        notes.append(f"Only {found} of the {table.rows} people of the original were found in the population.")
     return Subject(made, table, whose, True, people, outsiders, tuple(inputs), tuple(notes), tuple(public))
 
 
@@ -237,48 +240,65 @@ def _correspondence(
 
 def check_truth(release: Release, provenance: Provenance, table: Table) -> list[str]:
     """Notes on quasi-identifier labels that do not cover the true value, as where values were perturbed. An error where
-    many rows disagree in half of their labels or more: then the rows are matched wrongly."""
+    they cover no more than rows matched at random would: then the rows are matched wrongly."""
     inside = np.flatnonzero(provenance.bucket >= 0)
-    notes, wrong_in = [], np.zeros(len(inside), dtype=np.int64)
-    columns = [c for c in release.quasi if (release.labels[c].counts > 0).any()]
-    for column in columns:
-        number = release.block_number(column)
-        cell = release.blocks[number].cell(column)[provenance.fragment[inside, number]]
-        wrong = ~release.labels[column].covers(cell, table.codes[column][inside])
-        wrong_in += wrong
-        if wrong.any():
-            notes.append(
-                f"{column}: {int(wrong.sum())} of {len(inside)} labels do not cover the original value. "
-                "Is the correspondence of rows right?"
-            )
-    off = 2 * wrong_in >= max(len(columns), 1)
-    if off.sum() >= FEW_ROWS and off.mean() > WRONG_ROWS:
+    wrong = _uncovered(release, provenance, table, inside)
+    notes = [
+        f"{column}: {count} of {len(inside)} labels do not cover the original value. Is the correspondence of rows right?"
+        for column, count in wrong.items()
+        if count
+    ]
+    mixed = _uncovered(release, provenance, table, stage(0, "match").permutation(inside))
+    far_off = sum(wrong.values()) >= AT_RANDOM * sum(mixed.values()) and sum(wrong.values()) > 0
+    if len(wrong) >= 2 and len(inside) >= FEW_ROWS and far_off:
         raise ReleaseError(
-            f"{release.name}: for {int(off.sum())} of {len(inside)} rows at least half of the labels do not cover the values "
-            "of the original row they are matched with, so the rows are not in that order. Our own releases are shuffled and "
-            "need --provenance; others may need --match with an id column."
+            f"{release.name}: its labels cover the values of the original no better than if rows were matched at random "
+            f"({notes[0].split('.')[0]}). Our own releases are shuffled and need --provenance; others may need --match with "
+            "an id column."
         )
     return notes
 
 
+def _uncovered(release: Release, provenance: Provenance, table: Table, people: Ints) -> dict[str, int]:
+    """For each quasi-identifier, how many labels of the released rows do not cover the value of the person put beside
+    them; centroids and the like, which cover no value at all, are left out."""
+    inside = np.flatnonzero(provenance.bucket >= 0)
+    found = {}
+    for column in release.quasi:
+        if (release.labels[column].counts > 0).any():
+            number = release.block_number(column)
+            cell = release.blocks[number].cell(column)[provenance.fragment[inside, number]]
+            found[column] = int((~release.labels[column].covers(cell, table.codes[column][people])).sum())
+    return found
+
+
 def find_outsiders(table: Table, population: Table) -> Ints:
-    """The rows of a population that are not in the original: by a shared identifier, else by all shared columns, taking as
-    many of those who are alike in them as the original has."""
+    """The rows of a population that are not in the original: by a shared identifier, else by the quasi-identifiers, taking
+    as many of those who share them as the original has, and first those who are alike in all other columns too."""
     shared = [c for c in table.schema.identifiers if c in table.codes and c in population.codes]
     quasi = [c for c in table.schema.quasi if c in table.codes and c in population.codes]
     if not shared and not quasi:
         raise TableError(
             f"{population.name}: a population must have the identifiers or quasi-identifiers of the original."
         )
-    columns = shared or [c for c in table.codes if c in population.codes]
-    both = distinct_rows(np.concatenate([population.matrix(columns), table.matrix(columns)]))
-    theirs, ours = both[: population.rows], both[population.rows :]
-    left = np.bincount(ours, minlength=int(both.max(initial=0)) + 1)
-    order = np.argsort(theirs, kind="stable")
-    first = np.searchsorted(theirs[order], theirs[order])
-    rank = np.empty(population.rows, dtype=np.int64)
-    rank[order] = np.arange(population.rows) - first
-    return np.flatnonzero(rank >= left[theirs])
+    if shared:
+        return np.flatnonzero(~_members(population.matrix(shared), table.matrix(shared)))
+    everything = [c for c in table.codes if c in population.codes]
+    alike = _members(population.matrix(everything), table.matrix(everything))
+    return np.flatnonzero(~_members(population.matrix(quasi), table.matrix(quasi), alike))
+
+
+def _members(theirs: Codes, ours: Codes, first: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """Which rows of `theirs` are in `ours`, as often as they stand there; where more are alike, those of `first`."""
+    both = distinct_rows(np.concatenate([theirs, ours]))
+    group, mine = both[: len(theirs)], both[len(theirs) :]
+    wanted = np.bincount(mine, minlength=int(both.max(initial=0)) + 1)
+    later = np.zeros(len(theirs), dtype=np.bool_) if first is None else ~first
+    order = np.lexsort((later, group))
+    begin = np.searchsorted(group[order], group[order])
+    member = np.empty(len(theirs), dtype=np.bool_)
+    member[order] = np.arange(len(theirs)) - begin < wanted[group[order]]
+    return member
 
 
 def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:

@@ -31,7 +31,13 @@ def verdict(run: RunRecord) -> Verdict:
     if not run.records:
         return Verdict("none", "Nothing was audited", ("The run holds no release.",))
     if not judged:
-        return Verdict("none", "NOT JUDGED – no policy was asked for", (), told)
+        some = any("policy was not judged" in note for record in run.records for note in record.notes)
+        why = (
+            "only some people were attacked, and a policy is about the whole release"
+            if some
+            else "no policy was asked for"
+        )
+        return Verdict("none", f"NOT JUDGED – {why}", (), told)
     names = words(list(dict.fromkeys(policy_name(r.policy) for r in judged if r.policy)))
     passed = [r for r in judged if r.policy is not None and r.policy.passed]
     kind = "pass" if len(passed) == len(judged) else "mixed" if passed else "fail"

@@ -20,6 +20,8 @@ role = "identifier"
 [columns.age]
 role = "quasi"
 type = "numeric"
+[columns.town]
+role = "quasi"
 [columns.disease]
 role = "sensitive"
 """
@@ -28,8 +30,8 @@ role = "sensitive"
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "schema.toml").write_text(SCHEMA)
-    rows = [f"P{i},{20 + i % 10},{'flu' if i % 3 else 'cold'}" for i in range(60)]
-    (tmp_path / "data.csv").write_text("id,age,disease\n" + "\n".join(rows) + "\n")
+    rows = [f"P{i},{20 + i % 10},{'abcd'[i * 7 % 4]},{'flu' if i % 3 else 'cold'}" for i in range(60)]
+    (tmp_path / "data.csv").write_text("id,age,town,disease\n" + "\n".join(rows) + "\n")
     return tmp_path
 
 
