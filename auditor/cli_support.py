@@ -129,16 +129,16 @@ def refuse_early(files: Files, force: bool, folder: Path | None = None) -> None:
 def write_run(run: RunRecord, files: Files, force: bool, folder: Path | None = None, single: bool = False) -> None:
     """Writes what was asked for: all files whole, or none."""
     from auditor.files import write_files
-    from reports import render_html, render_markdown
+    import reports  # hands out its renderers when they are asked for
 
     contents: dict[Path, str] = {}
     for kind, file in files.items():
         if file is None:
             continue
         if kind == "html":
-            text = render_html(run)
+            text = reports.render_html(run)
         elif kind == "markdown":
-            text = render_markdown(run)
+            text = reports.render_markdown(run)
         else:
             text = run.records[0].to_json() if single else run.to_json()
         if file == Path("-"):
