@@ -128,8 +128,8 @@ def refuse_early(files: Files, force: bool, folder: Path | None = None) -> None:
 
 def write_run(run: RunRecord, files: Files, force: bool, folder: Path | None = None, single: bool = False) -> None:
     """Writes what was asked for: all files whole, or none."""
-    from auditor.files import write_files
     import reports  # hands out its renderers when they are asked for
+    from auditor.files import write_files
 
     contents: dict[Path, str] = {}
     for kind, file in files.items():
