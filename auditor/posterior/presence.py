@@ -28,7 +28,7 @@ from auditor.model.release import Release, Suppression
 from auditor.posterior.candidates import Matching
 from auditor.posterior.matching import Floats, Ints, expand
 
-_ROUNDS = 300
+_ROUNDS = 600
 _CLOSE = 1e-4
 _MOST = 1e9
 
@@ -85,43 +85,44 @@ def register_presence(release: Release, register: Register, suppression: Suppres
 
 def _spread(block: _Fits, entries: int) -> Floats:
     """For each entry the share of the fitting people that its cells hold."""
-    share = block.count / np.maximum(block.people, 1.0)
-    return np.bincount(block.entry, weights=share[block.cell], minlength=entries).astype(np.float64)
+    return _summed(block, block.count / np.maximum(block.people, 1.0), entries)
 
 
 def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> tuple[Floats, float]:
     """The presence of each row, and the gap. `times` is how many people a row stands for, `base` how likely each entry is a
     priori, given that the person is present."""
     factors = [np.ones(len(block.count)) for block in blocks]
+    parts = [_summed(block, factor, len(row)) for block, factor in zip(blocks, factors, strict=True)]
 
-    def sums() -> list[Floats]:
-        parts = zip(blocks, factors, strict=True)
-        return [np.bincount(b.entry, weights=f[b.cell], minlength=len(row)).astype(np.float64) for b, f in parts]
-
-    def chances() -> tuple[Floats, Floats]:
-        odds = base * np.prod(sums(), axis=0)
-        total = np.bincount(row, weights=odds, minlength=len(times)).astype(np.float64)
-        return odds / (1 + total[row]), total / (1 + total)
+    def odds_and_totals() -> tuple[Floats, Floats]:
+        odds = base * np.prod(parts, axis=0)
+        return odds, np.bincount(row, weights=odds, minlength=len(times)).astype(np.float64)
 
     gap = 0.0
     for _ in range(_ROUNDS):
         gap = 0.0
         for i, block in enumerate(blocks):
-            chance, _ = chances()
-            share = factors[i][block.cell] / np.maximum(sums()[i][block.entry], 1e-300)
-            now = np.bincount(
-                block.cell, weights=(times[row] * chance)[block.entry] * share, minlength=len(block.count)
-            ).astype(np.float64)
+            odds, total = odds_and_totals()
+            people = times[row] * odds / ((1 + total[row]) * np.maximum(parts[i], 1e-300))
+            each = people[block.entry] * factors[i][block.cell]
+            now = np.bincount(block.cell, weights=each, minlength=len(block.count)).astype(np.float64)
             fitted = now > 0
             room = np.maximum(block.people - now, 1e-9 * block.people)
             wanted = np.maximum(block.people - block.count, 1e-9 * block.people)
             step = np.divide(block.count * room, now * wanted, out=np.ones(len(now)), where=fitted)
             factors[i] = np.clip(factors[i] * step, 1 / _MOST, _MOST)
+            parts[i] = _summed(block, factors[i], len(row))
             moved = np.abs(now[fitted] - block.count[fitted]).sum() / 2
             gap = max(gap, float(moved / max(block.count[fitted].sum(), 1.0)))
         if gap < _CLOSE:
             break
-    return chances()[1], gap
+    _, total = odds_and_totals()
+    return total / (1 + total), gap
+
+
+def _summed(block: _Fits, factor: Floats, entries: int) -> Floats:
+    """For each entry the sum of the factors of the cells it fits."""
+    return np.bincount(block.entry, weights=factor[block.cell], minlength=entries).astype(np.float64)
 
 
 def presence_of(
