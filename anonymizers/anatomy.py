@@ -21,6 +21,7 @@ import numpy as np
 
 from anonymizers.base import Anonymizer, at_least, published_columns, sensitive_column
 from auditor.model.errors import PromiseError
+from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
@@ -45,7 +46,9 @@ class Anatomy(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"l = {self.l} distinct {sensitive or self.sensitive or 'sensitive values'}",)
 
-    def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
         column = sensitive_column(table, self.sensitive, self.name)
         group = self._groups(table, column, rng)
         apart = [c for c in table.schema.sensitive if c in table.codes]

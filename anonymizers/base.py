@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.labels import Labels, write_label
 from auditor.model.plugin import Plugin
+from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import Release
@@ -29,11 +31,17 @@ PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 
 @dataclass(frozen=True)
 class Anonymizer(Plugin):
-    """A technique that turns a table into a release."""
+    """A technique that turns a table into a release. `truthful` says whether every published label covers the true
+    value; it does not where values are averaged, recoded or drawn."""
+
+    truthful: ClassVar[bool] = True
 
     @abstractmethod
-    def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
-        """A release of the table, and apart from it which row became which record."""
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
+        """A release of the table, and apart from it which row became which record. Long work calls `progress` at least
+        every second or so: that is also where an interruption is noticed."""
 
     @abstractmethod
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from anonymizers.base import Anonymizer, published_columns
+from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
@@ -30,5 +31,7 @@ class Identity(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return ()
 
-    def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
         return self.publish(table, {}, {}, [published_columns(table)], None, rng)

@@ -38,6 +38,7 @@ from anonymizers.constraints import (
 )
 from anonymizers.cuts import Cutter
 from auditor.model.errors import UsageError
+from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
@@ -125,7 +126,9 @@ class Mondrian(Anonymizer):
             found.append(Scattered(self.epsilon, self.m, table, column))
         return found
 
-    def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
         quasi = need_quasi(table, self.name)
         constraints = self._constraints(table)
         check_whole(constraints, table, self.name)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from anonymizers.base import Anonymizer, at_least, need_rows, published_columns
 from anonymizers.cuts import Cutter
 from auditor.model.errors import UsageError
+from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
@@ -56,7 +57,9 @@ class Slicing(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"buckets of at least {self.bucket_size}",)
 
-    def anonymize(self, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
         need_rows(table, self.bucket_size, self.name)
         self._check(table)
         bucket = self._mondrian(table, rng) if self.partition is Partition.MONDRIAN else self._random(table, rng)

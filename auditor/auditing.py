@@ -27,6 +27,7 @@ from auditor.measure.utility import utility_rows
 from auditor.member_scoring import score_members
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
+from auditor.model.progress import Progress, silent
 from auditor.model.record import (
     AdversaryFacts,
     AttackFacts,
@@ -59,8 +60,6 @@ if TYPE_CHECKING:
     from auditor.model.schema import Schema
 
 Ints = NDArray[np.int64]
-Progress = Callable[[int, int, str], None]
-
 DEFAULT_SEED = 2026
 MOST_CONTROLS = 20_000
 MOST_FAKES = 5_000
@@ -88,7 +87,7 @@ class Options:
 
 def run_audit(subject: Subject, options: Options, progress: Progress | None = None) -> AuditRecord:
     """Audits one release."""
-    return _Audit(subject, options, progress or _silent).record()
+    return _Audit(subject, options, progress or silent).record()
 
 
 def audit(
@@ -110,10 +109,6 @@ def audit(
     options = options or Options()
     subject = read_subject(release, schema, original, match, provenance, population, options.seed)
     return run_audit(subject, options, progress)
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    del done, total, what
 
 
 class _Audit:

@@ -141,7 +141,8 @@ def anonymize(
         raise UsageError(f"{output} exists already. Use --force to replace it.")
     refuse_existing([provenance] if provenance else [], force)
     table = read_table(data, schema)
-    release, whose = make(table, method, chosen, **options)
+    with Progress(quiet) as progress:
+        release, whose = make(table, method, chosen, progress.step, **options)
     files, private = write_release(release, whose, output)
     if provenance is not None and private is not None:
         files[provenance] = private

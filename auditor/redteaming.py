@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizers import ANONYMIZERS, Anonymizer
-from auditor.auditing import DEFAULT_SEED, Options, Progress, run_audit
+from auditor.auditing import DEFAULT_SEED, Options, run_audit
 from auditor.files import csv_text, read_raw
 from auditor.model.errors import ScenarioError, UsageError
+from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.record import AuditRecord, Input, RunRecord
 from auditor.model.release import Release
@@ -37,14 +38,14 @@ class _World:
 
 
 def anonymize(
-    table: Table, method: str | Anonymizer, seed: int = DEFAULT_SEED, **settings: object
+    table: Table, method: str | Anonymizer, seed: int = DEFAULT_SEED, progress: Progress = silent, **settings: object
 ) -> tuple[Release, Provenance]:
     """A release of a table by a method (its name, with its settings), and apart from it its provenance."""
     if isinstance(method, str):
         method = ANONYMIZERS.get(method).configure(settings)
     elif settings:
         raise UsageError("Settings go with a method's name; a method object has its own.")
-    return method.anonymize(table, stage(seed, "anonymize", method.title))
+    return method.anonymize(table, stage(seed, "anonymize", method.title), progress)
 
 
 def redteam(
@@ -78,7 +79,7 @@ def redteam(
                 progress(100 * number + part, 100 * len(scenario.releases), f"{plan.name}: {what}")
 
         step(0, 1, "release")
-        records.append(run_audit(_subject(plan, scenario, world, seed), options, step))
+        records.append(run_audit(_subject(plan, scenario, world, seed, step), options, step))
     return RunRecord(scenario.name, seed, tuple(records), {"name": "auditor", "version": VERSION})
 
 
@@ -108,9 +109,9 @@ def _world(data: Data, seed: int) -> _World:
     return _World(everybody.take(chosen), everybody, outsiders, inputs)
 
 
-def _subject(plan: Plan, scenario: Scenario, world: _World, seed: int) -> Subject:
+def _subject(plan: Plan, scenario: Scenario, world: _World, seed: int, progress: Progress) -> Subject:
     if plan.method is not None:
-        release, provenance = anonymize(world.people, plan.method, seed)
+        release, provenance = anonymize(world.people, plan.method, seed, progress)
         named = replace(release, name=plan.name)
         return Subject(named, world.people, provenance, True, world.population, world.outsiders, world.inputs)
     data = scenario.data
