@@ -7,11 +7,46 @@ from __future__ import annotations
 
 from anonymizers.anatomy import Anatomy
 from anonymizers.base import Anonymizer
+from anonymizers.caat import Caat
+from anonymizers.grading import Grading
 from anonymizers.identity import Identity
+from anonymizers.kaca import Kaca
+from anonymizers.kmeans import KMeans1, KMeans2, KMeans3
+from anonymizers.kmember import KMember
+from anonymizers.loukides_shao import LoukidesShao
+from anonymizers.mdav import Mdav
+from anonymizers.mdav_refined import MdavRefined
 from anonymizers.mondrian import Mondrian
+from anonymizers.oka import OnePassKMeans
+from anonymizers.rcellular import RCellular
+from anonymizers.rgather import RGather
 from anonymizers.slicing import Slicing
+from anonymizers.wfcm import WeightedFeatureCMeans
 from auditor.model.plugin import Registry
 
-ANONYMIZERS: Registry[Anonymizer] = Registry(Anonymizer, "anonymizer", (Identity, Mondrian, Anatomy, Slicing))
+ANONYMIZERS: Registry[Anonymizer] = Registry(
+    Anonymizer,
+    "anonymizer",
+    (
+        Identity,
+        Mondrian,
+        KMember,
+        Caat,
+        Kaca,
+        OnePassKMeans,
+        KMeans1,
+        KMeans2,
+        KMeans3,
+        WeightedFeatureCMeans,
+        LoukidesShao,
+        Mdav,
+        MdavRefined,
+        RGather,
+        RCellular,
+        Anatomy,
+        Slicing,
+        Grading,
+    ),
+)
 
 __all__ = ["ANONYMIZERS", "Anonymizer"]

@@ -13,11 +13,11 @@ first of the schema). Neutral columns go with the quasi-identifiers.
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizers.base import Anonymizer, at_least, published_columns, sensitive_column
 from auditor.model.errors import PromiseError
@@ -25,6 +25,9 @@ from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
+
+_SLICE = 1 << 20
+"""How many groups the kernel forms between two reports of progress: some tenths of a second."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +53,17 @@ class Anatomy(Anonymizer):
         self, table: Table, rng: np.random.Generator, progress: Progress = silent
     ) -> tuple[Release, Provenance]:
         column = sensitive_column(table, self.sensitive, self.name)
-        group = self._groups(table, column, rng)
+        group = self._groups(table, column, rng, progress)
         apart = [c for c in table.schema.sensitive if c in table.codes]
         first = [c for c in published_columns(table) if c not in apart]
         if not first:
             raise PromiseError("anatomy: the schema must name at least one column that is not sensitive.")
         return self.publish(table, {}, {}, [first, apart], group, rng, column)
 
-    def _groups(
-        self, table: Table, column: str, rng: np.random.Generator
-    ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _groups(self, table: Table, column: str, rng: np.random.Generator, progress: Progress) -> NDArray[np.int64]:
+        """The group of each row."""
+        from anonymizers.kernels.anatomy import deal
+
         codes = table.codes[column]
         values, counts = np.unique(codes, return_counts=True)
         if counts.max() * self.l > table.rows:
@@ -68,22 +72,18 @@ class Anatomy(Anonymizer):
                 f"anatomy: no value of {column!r} may have more than n/l = {table.rows / self.l:.1f} rows for l = {self.l}. "
                 f"{often!r} has {counts.max()}. Lower l, or suppress rows."
             )
-        piles = {int(v): rng.permutation(np.flatnonzero(codes == v)).tolist() for v in values}
-        heap = [(-len(pile), value) for value, pile in piles.items()]
-        heapq.heapify(heap)
+        shuffled = rng.permutation(table.rows)
+        piles = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        first, left = np.cumsum(counts) - counts, counts.copy()
         group = np.full(table.rows, -1, dtype=np.int64)
-        held: list[set[int]] = []
-        while len(heap) >= self.l:
-            chosen = [heapq.heappop(heap) for _ in range(self.l)]
-            for left, value in chosen:
-                group[piles[value].pop()] = len(held)
-                if left + 1 < 0:
-                    heapq.heappush(heap, (left + 1, value))
-            held.append({value for _, value in chosen})
-        for _, value in sorted(heap):  # the residue: at most one tuple for each value that is left
-            for row in piles[value]:
-                lacking = np.array([number for number, values in enumerate(held) if value not in values])
-                home = int(rng.choice(lacking))
-                group[row] = home
-                held[home].add(value)
+        made, before = 0, -1
+        while made > before:
+            progress(made * self.l, table.rows, "forming groups")
+            before, made = made, deal(piles, first, left, group, self.l, made, _SLICE)
+        for place in sorted(np.flatnonzero(left), key=lambda v: -left[v]):  # the residue: some values, one tuple each
+            for row in piles[first[place] : first[place] + left[place]]:
+                lacking = np.ones(made, dtype=np.bool_)
+                inside = group[codes == values[place]]
+                lacking[inside[inside >= 0]] = False
+                group[row] = rng.choice(np.flatnonzero(lacking))
         return group

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.labels import Labels, write_label
 from auditor.model.plugin import Plugin
@@ -23,7 +24,7 @@ from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import Release
-from auditor.model.schema import Role
+from auditor.model.schema import Role, Type
 from auditor.model.table import Table
 
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
@@ -129,21 +130,48 @@ def generalise(
     table: Table, columns: Sequence[str], groups: NDArray[np.int64]
 ) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
     """The one generalisation step: in each group every value of a column becomes the narrowest label that covers the
-    group's values. Returns labels and cells for `publish`."""
+    group's values. Rows of no group (-1) get any label of their own column. Returns labels and cells for `publish`."""
     order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-2))
+    sizes = np.diff(np.append(starts, table.rows))
     labels: dict[str, Labels] = {}
     cells: dict[str, NDArray[np.int32]] = {}
     for column in columns:
         domain = table.domains[column]
-        written = [write_label(domain, codes) for codes in np.split(table.codes[column][order], starts[1:])]
+        which, samples = _covers(domain, table.codes[column][order], starts, sizes)
+        written = [write_label(domain, sample) for sample in samples]
         texts = sorted(set(written))
         rank = {text: number for number, text in enumerate(texts)}
         labels[column] = Labels.read(domain, texts, partial(_column_place, column))
-        number = np.array([rank[text] for text in written], dtype=np.int32)
+        number = np.array([rank[text] for text in written], dtype=np.int32)[which]
         cells[column] = np.empty(table.rows, dtype=np.int32)
-        cells[column][order] = np.repeat(number, np.diff(np.append(starts, table.rows)))
+        cells[column][order] = np.repeat(number, sizes)
     return labels, cells
+
+
+def _covers(
+    domain: Domain, codes: NDArray[np.int32], starts: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+    """What each group of codes needs a label for: the number of its case, and for each case codes that stand for it.
+
+    On a line and in a taxonomy the least and the greatest code say it all; elsewhere it is the set of codes."""
+    low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    pairs, which = np.unique(low.astype(np.int64) * domain.size + high, return_inverse=True)
+    samples = [np.array([pair // domain.size, pair % domain.size], dtype=np.int32) for pair in pairs]
+    if domain.numbers is not None or domain.taxonomy is not None or domain.column.type is Type.ORDINAL:
+        return which, samples
+    group = np.repeat(np.arange(len(starts)), sizes)
+    distinct = np.unique(group * domain.size + codes)
+    held = (distinct % domain.size).astype(np.int32)
+    bounds = np.searchsorted(distinct, np.arange(len(starts) + 1) * domain.size)
+    sets: dict[bytes, int] = {}
+    for g in np.flatnonzero(low != high).tolist():
+        members = held[bounds[g] : bounds[g + 1]]
+        number = sets.setdefault(members.tobytes(), len(samples))
+        if number == len(samples):
+            samples.append(members)
+        which[g] = number
+    return which, samples
 
 
 def _column_place(column: str, _: int) -> str:

@@ -11,19 +11,22 @@ first of the schema).
 
 Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian Multidimensional K-Anonymity", ICDE 2006.
 Decided here: columns with a taxonomy are cut into the children of their common node; ties between columns go to the
-first in the schema; a missing value is a value apart, cut off before others. (ε,m) goes with strict cuts only: classes
-of relaxed ones that end with the same labels are one class to a reader, and (ε,m) need not hold for their union.
+first in the schema. A missing value stands after all others in order; where a column with a taxonomy has any, they are
+cut off before the others are cut. (ε,m) goes with strict cuts only: classes of relaxed ones that end with the same labels
+are one class to a reader, and (ε,m) need not hold for their union.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, published_columns, sensitive_column
-from anonymizers.constraints import (
+from anonymizers.shared.constraints import (
     Close,
     Closeness,
     Constraint,
@@ -34,9 +37,11 @@ from anonymizers.constraints import (
     RecursiveDiversity,
     Scattered,
     Size,
+    Values,
+    all_limits,
     check_whole,
 )
-from anonymizers.cuts import Cutter
+from anonymizers.shared.cuts import partition
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -107,42 +112,39 @@ class Mondrian(Anonymizer):
             return None
         return sensitive_column(table, self.sensitive, self.name)
 
-    def _constraints(self, table: Table) -> list[Constraint]:
-        found: list[Constraint] = [Size(self.k, table.rows)]
-        column = self._about(table)
-        if column is None:
+    def constraints(self, rows: int, values: Values | None) -> list[Constraint]:
+        """What each class of a table with so many rows must hold."""
+        found: list[Constraint] = [Size(self.k, rows)]
+        if values is None:
             return found
         if self.l is not None and self.diversity is Diversity.DISTINCT:
-            found.append(DistinctValues(self.l, table, column))
+            found.append(DistinctValues(self.l, values))
         elif self.l is not None and self.diversity is Diversity.ENTROPY:
-            found.append(EntropyDiversity(self.l, table, column))
+            found.append(EntropyDiversity(self.l, values))
         elif self.l is not None and self.c is not None:
-            found.append(RecursiveDiversity(self.c, self.l, table, column))
+            found.append(RecursiveDiversity(self.c, self.l, values))
         if self.t is not None:
-            found.append(Close(self.t, self.closeness, table, column))
+            found.append(Close(self.t, self.closeness, values))
         if self.alpha is not None:
-            found.append(LargestShare(self.alpha, table, column))
+            found.append(LargestShare(self.alpha, values))
         if self.epsilon is not None and self.m is not None:
-            found.append(Scattered(self.epsilon, self.m, table, column))
+            found.append(Scattered(self.epsilon, self.m, values))
         return found
 
     def anonymize(
         self, table: Table, rng: np.random.Generator, progress: Progress = silent
     ) -> tuple[Release, Provenance]:
         quasi = need_quasi(table, self.name)
-        constraints = self._constraints(table)
-        check_whole(constraints, table, self.name)
-        cutter = Cutter(table, quasi, self.strict)
-        groups = np.empty(table.rows, dtype=np.int64)
-        waiting, done = [np.arange(table.rows)], 0
-        while waiting:
-            rows = waiting.pop()
-            for parts in cutter.cuts(rows, rng):
-                if all(constraint.holds(part) for part in parts for constraint in constraints):
-                    waiting.extend(parts)
-                    break
-            else:
-                groups[rows] = done
-                done += 1
+        groups = self._groups(table, quasi, rng, progress)
         labels, cells = generalise(table, quasi, groups)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng, self._about(table))
+
+    def _groups(
+        self, table: Table, quasi: Sequence[str], rng: np.random.Generator, progress: Progress
+    ) -> NDArray[np.int64]:
+        """The class of each row."""
+        about = self._about(table)
+        values = None if about is None else Values(table, about)
+        constraints = self.constraints(table.rows, values)
+        check_whole(constraints, np.array([table.rows]) if values is None else values.whole, self.name)
+        return partition(table, quasi, all_limits(constraints, values), values, self.strict, rng, progress)

@@ -1,16 +1,36 @@
 """Slicing: columns are grouped into blocks, rows into buckets, and within a bucket the blocks are permuted apart.
 
-It keeps the association within a block and breaks it between blocks. The blocks are given (`columns`); the buckets are
-formed by size: `partition = "mondrian"` cuts rows at medians over the quasi-identifiers, without generalising them, until
-a part has fewer than twice `bucket_size` rows; `"random"` fills buckets at random. Every bucket has at least
-`bucket_size` rows.
+It keeps the association within a block and breaks it between blocks, in three steps.
+
+1. Attribute partition. The blocks are given (`columns`), or made of columns that are correlated: `c` clusters (3 unless
+   set) of k-medoids with distance 1 - φ² (mean-square contingency; numeric columns in `bins` ranges of equal width, 10
+   unless set). `sensitive_size` fixes how many columns the block of the sensitive one has, those most correlated with it.
+2. Column generalisation, where `generalise = k` asks for it: in each block strict Mondrian on its quasi-identifiers, so
+   that every combination of labels in it occurs at least k times. Other columns stay as they are.
+3. Tuple partition. With `l`, Mondrian's cuts, each accepted if the whole sliced table remains l-diverse: nobody, with all
+   quasi-identifiers known, is believed to have a value of the sensitive column with more than 1/l. `strict = true` asks for
+   less than 1/l, as the paper prints it. With `bucket_size` every bucket has at least so many rows; without `l` (10 unless
+   set) rows are cut by size alone, or put together at random (`partition = "random"`), as in the membership experiments.
+
+`ties = "together"` keeps equal values on one side of a cut: then people match their own bucket only (unless columns are
+generalised), and every bucket is diverse by itself. `ties = "divided"` halves the rows: people match several buckets, the
+check counts on that, and buckets become much smaller, down to single people. Unless set, cuts with `l` keep ties together
+and cuts by size alone divide them.
 
 Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing: A New Approach for Privacy Preserving Data Publishing", IEEE TKDE
-2012, the membership experiments of which form buckets by size.
+2012; after it B. V. Phanikrishna, K. Surya Ram Prasad, "A Novel Framework for Privacy Conserving Data Publishing and
+Handling High Dimensional Data", IJARCS 2014.
+Decided here: what is believed weighs buckets by the people expected to match, as the audit does (`weighting = "paper"`
+for the paper's rule, which forgets the size of buckets). An l-diverse cut is at the median of the quasi-identifier that
+spreads widest (the first of the schema where several do); if it fails the bucket is final, as printed. Taxonomy leaves
+are cut in their order. A missing value is a value apart, the last in its column's order, and rows with and without it
+spread over everything. The promise is for the column that `sensitive` names (default: the first of the schema); other
+sensitive columns are clustered and permuted like any other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
@@ -18,13 +38,27 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, need_rows, published_columns
-from anonymizers.cuts import Cutter
-from auditor.model.errors import UsageError
+from anonymizers.base import Anonymizer, at_least, generalise, published_columns, sensitive_column
+from anonymizers.shared.constraints import Limits
+from anonymizers.shared.correlation import blocks_by_correlation
+from anonymizers.shared.cuts import partition
+from anonymizers.shared.diverse_buckets import Diverse, Weighting, cuts_of, tuple_partition
+from anonymizers.shared.fragments import fragments_of
+from auditor.model.errors import PromiseError, UsageError
+from auditor.model.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
+
+_C, _BINS, _BUCKET_SIZE = 3, 10, 10
+
+
+class Ties(StrEnum):
+    """What a cut does with equal values."""
+
+    DIVIDED = "divided"
+    TOGETHER = "together"
 
 
 class Partition(StrEnum):
@@ -39,63 +73,175 @@ class Slicing(Anonymizer):
     """Blocks of columns, permuted apart within buckets of rows."""
 
     name: ClassVar[str] = "slicing"
-    summary: ClassVar[str] = "Blocks of columns, permuted apart within buckets of rows; nothing is generalised."
+    summary: ClassVar[str] = (
+        "Blocks of correlated columns, permuted apart within buckets of rows; l-diverse, or by size."
+    )
     paper: ClassVar[str] = "Li, Li, Zhang & Molloy 2012"
 
     columns: tuple[tuple[str, ...], ...] = ()
-    bucket_size: int = 10
+    c: int | None = None
+    sensitive_size: int | None = None
+    bins: int | None = None
+    generalise: int | None = None
+    l: int | None = None
+    strict: bool = False
+    weighting: Weighting = Weighting.SIZE
+    bucket_size: int | None = None
     partition: Partition = Partition.MONDRIAN
+    ties: Ties | None = None
+    sensitive: str | None = None
 
     def __post_init__(self) -> None:
-        at_least("slicing: bucket_size", self.bucket_size, 1)
-        if len(self.columns) < 2:
+        if self.l is None and self.bucket_size is None:
+            object.__setattr__(self, "bucket_size", _BUCKET_SIZE)  # a setting, so that the record says it
+        if not self.columns and self.c is None:
+            object.__setattr__(self, "c", _C)
+        for name, value, least in (
+            ("c", self.c, 2),
+            ("sensitive_size", self.sensitive_size, 1),
+            ("bins", self.bins, 2),
+            ("generalise", self.generalise, 1),
+            ("l", self.l, 2),
+            ("bucket_size", self.bucket_size, 1),
+        ):
+            at_least(f"slicing: {name}", value, least)
+        self._check_combination()
+
+    def _check_combination(self) -> None:
+        if len(self.columns) == 1:
             raise UsageError(
                 'slicing: columns must list at least two blocks, such as [["age", "sex"], ["disease"]]. '
                 f"Got {[list(block) for block in self.columns]}."
             )
+        if not all(self.columns):
+            raise UsageError("slicing: every block of columns must name at least one column.")
+        for name in ("c", "sensitive_size", "bins"):
+            if self.columns and getattr(self, name) is not None:
+                raise UsageError(
+                    f"slicing: {name} is for blocks by correlation, and columns gives them. Drop one of them."
+                )
+        if self.partition is Partition.RANDOM and self.l is not None:
+            raise UsageError('slicing: partition = "random" forms buckets by size. It does not go with l.')
+        if self.partition is Partition.RANDOM and self.ties is not None:
+            raise UsageError('slicing: ties is about cuts. It does not go with partition = "random".')
+        if self.l is None and (self.strict or self.weighting is not Weighting.SIZE):
+            raise UsageError("slicing: strict and weighting are about l-diversity. They need l.")
+
+    @property
+    def _together(self) -> bool:
+        """Whether cuts keep equal values together."""
+        return self.l is not None if self.ties is None else self.ties is Ties.TOGETHER
 
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
-        return (f"buckets of at least {self.bucket_size}",)
+        said = []
+        if self.l is not None:
+            about = sensitive or self.sensitive or "sensitive value"
+            than = "less than" if self.strict else "at most"
+            rule = ", by the paper's weighting" if self.weighting is Weighting.PAPER else ""
+            said.append(f"l = {self.l}: every {about} has probability {than} 1/{self.l}{rule}")
+        if self.bucket_size is not None:
+            said.append(f"buckets of at least {self.bucket_size}")
+        if self.generalise is not None:
+            said.append(f"quasi-identifiers of a block occur together at least {self.generalise} times")
+        return tuple(said)
 
     def anonymize(
         self, table: Table, rng: np.random.Generator, progress: Progress = silent
     ) -> tuple[Release, Provenance]:
-        need_rows(table, self.bucket_size, self.name)
-        self._check(table)
-        bucket = self._mondrian(table, rng) if self.partition is Partition.MONDRIAN else self._random(table, rng)
-        return self.publish(table, {}, {}, self.columns, bucket, rng)
+        need = max(self.bucket_size or 1, self.generalise or 1)
+        if table.rows < need:
+            asked = "bucket_size" if need == self.bucket_size else "generalise"
+            raise PromiseError(
+                f"slicing: {asked} must be at most the number of rows. Got {asked} = {need} and {table.rows} rows."
+            )
+        about = sensitive_column(table, self.sensitive, self.name) if self.l is not None else None
+        blocks = self._blocks(table, progress)
+        labels, cells = self._generalised(table, blocks, rng, progress)
+        if self.l is not None and about is not None:
+            promise = Diverse(self.l, self.strict, self.weighting, self.bucket_size or 1)
+            order = rng.permutation(table.rows)  # equal values are divided in the order of the rows: let it be random
+            mixed = table.take(order)
+            fragments = fragments_of(mixed, blocks, about, labels, {c: codes[order] for c, codes in cells.items()})
+            cuts = cuts_of(mixed, _cut_columns(table), self._together)
+            bucket = np.empty(table.rows, dtype=np.int64)
+            bucket[order] = tuple_partition(fragments, cuts, promise, progress)
+        elif self.partition is Partition.MONDRIAN:
+            least = self.bucket_size or 1
+            bucket = _by_size(table, _cut_columns(table), self._together, least, rng, "forming buckets", progress)
+        else:
+            bucket = _at_random(table.rows, self.bucket_size or 1, rng)
+        return self.publish(table, labels, cells, blocks, bucket, rng, about)
 
-    def _check(self, table: Table) -> None:
-        given = [c for block in self.columns for c in block]
-        public = published_columns(table)
-        unknown = [c for c in given if c not in public]
-        absent = [c for c in public if c not in given]
-        twice = sorted({c for c in given if given.count(c) > 1})
-        for fault, names in (("unknown or unpublished", unknown), ("in no block", absent), ("in two blocks", twice)):
-            if names:
-                raise UsageError(
-                    f"slicing: columns must hold every published column once. {', '.join(names)}: {fault}. "
-                    f"Published are: {', '.join(public)}."
-                )
+    def _blocks(self, table: Table, progress: Progress) -> Sequence[Sequence[str]]:
+        if self.columns:
+            _check_columns(self.columns, published_columns(table))
+            return self.columns
+        columns = published_columns(table)
+        c = self.c or _C
+        least = c - 1 + (self.sensitive_size or 1)
+        if len(columns) < least:
+            size = f" and sensitive_size = {self.sensitive_size}" if self.sensitive_size is not None else ""
+            raise UsageError(
+                f"slicing: c = {c}{size} need at least {least} published columns. Got {len(columns)}: {', '.join(columns)}."
+            )
+        wanted = self.sensitive is not None or self.sensitive_size is not None or bool(table.schema.sensitive)
+        sensitive = sensitive_column(table, self.sensitive, self.name) if wanted else None
+        return blocks_by_correlation(table, columns, c, self.bins or _BINS, sensitive, self.sensitive_size, progress)
 
-    def _mondrian(self, table: Table, rng: np.random.Generator) -> NDArray[np.int64]:
-        quasi = [c for c in table.schema.quasi if c in table.codes] or published_columns(table)
-        cutter = Cutter(table, quasi, strict=False)
-        bucket = np.empty(table.rows, dtype=np.int64)
-        waiting, done = [np.arange(table.rows)], 0
-        while waiting:
-            rows = waiting.pop()
-            for parts in cutter.cuts(rows, rng) if len(rows) >= 2 * self.bucket_size else ():
-                if all(len(part) >= self.bucket_size for part in parts):
-                    waiting.extend(parts)
-                    break
-            else:
-                bucket[rows] = done
-                done += 1
-        return bucket
+    def _generalised(
+        self, table: Table, blocks: Sequence[Sequence[str]], rng: np.random.Generator, progress: Progress
+    ) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
+        """Labels and cells of the quasi-identifiers, generalised block by block; empty where that is not asked for."""
+        labels: dict[str, Labels] = {}
+        cells: dict[str, NDArray[np.int32]] = {}
+        for block in blocks if self.generalise is not None else ():
+            quasi = [column for column in block if column in table.schema.quasi]
+            if quasi:
+                groups = _by_size(table, quasi, True, self.generalise or 1, rng, "generalising columns", progress)
+                more, places = generalise(table, quasi, groups)
+                labels.update(more)
+                cells.update(places)
+        return labels, cells
 
-    def _random(self, table: Table, rng: np.random.Generator) -> NDArray[np.int64]:
-        full = table.rows // self.bucket_size
-        bucket = np.arange(table.rows) // self.bucket_size
-        bucket[bucket >= full] = rng.choice(full, size=int((bucket >= full).sum()), replace=True)
-        return bucket[np.argsort(rng.permutation(table.rows))]
+
+def _check_columns(blocks: Sequence[Sequence[str]], public: Sequence[str]) -> None:
+    given = [c for block in blocks for c in block]
+    unknown = [c for c in given if c not in public]
+    absent = [c for c in public if c not in given]
+    twice = sorted({c for c in given if given.count(c) > 1})
+    for fault, names in (("unknown or unpublished", unknown), ("in no block", absent), ("in two blocks", twice)):
+        if names:
+            raise UsageError(
+                f"slicing: columns must hold every published column once. {', '.join(names)}: {fault}. "
+                f"Published are: {', '.join(public)}."
+            )
+
+
+def _cut_columns(table: Table) -> list[str]:
+    """The columns along which rows are cut: the quasi-identifiers, or all where there are none."""
+    return [c for c in table.schema.quasi if c in table.codes] or published_columns(table)
+
+
+def _by_size(
+    table: Table,
+    columns: Sequence[str],
+    together: bool,
+    least: int,
+    rng: np.random.Generator,
+    what: str,
+    progress: Progress,
+) -> NDArray[np.int64]:
+    """Mondrian's cuts along some columns, down to parts of at least so many rows."""
+
+    def said(done: int, total: int, _: str) -> None:
+        progress(done, total, what)
+
+    return partition(table, columns, Limits(size=least), None, together, rng, said)
+
+
+def _at_random(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Buckets filled at random, the rows left over added to some of them."""
+    full = rows // size
+    bucket = np.arange(rows) // size
+    bucket[bucket >= full] = rng.choice(full, size=int((bucket >= full).sum()), replace=True)
+    return bucket[np.argsort(rng.permutation(rows))]

@@ -1,23 +1,17 @@
 """The audit: runs attacks on a release, scores them against the truth, judges the result.
 
-For every adversary and link model an attack is run on three sets of beliefs: about the targets, from the release; about the
-same targets without it (the *baseline*); and about people who are not in it (the *control*: real outsiders where a
+For every adversary and link model an attack is run on the sides of a trial (`auditor/sides.py`): the targets, from the
+release; the same targets without it (the *baseline*); and people who are not in it (the *control*: real outsiders where a
 population is given, otherwise the targets themselves with their own record left out). What the attack has over the
-control is the risk a person owes to being in the release.
-
-Only this module and scoring read the provenance: to grant the class under the link model `class`, to leave a record out,
-and to score.
+control is the risk a person owes to being in the release. Attacks that do not look for a person's class run once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from attacks import ATTACKS
 from attacks.base import Attack, Goal, NotApplicable, View
@@ -25,7 +19,6 @@ from attacks.claims import MemberClaims
 from auditor.measure.classes import class_facts
 from auditor.measure.utility import utility_rows
 from auditor.member_scoring import score_members
-from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.progress import Progress, silent
 from auditor.model.record import (
@@ -39,19 +32,19 @@ from auditor.model.record import (
 from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
 from auditor.model.table import Table
-from auditor.policy import Policy
-from auditor.posterior.beliefs import Prior
+from auditor.options import DEFAULT_SEED, Options
+from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.candidates import Matching
-from auditor.posterior.leave_one_out import LeaveOneOut
-from auditor.posterior.links import Link, Weighting
+from auditor.posterior.distance import Nearest, no_distance
+from auditor.posterior.links import Link
 from auditor.posterior.posterior import Posterior
 from auditor.risk_rows import member_row, not_applicable, risk_row
-from auditor.scoring import Figure, Truth
+from auditor.scoring import Figure
+from auditor.sides import Sides
 from auditor.subjects import Subject, read_subject
 from auditor.trials import Side, trial
 from auditor.version import VERSION
-from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary, register_of
-from scenarios.fakes import fake_tuples
+from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,30 +52,12 @@ if TYPE_CHECKING:
     from auditor.model.provenance import Provenance
     from auditor.model.schema import Schema
 
-Ints = NDArray[np.int64]
-DEFAULT_SEED = 2026
-MOST_CONTROLS = 20_000
 MOST_FAKES = 5_000
-MOST_ENTRIES = 2_000_000
-LEAST_SAMPLE = 200
+MOSTLY = 0.5
+"""The share of people whose record does not cover them above which covering says nothing."""
+_COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What to run. None means: all that apply."""
-
-    attacks: tuple[str, ...] | None = None
-    links: tuple[Link, ...] | None = None
-    adversaries: tuple[Adversary, ...] | None = None
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    targets: tuple[int, ...] | None = None
-    reveal: bool = False
-    policy: Policy | None = None
-    seed: int = DEFAULT_SEED
-    suppression: Suppression = Suppression.EXCLUDED
-    weighting: Weighting = Weighting.SIZE
-    utility: bool = True
-    recursive_l: int = 2
+__all__ = ["DEFAULT_SEED", "Options", "audit", "run_audit"]
 
 
 def run_audit(subject: Subject, options: Options, progress: Progress | None = None) -> AuditRecord:
@@ -119,11 +94,9 @@ class _Audit:
         self.release = subject.release
         self.attacks = self._attacks()
         self.adversaries = self._adversaries()
-        self.targets, self.notes = self._targets()
-        self.priors = self._priors()
-        self.register = None if subject.population is None else register_of(subject.population)
+        self.sides = Sides(subject, options)
+        self.notes: list[str] = []
         self.done = 0
-        self.left_out: tuple[Posterior, LeaveOneOut] | None = None
 
     def record(self) -> AuditRecord:
         subject, options = self.subject, self.options
@@ -152,7 +125,7 @@ class _Audit:
             adversaries=adversaries,
             attacks=tuple(AttackFacts(a.name, a.goal, a.claim, a.lowered_by, a.paper) for a in self.attacks),
             inputs=subject.inputs,
-            notes=(*subject.notes, *self.notes),
+            notes=(*subject.notes, *self.sides.notes, *self.notes),
             tool={"name": "auditor", "version": VERSION},
         )
 
@@ -176,140 +149,114 @@ class _Audit:
         return [ATTACKS.get(name).configure(self.options.settings.get(name, {})) for name in names]
 
     def _adversaries(self) -> tuple[Adversary, ...]:
-        if self.options.adversaries is not None:
-            return self.options.adversaries
-        return (PROSECUTOR, JOURNALIST, MARKETER) if self.subject.population is not None else (PROSECUTOR,)
-
-    def _targets(self) -> tuple[Ints, list[str]]:
-        """The original rows that are attacked, and what is to be said of those that are not."""
-        subject = self.subject
-        if subject.people is None or subject.provenance is None:
-            return np.empty(0, dtype=np.int64), []
-        bucket = subject.provenance.bucket
-        wanted = np.arange(subject.people.rows)
-        if self.options.targets is not None:
-            wanted = np.array(self.options.targets, dtype=np.int64)
-            if len(wanted) and (wanted.min() < 0 or wanted.max() >= subject.people.rows):
-                raise UsageError(f"targets must be rows from 1 to {subject.people.rows}.")
-        notes = []
-        out = bucket[wanted] < 0
-        if out.any():
-            notes.append(f"{int(out.sum())} of {len(wanted)} targets are not in the release and are not attacked.")
-        withheld = ~out & self.release.suppressed[bucket[wanted]]
-        if withheld.any() and self.options.suppression is Suppression.EXCLUDED:
-            notes.append(
-                f"{int(withheld.sum())} of {len(wanted)} targets have all quasi-identifiers withheld and are left out of the "
-                "figures based on classes."
-            )
-            out |= withheld
-        return wanted[~out], notes
-
-    def _priors(self) -> dict[str, NDArray[np.float64]]:
-        """The share of each sensitive value among people at large: the original's, else the release's own."""
-        priors = {}
-        for column in self.release.sensitive:
-            domain = self.release.labels[column].domain
-            people = self.subject.people
-            if people is not None and column in people.codes and (people.codes[column] >= 0).all():
-                counts = np.bincount(people.codes[column], minlength=domain.size).astype(np.float64)
-            else:
-                labels = self.release.labels[column]
-                used = np.bincount(self.release.block_of(column).cell(column), minlength=len(labels.texts))
-                counts = np.zeros(domain.size)
-                for label in np.flatnonzero(used):
-                    codes = labels.codes(int(label))
-                    counts[codes] += used[label] / max(len(codes), 1)
-            priors[column] = counts / max(counts.sum(), 1.0)
-        return priors
+        asked = self.options.adversaries
+        if asked is None:
+            asked = (PROSECUTOR, JOURNALIST, MARKETER) if self.subject.population is not None else (PROSECUTOR,)
+        return tuple(one for adversary in asked for one in adversary.settled(self.release.schema, self.options.seed))
 
     # ----- one adversary ---------------------------------------------------------------------------------------------
 
     def _steps(self) -> int:
-        return len(self.adversaries) * len(self._links()[0]) + 1
+        alone = sum(not attack.linked for attack in self.attacks)
+        return sum(len(self._links(adversary)[0]) + alone for adversary in self.adversaries) + 1
 
-    def _links(self) -> tuple[tuple[Link, ...], dict[Link, str]]:
-        """The link models that are run, and why others that were asked for do not apply."""
-        asked = self.options.links or tuple(Link)
+    def _links(self, adversary: Adversary) -> tuple[tuple[Link, ...], dict[Link, str]]:
+        """The link models that are run, and why others that were asked for do not apply. Those that cannot tell anything are
+        run only where they are asked for by name."""
+        asked, named = self.options.links or tuple(Link), bool(self.options.links)
         barred: dict[Link, str] = {}
         for link in asked:
+            why = None
             if link is not Link.CLASS and not self.subject.has_original:
-                barred[link] = "without the original nothing is known of the people, only their class can be granted"
+                why = "without the original nothing is known of the people, only their class can be granted"
             elif link is Link.TIGHTEST and self.release.exact:
-                barred[link] = "every label is one value, so no class is tighter than another"
+                why = "every label is one value, so no class is tighter than another"
+            elif link is Link.DISTANCE:
+                why = self._no_distance(adversary)
+                if why is None and not named and not self.sides.untrue:
+                    why = "every record covers its person, so the nearest records are those that contain the person"
+            elif link in _COVERING and not named and self._by_distance(adversary):
+                share = f"{100 * self.sides.untrue:.0f} %"
+                why = f"{share} of the records do not cover their person (averages, centres or noise): see the link distance"
+            if why is not None:
+                barred[link] = why
         return tuple(link for link in asked if link not in barred), barred
 
+    def _no_distance(self, adversary: Adversary) -> str | None:
+        """Why an adversary cannot find people by distance, or None."""
+        return no_distance(self.release, adversary.columns(self.release.schema.quasi), len(self.sides.targets))
+
+    def _by_distance(self, adversary: Adversary) -> bool:
+        """Whether records mostly do not cover their people, so that an adversary looks for the nearest ones."""
+        return self.sides.untrue > MOSTLY and self._no_distance(adversary) is None
+
     def _by(self, adversary: Adversary) -> Iterator[Risk]:
-        subject = self.subject
         attacks = [a for a in self.attacks if a.goal in adversary.aims]
         if not attacks:
             return
-        if subject.people is None or subject.provenance is None:
-            reason = (
-                "a release of several blocks does not say whose value is whose; give the original and the provenance"
-            )
+        self.sides = self.sides.facing(adversary)
+        reason = self._nobody(adversary)
+        if reason is not None:
             yield from (not_applicable(a, adversary, None, reason) for a in attacks)
             return
-        if not len(self.targets):
-            reason = "there is no target in the release whose quasi-identifiers are published"
-            yield from (not_applicable(a, adversary, None, reason) for a in attacks)
-            return
-        if not subject.has_original and not adversary.sure_of_membership:
-            reason = "without the original nothing is known of the people, so nobody can be looked up in the register"
-            yield from (not_applicable(a, adversary, None, reason) for a in attacks)
-            return
-        knowledge = self._knowledge(adversary, subject.people, self.targets)
-        links, barred = self._links()
-        class_based = [a for a in attacks if a.goal is not Goal.MEMBERSHIP]
-        for link, reason in barred.items():
-            yield from (not_applicable(a, adversary, link, reason) for a in class_based)
+        knowledge = self.sides.knowledge()
+        outsiders = self.sides.outsiders()
+        links, barred = self._links(adversary)
+        linked = [a for a in attacks if a.linked]
+        for link, why in barred.items():
+            yield from (not_applicable(a, adversary, link, why) for a in linked)
         matching: Matching | None = None
-        outsiders = self._outsiders(adversary)
         for link in links:
             self.progress(self.done, self._steps(), f"{adversary.name}, {link}")
             self.done += 1
-            if not class_based:
+            if not linked:
                 continue
-            granted = replace(knowledge, granted=subject.provenance.bucket[self.targets])
-            matching = matching or Matching(self.release, granted, self.options.suppression)
-            main = Side("targets", knowledge, Posterior(matching, link, self.options.weighting), self._truth)
+            matching = matching or self.sides.matching(knowledge)
+            main = self.sides.main(knowledge, matching, link)
             outside = None
             if link is not Link.CLASS and outsiders is not None:  # outsiders have no class that could be granted
-                outside = Side("outsiders", outsiders, self._posterior(outsiders, link), self._outside_truth)
-            for attack in class_based:
+                outside = self.sides.outside(outsiders, link)
+            for attack in linked:
                 yield from self._attack(attack, adversary, link, main, outside)
-        for attack in (a for a in attacks if a.goal is Goal.MEMBERSHIP):
-            yield from self._membership(attack, adversary, knowledge, outsiders)
+        for attack in (a for a in attacks if not a.linked):
+            self.progress(self.done, self._steps(), f"{adversary.name}, {attack.name}")
+            self.done += 1
+            if attack.goal is Goal.MEMBERSHIP:
+                yield from self._membership(attack, adversary, knowledge, outsiders)
+            else:
+                matching = matching or self.sides.matching(knowledge)
+                yield from self._once(attack, adversary, knowledge, outsiders, matching)
 
-    def _knowledge(self, adversary: Adversary, table: Table, rows: Ints) -> Knowledge:
-        if not self.subject.has_original:
-            return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
-        known = adversary.knowledge(table, rows, self.register, self.priors, self.release.rows)
-        return known if self.options.targets is None else replace(known, anybody=False)
-
-    def _posterior(self, knowledge: Knowledge, link: Link) -> Posterior:
-        return Posterior(Matching(self.release, knowledge, self.options.suppression), link, self.options.weighting)
-
-    def _outsiders(self, adversary: Adversary) -> Knowledge | None:
+    def _nobody(self, adversary: Adversary) -> str | None:
+        """Why an adversary can attack nobody at all, or None."""
         subject = self.subject
-        if subject.population is None or not len(self._outsider_rows()):
-            return None
-        return self._knowledge(adversary, subject.population, self._outsider_rows())
-
-    def _outsider_rows(self) -> Ints:
-        rows = self.subject.outsiders
-        if len(rows) <= MOST_CONTROLS:
-            return rows
-        return np.sort(stage(self.options.seed, "controls").choice(rows, MOST_CONTROLS, replace=False))
-
-    def _records(self, rows: Ints) -> tuple[Ints, Ints]:
-        provenance = self.subject.provenance
-        assert provenance is not None
-        return provenance.bucket[rows].astype(np.int64), provenance.fragment[rows].astype(np.int64)
+        if subject.people is None or subject.provenance is None:
+            return "a release of several blocks does not say whose value is whose; give the original and the provenance"
+        if not len(self.sides.targets):
+            return "there is no target in the release whose quasi-identifiers are published"
+        if not subject.has_original and not adversary.sure_of_membership:
+            return "without the original nothing is known of the people, so nobody can be looked up in the register"
+        return None
 
     # ----- one attack ------------------------------------------------------------------------------------------------
 
+    def _once(
+        self,
+        attack: Attack,
+        adversary: Adversary,
+        knowledge: Knowledge,
+        outsiders: Knowledge | None,
+        matching: Matching,
+    ) -> Iterator[Risk]:
+        """An attack that has its own way to a person's value or record, whatever the link model."""
+        found_by = Link.DISTANCE if self._by_distance(adversary) else Link.CONTAINMENT
+        link = found_by if self.subject.has_original else Link.CLASS
+        main = self.sides.main(knowledge, matching, link)
+        outside = None if outsiders is None or link is Link.CLASS else self.sides.outside(outsiders, link)
+        yield from self._attack(attack, adversary, None, main, outside)
+
     def _attack(
-        self, attack: Attack, adversary: Adversary, link: Link, main: Side, outside: Side | None
+        self, attack: Attack, adversary: Adversary, link: Link | None, main: Side, outside: Side | None
     ) -> Iterator[Risk]:
         columns: Sequence[str | None] = self.release.sensitive if attack.goal is Goal.ATTRIBUTE else (None,)
         if not columns:
@@ -322,7 +269,7 @@ class _Audit:
                 reason = figures.reason if isinstance(figures, NotApplicable) else "the truth is not known"
                 yield not_applicable(attack, adversary, link, reason, column)
                 continue
-            baseline = self._trial(attack, self._blind(tried), link, column)
+            baseline = self._trial(attack, self.sides.blind(tried), link, column)
             control, kind = self._control(attack, main, outside, link, column)
             for i, figure in enumerate(figures):
                 without = None if isinstance(baseline, NotApplicable) else baseline[i]
@@ -330,81 +277,22 @@ class _Audit:
                     attack, adversary, link, column, figure, without, control[i] if control else None, kind, truth
                 )
 
-    def _trial(self, attack: Attack, side: Side, link: Link, column: str | None) -> list[Figure] | NotApplicable:
+    def _trial(self, attack: Attack, side: Side, link: Link | None, column: str | None) -> list[Figure] | NotApplicable:
         return trial(attack, side, self.release, link, column, self.options.seed)
 
-    def _blind(self, side: Side) -> Side:
-        """The same people for an adversary without the release."""
-        counted = self.release.sizes.copy()
-        if self.options.suppression is Suppression.EXCLUDED:
-            counted[self.release.suppressed] = 0
-        prior = Prior(side.beliefs.targets, self.priors, counted, side.knowledge.membership)
-        return Side("baseline", side.knowledge, prior, _hidden(side.truth), blind=True)
-
     def _control(
-        self, attack: Attack, main: Side, outside: Side | None, link: Link, column: str | None
+        self, attack: Attack, main: Side, outside: Side | None, link: Link | None, column: str | None
     ) -> tuple[list[Figure] | None, str | None]:
         """The figures of the same attack on people who are not in the release, and who they are; None where nobody such
         can be attacked at all."""
-        for own_record_left_out in (False, True):
-            side = self._left_out(main, attack, column) if own_record_left_out else outside
+        for own_record_left_out in (False, True) if attack.linked else (False,):
+            side = self.sides.left_out(main, attack, column) if own_record_left_out else outside
             if side is None:
                 continue
             figures = self._trial(attack, side.take(side.attempted(attack)), link, column)
             if not isinstance(figures, NotApplicable):
                 return figures, side.name
         return None, None
-
-    def _left_out(self, main: Side, attack: Attack, column: str | None) -> Side:
-        """The targets, each with their own record left out: all of them, or a sample where their posteriors over many
-        values would not fit into memory."""
-        posterior = main.beliefs
-        assert isinstance(posterior, Posterior)
-        bucket, fragment = self._records(self.targets)
-        if self.left_out is None or self.left_out[0] is not posterior:
-            self.left_out = (posterior, LeaveOneOut(posterior, bucket, fragment))
-        without, which = self.left_out[1], np.arange(len(self.targets))
-        if attack.goal is Goal.ATTRIBUTE and column is not None:
-            values = posterior.values(column)
-            which = np.flatnonzero(without.matched)  # of the others nothing is left to attack
-            load = np.diff(values.rows.indptr)[values.row_of[which]]
-            if load.sum() > MOST_ENTRIES:
-                count = max(int(MOST_ENTRIES / load.mean()), LEAST_SAMPLE)
-                rng = stage(self.options.seed, "leave one out", column)
-                which = np.sort(rng.choice(which, min(count, len(which)), replace=False))
-        if len(which) < len(self.targets):
-            without = LeaveOneOut(posterior.take(which), bucket[which], fragment[which])
-
-        def truth(wanted: str | None) -> Truth | None:
-            known = _hidden(main.truth)(wanted)
-            chosen = np.zeros(len(self.targets), dtype=np.bool_)
-            chosen[which] = True
-            return None if known is None else known.take(chosen)
-
-        return Side("leave_one_out", main.knowledge.take(which), without, truth)
-
-    def _truth(self, column: str | None) -> Truth | None:
-        people = self.subject.people
-        assert people is not None
-        return self._truth_of(people, self.targets, *self._records(self.targets), column)
-
-    def _outside_truth(self, column: str | None) -> Truth | None:
-        population, rows = self.subject.population, self._outsider_rows()
-        assert population is not None
-        nowhere = np.full(len(rows), -1)
-        fragment = np.full((len(rows), len(self.release.blocks)), -1)
-        truth = self._truth_of(population, rows, nowhere, fragment, column)
-        return None if truth is None else replace(truth, reveal=False)
-
-    def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
-        if column is None:
-            return Truth(rows, bucket, fragment, reveal=self.options.reveal)
-        if column not in table.codes:
-            return None
-        codes = table.codes[column][rows].astype(np.int64)
-        if (codes < 0).any():
-            return None
-        return Truth(rows, bucket, fragment, codes, self.release.labels[column].domain, self.options.reveal)
 
     def _membership(
         self, attack: Attack, adversary: Adversary, knowledge: Knowledge, outsiders: Knowledge | None
@@ -413,16 +301,18 @@ class _Audit:
             yield not_applicable(attack, adversary, None, "nothing is known of the people whose membership is asked")
             return
         rng = stage(self.options.seed, attack.name)
-        members = self._claims(attack, knowledge)
-        codes = knowledge.codes if self.subject.people is None else self.subject.people.matrix(knowledge.columns)
-        invented = fake_tuples(codes, MOST_FAKES, stage(self.options.seed, "fakes"))
+        by_distance = self._by_distance(adversary)
+        members = self._claims(attack, knowledge, by_distance)
+        if isinstance(members, NotApplicable):
+            yield not_applicable(attack, adversary, None, members.reason)
+            return
         groups = {
             "outsiders": (
                 outsiders,
                 "no outsiders are known: give a population with people who are not in the release",
             ),
             "fakes": (
-                replace(knowledge, codes=invented) if len(invented) else None,
+                self.sides.invented(knowledge, MOST_FAKES),
                 "every combination of known values that could be invented belongs to somebody",
             ),
         }
@@ -430,22 +320,20 @@ class _Audit:
             if others is None:
                 yield not_applicable(attack, adversary, None, reason, params={"against": against})
                 continue
-            for figure in score_members(members, self._claims(attack, others), against, rng):
-                yield member_row(attack, adversary, figure, against, self.targets)
+            strangers = self._claims(attack, others, by_distance)
+            if isinstance(strangers, NotApplicable):
+                yield not_applicable(attack, adversary, None, strangers.reason, params={"against": against})
+                continue
+            for figure in score_members(members, strangers, against, rng):
+                yield member_row(attack, adversary, figure, against, self.sides.targets)
 
-    def _claims(self, attack: Attack, knowledge: Knowledge) -> MemberClaims:
+    def _claims(self, attack: Attack, knowledge: Knowledge, by_distance: bool) -> MemberClaims | NotApplicable:
         """Membership claims; suppressed rows are candidates for everybody here."""
-        beliefs = Posterior(Matching(self.release, knowledge, Suppression.WILDCARD), Link.CONTAINMENT)
+        beliefs: Beliefs
+        if by_distance:
+            beliefs = Nearest(self.release, knowledge, Suppression.EXCLUDED)  # what is withheld is near to everybody
+        else:
+            beliefs = Posterior(Matching(self.release, knowledge, Suppression.WILDCARD), Link.CONTAINMENT)
         claims = attack.run(View(self.release, knowledge, beliefs), stage(self.options.seed, attack.name))
-        assert isinstance(claims, MemberClaims)
+        assert isinstance(claims, MemberClaims | NotApplicable)
         return claims
-
-
-def _hidden(truth: Callable[[str | None], Truth | None]) -> Callable[[str | None], Truth | None]:
-    """The same truth, whose values do not go into details."""
-
-    def without_values(column: str | None) -> Truth | None:
-        known = truth(column)
-        return None if known is None else replace(known, reveal=False)
-
-    return without_values

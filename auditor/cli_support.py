@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,13 @@ def refuse_inputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None])
             raise UsageError(f"{file} is read by this command and must not be written over. Choose another name.")
 
 
+def refuse_same(outputs: Sequence[Path]) -> None:
+    """Refuses to write two things into one file."""
+    for place, file in enumerate(outputs):
+        if file.resolve() in [other.resolve() for other in outputs[:place]]:
+            raise UsageError(f"{file} is to hold two things. Give each its own file.")
+
+
 def run_files(folder: Path) -> dict[str, Path]:
     """What a run writes into its folder."""
     return {"html": folder / "report.html", "json": folder / "run.json", "markdown": folder / "report.md"}
@@ -180,7 +187,25 @@ class Progress:
 
         self.clock, self.start, self.drawn = monotonic, monotonic(), False
         self.width = get_terminal_size().columns
+        if self.shown:
+            self._watch_compiler()
         return self
+
+    def _watch_compiler(self) -> None:
+        """Says that kernels are being compiled, which happens once on a machine and takes some seconds."""
+        from numba.core import event
+
+        progress = self
+
+        class Watch(event.Listener):
+            def on_start(self, _: object) -> None:
+                progress._draw("compiling kernels, only on the first run")
+
+            def on_end(self, _: object) -> None:
+                """The next step says what goes on."""
+
+        self.watch = Watch()
+        event.register("numba:compile", self.watch)
 
     def step(self, done: int, total: int, what: str) -> None:
         """Says that `done` of `total` steps are finished and `what` is next."""
@@ -190,11 +215,18 @@ class Progress:
         left = f", {spent / done * (total - done):.0f} s left" if done else ""
         filled = round(24 * done / max(total, 1))
         line = f"[{'#' * filled}{'.' * (24 - filled)}] {100 * done // max(total, 1)} %{left}  {what}"
+        self._draw(line)
+
+    def _draw(self, line: str) -> None:
         sys.stderr.write(f"\r\x1b[K{line[: self.width - 1]}")
         sys.stderr.flush()
         self.drawn = True
 
     def __exit__(self, *_: object) -> None:
+        if self.shown:
+            from numba.core import event
+
+            event.unregister("numba:compile", self.watch)
         if self.drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

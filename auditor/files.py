@@ -14,7 +14,7 @@ import io
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,6 +68,12 @@ def _unpacked(content: bytes, file: Path) -> bytes:
     return content
 
 
+def read_text(file: str | Path) -> str:
+    """The text of any file, unpacked where it is gzip."""
+    file = Path(file)
+    return _decode(_unpacked(_content(file), file), None, file, [])
+
+
 def read_raw(file: str | Path, form: TableFormat | None = None, expected: Sequence[str] = ()) -> RawTable:
     """A CSV file as a table of text. `expected` are column names that help to tell the delimiter and a header line."""
     file, form = Path(file), form or TableFormat()
@@ -84,7 +90,8 @@ def read_raw(file: str | Path, form: TableFormat | None = None, expected: Sequen
     rows = _rows(text, delimiter, file)
     header, first = _header(rows, form, expected, file)
     columns = _columns(rows[first:], header, file, delimiter)
-    return RawTable(str(file), columns, sha256(content), [line for line, _ in rows[first:]], tuple(notes))
+    lines = [line for line, _ in rows[first:]]
+    return RawTable(str(file), columns, sha256(content), lines, tuple(notes), delimiter)
 
 
 def _refuse_other_kinds(content: bytes, file: Path) -> None:
@@ -245,12 +252,12 @@ def refuse_existing(files: Iterable[Path], force: bool, folder: Path | None = No
 
 
 def write_files(
-    contents: dict[Path, str], force: bool = False, folder: Path | None = None, private: Path | None = None
+    contents: dict[Path, str], force: bool = False, folder: Path | None = None, private: Collection[Path | None] = ()
 ) -> None:
     """Writes texts whole or not at all: all to temporary files first, then renamed into place one after the other.
 
-    `folder` is made where it is missing, and removed again where writing fails. `private` is a file that only its owner may
-    read.
+    `folder` is made where it is missing, and removed again where writing fails. `private` are files that only their
+    owner may read.
     """
     refuse_existing(contents, force, folder)
     waiting: list[tuple[str, Path]] = []
@@ -264,7 +271,7 @@ def write_files(
             waiting.append((temporary, file))
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
                 stream.write(text)
-            os.chmod(temporary, 0o600 if file == private else 0o644)
+            os.chmod(temporary, 0o600 if file in private else 0o644)
         while waiting:
             temporary, file = waiting[0]
             os.replace(temporary, file)

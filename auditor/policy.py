@@ -109,7 +109,8 @@ def _figures(
 
 def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], str]:
     if measure == "suppressed_share":
-        return [release.suppressed_rows / max(release.rows, 1)], ""
+        withheld, all_rows = release.suppressed_rows + release.left_out_rows, release.rows + release.left_out_rows
+        return [withheld / max(all_rows, 1)], ""
     if measure in _RELEASE:
         value = getattr(release, measure)
         return ([], "a release of several blocks has no k") if value is None else ([float(value)], "")

@@ -3,13 +3,18 @@
 A release of one block is an ordinary CSV file. One of several blocks is a folder: a CSV file per block with a bucket
 column in each (QIT and ST in Anatomy's words), and `manifest.json`, which names them. The private provenance is a CSV
 of its own: original row, bucket, and the fragment (row of the block's file) per block, all counted from 1.
+
+Where a release holds aliases, `release.csv.labels.json` beside it (in a folder: the manifest) declares what each denotes, so
+that texts are published as they are, numbers as numbers, and still nobody takes a graded 2.35 for an income of 2.35. It says
+nothing that the key would: for `A07` that it may be any value. It bears the SHA-256 of its release, since a file that was
+written over must not be read with the labels of another one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +24,19 @@ from numpy.typing import NDArray
 from auditor.files import csv_text, read_raw, sha256
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.labels import Labels
+from auditor.model.labels import Declared, Labels, alias_meaning
 from auditor.model.notation import named_values
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
-from auditor.model.release import Release
-from auditor.model.schema import Role, Schema
+from auditor.model.release import DERIVED, Release, with_derived
+from auditor.model.schema import Role, Schema, Type
 from auditor.model.table import RawTable
 from auditor.model.values import shown
 
 BUCKET = "bucket"
 MANIFEST = "manifest.json"
 FORMAT = "auditor-release/1"
+LABELS_FORMAT = "auditor-labels/1"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +49,7 @@ class RawRelease:
     sha256: str | None
     method: str | None = None
     params: dict[str, Any] | None = None
+    declared: Mapping[str, Declared] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -54,14 +61,14 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
     """A release file, or the folder of a release with several blocks."""
     file = Path(file)
     if not file.is_dir():
-        raw = read_raw(file, schema.format, tuple(schema.columns))
+        raw = read_raw(file, schema.format, (*schema.columns, *DERIVED))
         if raw.rows == 0:
             raise ReleaseError(f"{file}: the release must have at least one row below its header.")
-        return RawRelease(str(file), (raw,), None, raw.sha256)
+        return RawRelease(str(file), (raw,), None, raw.sha256, declared=_declared_beside(file, raw.sha256, schema))
     manifest = _manifest(file)
     blocks, buckets, digests = [], [], []
     for part in manifest["blocks"]:
-        raw = read_raw(file / part["file"], replace(schema.format, header=None), (BUCKET, *schema.columns))
+        raw = read_raw(file / part["file"], replace(schema.format, header=None), (BUCKET, *schema.columns, *DERIVED))
         if BUCKET not in raw.columns or len(raw.columns) == 1 or raw.rows == 0:
             raise ReleaseError(f"{raw.name}: a block of a release must have the column {BUCKET!r}, others, and rows.")
         buckets.append(_buckets(raw))
@@ -75,7 +82,49 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
                 f"{raw.name}: every block must have as many rows in each bucket as {blocks[0].name} has."
             )
     digest = sha256("".join(digests).encode())
-    return RawRelease(str(file), tuple(blocks), tuple(buckets), digest, manifest.get("method"), manifest.get("params"))
+    declared = _declared(manifest.get("labels", {}), schema, file / MANIFEST)
+    method, params = manifest.get("method"), manifest.get("params")
+    return RawRelease(str(file), tuple(blocks), tuple(buckets), digest, method, params, declared)
+
+
+def labels_file(release: Path) -> Path:
+    """Where the meaning of a release's aliases is declared."""
+    return release.with_name(f"{release.name}.labels.json")
+
+
+def _declared_beside(release: Path, digest: str | None, schema: Schema) -> dict[str, Declared]:
+    """What the aliases of a release file denote; nothing where no file beside it says so."""
+    file = labels_file(release)
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ReleaseError(f"{file}: the file cannot be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise ReleaseError(f"{file} must be JSON ({error}).") from error
+    if not isinstance(content, dict) or content.get("format") != LABELS_FORMAT:
+        raise ReleaseError(f"{file} must have the format {LABELS_FORMAT!r}. Remove it if {release} has no aliases.")
+    if content.get("sha256", digest) != digest:
+        raise ReleaseError(
+            f"{file} declares the aliases of another file than {release} (the SHA-256 differs). Remove it if the release was "
+            'replaced by one without aliases; remove its "sha256" if the release was only put into another form.'
+        )
+    return _declared(content.get("labels"), schema, file)
+
+
+def _declared(content: Any, schema: Schema, file: Path) -> dict[str, Declared]:
+    if not isinstance(content, dict):
+        raise ReleaseError(f'{file}: "labels" must be an object with a label, or aliases and their labels, per column.')
+    for column, part in content.items():
+        texts = [*part, *part.values()] if isinstance(part, dict) else [part]
+        if not all(isinstance(text, str) for text in texts):
+            raise ReleaseError(f"{file}: the labels of {column!r} must be texts.")
+        if column not in schema.sensitive:
+            raise ReleaseError(
+                f"{file}: {column!r} must be a sensitive column. There are: {', '.join(schema.sensitive)}."
+            )
+    return content
 
 
 def _buckets(raw: RawTable) -> NDArray[np.int64]:
@@ -116,18 +165,25 @@ def _is_name(name: Any) -> bool:
     return isinstance(name, str) and name not in ("", "..") and Path(name).name == name
 
 
+def release_schema(schema: Schema, raw: RawRelease) -> Schema:
+    """The schema with the release's further columns, or an error that names one that it must not have."""
+    for block in raw.blocks:
+        schema = block.check(with_derived(schema, block.columns))
+    return schema
+
+
 def release_domains(schema: Schema, raw: RawRelease, known: dict[str, Domain]) -> dict[str, Domain]:
     """The domains of the published columns: those of the original where it is there, else what the labels themselves
     name (their values, and the ends of their intervals)."""
     domains = dict(known)
+    schema = release_schema(schema, raw)
     for block in raw.blocks:
-        schema = block.check(schema)
         for name, cells in block.columns.items():
             if name not in domains:
-                column = schema.columns[name]
-                domains[name] = Domain.of(
-                    column, schema.format, [(block.name, named_values(column, schema.format, cells))]
-                )
+                column, form, declared = schema.columns[name], schema.format, raw.declared.get(name)
+                if column.type is Type.NUMERIC:  # elsewhere an alias holds the place of the value that it hides
+                    cells = [text for text in cells if alias_meaning(declared, text, form) is None]
+                domains[name] = Domain.of(column, form, [(block.name, named_values(column, form, cells))])
     return domains
 
 
@@ -145,8 +201,7 @@ def build_release(
     For one block `match[i]` is the original row of release row i (-1: none); for several blocks `fragments` (original
     rows × blocks) holds each row's fragment in each file. `originals` is the number of original rows.
     """
-    for block in raw.blocks:
-        schema = block.check(schema)
+    schema = release_schema(schema, raw)
     domains = release_domains(schema, raw, known)
     labels: dict[str, Labels] = {}
     cells: dict[str, NDArray[np.int32]] = {}
@@ -162,7 +217,7 @@ def build_release(
                 continue
             numbers, distinct, first = number_texts(texts)
             where = _where(block, name, first)
-            labels[name] = Labels.read(domains[name], distinct, where)
+            labels[name] = Labels.read(domains[name], distinct, where, raw.declared.get(name))
             cells[name] = numbers[order[place]]
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
     _check_blocks(raw, columns)
@@ -225,10 +280,14 @@ def number_texts(texts: Sequence[str]) -> tuple[NDArray[np.int32], list[str], li
 
 def write_release(release: Release, provenance: Provenance | None, target: Path) -> tuple[dict[Path, str], str | None]:
     """The texts of a release's files, and of its provenance. Nothing is written here."""
+    declared = {c: said for c in release.columns if (said := release.labels[c].declared()) is not None}
     if len(release.blocks) == 1:
         block = release.blocks[0]
         order = _line_order(release, 0)
         files = {target: _csv(release, block.columns, _cells(release, 0, order))}
+        if declared:
+            digest = sha256(files[target].encode())
+            files[labels_file(target)] = _json({"format": LABELS_FORMAT, "sha256": digest, "labels": declared})
         orders = [order]
     else:
         if BUCKET in release.columns:
@@ -247,7 +306,7 @@ def write_release(release: Release, provenance: Provenance | None, target: Path)
             parts.append({"file": name, "columns": list(block.columns)})
             orders.append(order)
         manifest = {"format": FORMAT, "method": release.method, "params": dict(release.params), "blocks": parts}
-        files[target / MANIFEST] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+        files[target / MANIFEST] = _json(manifest | ({"labels": declared} if declared else {}))
     if provenance is None:
         return files, None
     lines = []
@@ -263,6 +322,10 @@ def write_release(release: Release, provenance: Provenance | None, target: Path)
     ]
     rows = ([str(int(value) + 1) if value >= 0 else "" for value in row] for row in zip(*table, strict=True))
     return files, csv_text(header, rows)
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def _csv(release: Release, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -16,6 +16,7 @@ from auditor.measure.nearness import largest_m
 from auditor.model.release import Release
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
+from tests.naive_slicing import cannot_slice, check_sliced
 
 SCHEMA = Schema.from_dict(
     {
@@ -44,6 +45,7 @@ VALUES = {
     "income": [str(v) for v in range(1000, 9000, 250)],
 }
 BLOCKS = (("age", "grade"), ("city", "team", "note"), ("disease", "income"))
+MIXED_BLOCKS = (("age", "team"), ("grade", "note", "income"), ("city", "disease"))
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "identity": [{}],
     "mondrian": [
@@ -59,8 +61,38 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"k": 2, "alpha": 0.6, "l": 2},
         {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income"},
     ],
+    "kmember": [{"k": 3}, {"k": 1}, {"k": 20}],
+    "caat": [{"k": 3}, {"k": 1}, {"k": 10, "ties": "all"}],
+    "kaca": [{"k": 3}, {"k": 1}, {"k": 20, "beta": 0.5}],
+    "oka": [{"k": 3}, {"k": 1}, {"k": 7, "attributes": "all"}],
+    "kmeans1": [{"k": 3}, {"k": 1, "iterations": 4}, {"k": 7, "attributes": "qi"}],
+    "kmeans2": [{"k": 3}, {"k": 2, "attributes": "qi", "iterations": 3}],
+    "kmeans3": [{"k": 3}, {"k": 2, "attributes": "qi", "iterations": 1}],
+    "wfcm": [{"k": 3}, {"k": 2, "attributes": "all"}],
+    "loukides-shao": [{"k": 2, "threshold": 1.0}, {"k": 3, "threshold": 1}],
+    "mdav": [{"k": 3}, {"k": 1, "restore": True}, {"k": 7, "ordinal": "convex", "standardise": False}],
+    "mdav-refined": [{"k": 3}, {"k": 2, "rounds": 0}, {"k": 20, "restore": True}],
+    "rgather": [{"r": 3}, {"r": 1}, {"r": 20}],
+    "rcellular": [{"r": 3}, {"r": 2, "facility": 2.5}],
+    "grading": [
+        {},
+        {"categories": 1, "grave": [["disease", "Skin"]]},
+        {"bounds": [["income", 0, 3000, 3250, 9000]]},
+    ],
     "anatomy": [{"l": 2}, {"l": 2, "sensitive": "income"}],
-    "slicing": [{"columns": BLOCKS, "bucket_size": 3}, {"columns": BLOCKS, "bucket_size": 2, "partition": "random"}],
+    "slicing": [
+        {"columns": BLOCKS, "bucket_size": 3},
+        {"columns": BLOCKS, "bucket_size": 2, "partition": "random"},
+        {"columns": BLOCKS, "l": 2},
+        {"columns": BLOCKS, "l": 2, "ties": "divided", "weighting": "paper"},
+        {"columns": BLOCKS, "l": 3, "strict": True, "generalise": 4},
+        {"columns": MIXED_BLOCKS, "l": 2, "generalise": 5, "bucket_size": 2, "ties": "divided"},
+        {},
+        {"c": 3, "l": 2},
+        {"c": 4, "sensitive_size": 1, "bins": 4, "sensitive": "income", "ties": "divided", "l": 2},
+        {"c": 3, "sensitive_size": 2, "generalise": 3, "l": 2, "strict": True, "weighting": "paper"},
+        {"c": 2, "generalise": 2, "bucket_size": 4},
+    ],
 }
 
 
@@ -81,14 +113,17 @@ def tables(draw: st.DrawFn) -> Table:
     return table_of(rows)
 
 
-def check_promise(release: Release, settings: dict[str, Any]) -> None:
-    """The promise, recomputed from what is published."""
+def check_promise(release: Release, settings: dict[str, Any], table: Table) -> None:
+    """The promise, recomputed from what is published about the people in the table."""
+    if release.method == "slicing":
+        check_sliced(release, settings, table)
+        return
     facts = class_facts(release)
     if release.rows == release.suppressed_rows:
         return
-    if release.method == "mondrian":
+    if {"k", "r"} & set(settings):
         assert facts.k is not None
-        assert facts.k >= settings["k"]
+        assert facts.k >= settings.get("k", settings.get("r"))
     figures = {f.column: f for f in facts.sensitive}[settings.get("sensitive", "disease")]
     if "l" in settings:
         assert (figures.l_distinct or 0) >= settings["l"]
@@ -107,17 +142,29 @@ def check_promise(release: Release, settings: dict[str, Any]) -> None:
         block = release.blocks[0]
         numbers = release.labels["income"].low[block.cell("income")]
         assert largest_m(block.bucket.astype(np.int64), numbers, settings["epsilon"]) >= settings["m"] - 1e-9
-    if release.method == "slicing":
-        assert release.sizes.min() >= settings["bucket_size"]
+    if release.method == "grading":
+        check_grading(release)
+
+
+def check_grading(release: Release) -> None:
+    """No number is published, and an alias leaves at least two values open."""
+    income, disease = release.labels["income"], release.labels["disease"]
+    assert income.is_alias.all()
+    assert (income.counts == income.domain.size).all()
+    assert all(1 <= float(text) < 5 for text in income.texts)
+    assert (disease.counts[disease.is_alias] >= 2).all()
+    assert (disease.counts[~disease.is_alias] == 1).all()
 
 
 def impossible(name: str, settings: dict[str, Any], table: Table) -> bool:
     """Whether no release of this table can keep the promise: not even one class of all rows does."""
+    if name == "slicing":
+        return cannot_slice(settings, table)
     codes = table.codes[settings.get("sensitive", "disease")]
     counts = np.sort(np.unique(codes, return_counts=True)[1])[::-1]
     share = counts / table.rows
     l = settings.get("l", 1)
-    if table.rows < settings.get("k", settings.get("bucket_size", 1)):
+    if table.rows < settings.get("k", settings.get("r", settings.get("bucket_size", 1))):
         return True
     if name == "anatomy":
         return bool(counts[0] * l > table.rows)

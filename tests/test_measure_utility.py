@@ -273,7 +273,7 @@ def test_a_release_of_nobody_has_no_figures() -> None:
     release = release_of(ORIGINAL, original, bucket=[-1] * 6)
     rows = utility_rows(release, original, np.random.default_rng(1), 2)
     assert [row.reason for row in rows if row.measure in ("granularity", "queries")] == ["the release has no rows"] * 3
-    assert [row.value for row in rows if row.measure == "discernibility"] == [0]
+    assert [row.value for row in rows if row.measure == "discernibility"] == [36]  # six people deleted, six each
     assert [row.reason for row in rows if row.measure == "class_size"] == ["the release has no class"]
     facts = class_facts(release)
     assert (facts.rows, facts.classes, facts.k, facts.class_sizes) == (0, 0, None, {})

@@ -7,7 +7,8 @@ count (see `counts` for the two conventions on suppressed rows, `diversity` and 
   published in fragments, one per person, and people of one bucket can be told apart by them.
 - The ordered distance is for numeric and ordinal columns, over the distinct values that occur in the release. Missing
   and withheld values have no place in the order and are left out of both distributions; a label that covers several
-  values stands at its middle.
+  values stands at its middle. A graded number stands at what is published, since that keeps the order; other aliases have no
+  place. Where no label has one there is no such distance.
 - The hierarchical distance is for nominal columns with a taxonomy. Missing and withheld values stand at its root, at
   distance 1 from every other; a set of values stands at its lowest common ancestor.
 """
@@ -37,6 +38,7 @@ def class_facts(
         kind=str(release.kind),
         rows=release.rows,
         suppressed_rows=release.suppressed_rows,
+        left_out_rows=release.left_out,
         suppression=str(suppression),
         classes=len(sizes),
         k=int(sizes.min()) if single and len(sizes) else None,
@@ -80,6 +82,8 @@ def ordered_distances(release: Release, column: str, found: ClassCounts) -> NDAr
         return None
     place = _places_in_order(labels, found.label)
     placed = np.flatnonzero(~np.isnan(place))
+    if not len(placed):
+        return None
     order = placed[np.lexsort((labels.hi[found.label[placed]], place[placed]))]
     counts = found.counts[:, order] if len(order) != len(place) or (np.diff(order) < 0).any() else found.counts
     return divergences.ordered_distance(counts, entries(counts).whole)
@@ -104,9 +108,11 @@ def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.fl
         place = (labels.low[chosen] + labels.high[chosen]) / 2
     else:
         place = (labels.lo[chosen].astype(np.float64) + labels.hi[chosen]) / 2
-    without = labels.suppressed[chosen] | ((labels.counts[chosen] == labels.domain.size) & (labels.domain.size > 1))
+    alias, numeric = labels.is_alias[chosen], labels.domain.numbers is not None
+    whole = (labels.counts[chosen] == labels.domain.size) & (labels.domain.size > 1)
+    without = labels.suppressed[chosen] | np.where(alias, not numeric, whole)
     if labels.domain.missing is not None:
-        without = without | (labels.hi[chosen] == labels.domain.missing)
+        without = without | (labels.hi[chosen] == labels.domain.missing)  # no alias covers it
     return np.where(without, np.nan, place)
 
 

@@ -5,7 +5,8 @@ Every class statistic is computed from this. A *class* is a bucket of the releas
 whole table; under `own` they are together one class of their own.
 
 A *value* is a published label: a sensitive cell that covers several values counts as itself, since that is what is
-published. Labels that denote the same set (`[10, 20]` and `10-20`) are one value.
+published. Labels that denote the same set (`[10, 20]` and `10-20`) are one value; aliases that may stand for the same values
+are each their own, since they stand for different ones.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def class_counts(release: Release, column: str, suppression: Suppression = Suppr
         row, cell = row[row >= 0], cell[row >= 0]
     labels = release.labels[column]
     occurring = np.flatnonzero(np.bincount(cell, minlength=len(labels.texts)))
-    value = _distinct_sets(labels, occurring)
+    value = distinct_sets(labels, occurring)
     size = int(value.max(initial=-1)) + 1
     label = np.empty(size, dtype=np.int64)
     label[value[::-1]] = occurring[::-1]  # the first label of each set stands for it
@@ -114,10 +115,10 @@ def class_counts(release: Release, column: str, suppression: Suppression = Suppr
     return ClassCounts(counts, label)
 
 
-def _distinct_sets(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+def distinct_sets(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     """A number for each chosen label, the same for labels that denote the same set of values.
 
-    Labels that cover no value of the domain (centroids) are told apart by their published bounds.
+    Labels that cover no value of the domain (centroids) are told apart by their published bounds, aliases by their text.
     """
     lo, hi = labels.lo[chosen], labels.hi[chosen]
     covers_none = lo > hi
@@ -129,6 +130,7 @@ def _distinct_sets(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int6
                 gap[place] = seen.setdefault(labels.gaps[label].tobytes(), len(seen) + 1)
     keys = [
         gap,
+        np.where(labels.is_alias[chosen], chosen, -1),
         np.where(covers_none, np.nan_to_num(labels.high[chosen]), 0.0),
         np.where(covers_none, np.nan_to_num(labels.low[chosen]), 0.0),
         np.where(covers_none, -1, hi),

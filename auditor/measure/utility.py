@@ -72,11 +72,12 @@ def granularity_arx(release: Release) -> Utility:
 
 
 def discernibility(release: Release, k: int | None = None) -> Utility:
-    """Σ|E|² over classes of at least k people, plus n for everybody in a smaller class or suppressed."""
-    sizes, n = class_sizes(release), release.rows
+    """Σ|E|² over classes of at least k people, plus n for everybody in a smaller class, suppressed or left out."""
+    sizes, n = class_sizes(release), release.rows + release.left_out
     small = sizes < (k or 0)
-    value = int((sizes[~small] ** 2).sum()) + n * (int(sizes[small].sum()) + release.suppressed_rows)
-    params = {"k": k, "n": n, "suppressed_rows": release.suppressed_rows}
+    withheld = release.suppressed_rows + release.left_out
+    value = int((sizes[~small] ** 2).sum()) + n * (int(sizes[small].sum()) + withheld)
+    params = {"k": k, "n": n, "suppressed_rows": withheld}
     return Utility("discernibility", value=value, better="lower", params=params)
 
 

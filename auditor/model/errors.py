@@ -10,6 +10,7 @@
         ├── ScenarioError        a scenario file
         ├── PolicyError          a policy file
         ├── RecordError          a file that is not an audit record
+        ├── KeyFileError         a file that is not the key of a release
         └── PromiseError         an anonymizer that cannot keep its promise on this table
 
 A message says what is wrong, where (file, line or column, value) and what would be right. Where several faults are
@@ -75,6 +76,10 @@ class PolicyError(DataError):
 
 class RecordError(DataError):
     """A file that is not an audit record."""
+
+
+class KeyFileError(DataError):
+    """A file that is not the key of a release."""
 
 
 class PromiseError(DataError):

@@ -5,6 +5,10 @@ withheld value (`*`): each is read into codes of the column's domain (`notation`
 are intervals of codes (`lo` to `hi`, both inclusive); explicit sets with gaps list their codes beside. A number that is no
 value of the domain (a centroid) denotes none: `lo > hi`.
 
+A published text may also be an *alias*: a name that stands for one value and does not say which. What it denotes cannot be
+read off it, so it is declared beside the release, as the ordinary label that says as much (`Respiratory` for
+`Respiratory-1`, `**` for `A07`). An alias never stands for the missing value, which is published as it is.
+
 Writing goes the other way: the narrowest label that covers some codes. A written label reads back to a set that covers
 them, and to no other code than the notation must cover as well. It is never the mark of a withheld value: rows whose
 quasi-identifiers are all withheld are left out of the classes, and a generalised row must not be.
@@ -12,8 +16,8 @@ quasi-identifiers are all withheld are left out of the classes, and a generalise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +25,14 @@ from numpy.typing import NDArray
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
 from auditor.model.notation import Reader, everything, is_everything, is_plain, is_reversed, quoted
-from auditor.model.schema import Type
+from auditor.model.schema import TableFormat, Type
 from auditor.model.values import shown
 
 _MOST_LISTED = 12
 """A set that is the whole domain is written out up to this many values."""
+
+Declared = str | Mapping[str, str]
+"""What the aliases of a column denote: the label of each; or one label, where every text is an alias that says the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +40,7 @@ class Labels:
     """The distinct labels of one published column, numbered; cells hold these numbers.
 
     `gaps[i]` lists the codes of label i where they are not all of `lo[i]..hi[i]`. `low` and `high` are the published
-    numeric bounds (not a number for other labels).
+    numeric bounds (not a number for other labels). `aliases[i]` is what label i is declared to denote, where it is an alias.
     """
 
     domain: Domain
@@ -44,6 +51,14 @@ class Labels:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     suppressed: NDArray[np.bool_]
+    aliases: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def is_alias(self) -> NDArray[np.bool_]:
+        """Which labels are aliases."""
+        mask = np.zeros(len(self.texts), dtype=np.bool_)
+        mask[list(self.aliases)] = True
+        return mask
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -101,17 +116,30 @@ class Labels:
         return cls(domain, domain.texts, codes, codes, {}, numbers, numbers, np.zeros(size, dtype=np.bool_))
 
     @classmethod
-    def read(cls, domain: Domain, texts: Sequence[str], place: Callable[[int], str]) -> Labels:
-        """The sets that label texts denote. `place(i)` says where text i stands, for errors."""
+    def read(
+        cls, domain: Domain, texts: Sequence[str], place: Callable[[int], str], declared: Declared | None = None
+    ) -> Labels:
+        """The sets that label texts denote. `place(i)` says where text i stands, for errors; `declared` is what the aliases
+        among them denote."""
         size = len(texts)
         lo, hi = np.zeros(size, dtype=np.int32), np.full(size, -1, dtype=np.int32)
         low, high = np.full(size, np.nan), np.full(size, np.nan)
         gaps: dict[int, NDArray[np.int32]] = {}
+        aliases: dict[int, str] = {}
         withheld = [text.strip() in domain.format.suppressed and domain.code(text) is None for text in texts]
         suppressed = np.array(withheld, dtype=np.bool_)
         reader = Reader(domain)
         for i, text in enumerate(texts):
-            found = reader.read(text)
+            meaning = alias_meaning(declared, text, domain.format)
+            found = reader.read(text if meaning is None else meaning)
+            if meaning is not None:
+                if found is None:
+                    said = f"{shown(text)} is declared to denote {shown(meaning)}"
+                    raise ReleaseError(f"{place(i)}: {said}. {_no_label(domain, meaning)}")
+                number = domain.number(text) if domain.numbers is not None else None
+                bound = np.nan if number is None else number
+                found = found._replace(hi=min(found.hi, domain.known - 1), low=bound, high=bound)
+                aliases[i] = meaning
             if found is None:
                 if text.strip() in domain.format.missing:
                     raise ReleaseError(
@@ -122,7 +150,23 @@ class Labels:
             lo[i], hi[i], low[i], high[i], codes = found
             if codes is not None:
                 gaps[i] = codes
-        return cls(domain, tuple(texts), lo, hi, gaps, low, high, suppressed)
+        return cls(domain, tuple(texts), lo, hi, gaps, low, high, suppressed, aliases)
+
+    def declared(self) -> Declared | None:
+        """What the aliases denote, as short as it can be said; None where there is none."""
+        meanings = set(self.aliases.values())
+        ordinary = (i for i in range(len(self.texts)) if i not in self.aliases)
+        form = self.domain.format
+        if len(meanings) == 1 and all(self.texts[i] in form.missing for i in ordinary):
+            return meanings.pop()
+        return {self.texts[i]: meaning for i, meaning in self.aliases.items()} or None
+
+
+def alias_meaning(declared: Declared | None, text: str, form: TableFormat) -> str | None:
+    """The label that says what a text denotes, where it is an alias; None where it is an ordinary label."""
+    if isinstance(declared, str):
+        return None if text.strip() in form.missing else declared
+    return None if declared is None else declared.get(text.strip())
 
 
 def write_label(domain: Domain, codes: NDArray[np.int32]) -> str:

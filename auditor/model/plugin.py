@@ -50,8 +50,10 @@ class Plugin:
         return cls(**values)
 
     def settings(self) -> dict[str, Any]:
-        """The settings, as plain values."""
-        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        """The settings, as plain values, for titles, records and reports: without those that are part of a secret (fields
+        with the metadata `private`)."""
+        public = [f for f in dataclasses.fields(self) if not f.metadata.get("private")]
+        return {f.name: _plain(getattr(self, f.name)) for f in public}
 
     @classmethod
     def explanation(cls) -> str:
@@ -126,6 +128,9 @@ class Registry(Generic[P]):
 
     def get(self, name: str) -> type[P]:
         """The technique with this name."""
+        own = next((plugin for plugin in self.builtin if plugin.name == name), None)
+        if own is not None:
+            return own  # without looking for plug-ins, which reads the metadata of every installed package
         known = self.all()
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

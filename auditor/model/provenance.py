@@ -11,13 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.key import Key
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Provenance:
-    """For each original row its bucket, and its fragment in each block (rows × blocks); -1 where it was left out."""
+    """For each original row its bucket, and its fragment in each block (rows × blocks); -1 where it was left out. `key` says
+    what aliases and recoded numbers stand for, where the method publishes such."""
 
     bucket: NDArray[np.int32]
     fragment: NDArray[np.int32]
+    key: Key | None = None
 
     @property
     def rows(self) -> int:

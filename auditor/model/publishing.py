@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from auditor.model.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
-from auditor.model.release import Block, Release
+from auditor.model.release import Block, Release, with_derived
 from auditor.model.schema import Schema
 
 
@@ -39,6 +39,7 @@ def publish(
     fragments put in random order within them.
     """
     rows = len(next(iter(cells.values())))
+    schema = with_derived(schema, cells)
     quasi = [c for block in blocks for c in block if c in schema.quasi]
     kept = np.ones(rows, dtype=np.bool_) if bucket is None else bucket >= 0
     group = np.full(rows, -1, dtype=np.int64)
@@ -71,6 +72,7 @@ def publish(
         method,
         dict(params or {}),
         tuple(promises),
+        int((~kept).sum()),
     )
     release = replace(release, suppressed=_suppressed(release))
     return release, Provenance(group.astype(np.int32), fragment)

@@ -64,7 +64,8 @@ class SensitiveFacts:
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What the release is, and its class statistics. `class_sizes` maps a class size to the number of such classes;
-    `identifiers` are identifying columns that stand in the file: nobody is protected then."""
+    `identifiers` are identifying columns that stand in the file: nobody is protected then; `left_out_rows` are people of the
+    original who were deleted."""
 
     name: str
     kind: str
@@ -81,6 +82,7 @@ class ReleaseFacts:
     blocks: Sequence[Sequence[str]] = ()
     sensitive: Sequence[SensitiveFacts] = ()
     identifiers: Sequence[str] = ()
+    left_out_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ nothing published tells them apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -21,7 +21,19 @@ from numpy.typing import NDArray
 
 from auditor.model.errors import ReleaseError
 from auditor.model.labels import Labels
-from auditor.model.schema import Schema
+from auditor.model.schema import Column, Role, Schema, Type
+
+CLUSTER_SIZE, CLUSTER_RADIUS = "cluster_size", "cluster_radius"
+DERIVED = {name: Column(name, Role.NEUTRAL, Type.NUMERIC) for name in (CLUSTER_SIZE, CLUSTER_RADIUS)}
+"""Columns that a release may hold though no schema names them: a method computes them from the rows that it puts together.
+Where they stand, the quasi-identifiers of a row are those of the centre of its cluster: `cluster_size` rows, none farther
+from it than `cluster_radius` (the sum over the quasi-identifiers of the share of each one's range: 1 is a whole column)."""
+
+
+def with_derived(schema: Schema, columns: Collection[str]) -> Schema:
+    """The schema of a release with these columns: the derived ones among them are part of it."""
+    extra = {name: column for name, column in DERIVED.items() if name in columns and name not in schema.columns}
+    return replace(schema, columns={**schema.columns, **extra}) if extra else schema
 
 
 class Kind(StrEnum):
@@ -60,7 +72,7 @@ class Block:
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
     """What is published. `sizes[b]` is the number of people in bucket b, `suppressed[b]` whether b holds the rows whose
-    quasi-identifiers were all withheld."""
+    quasi-identifiers were all withheld; `left_out` is the number of people who were deleted, as far as is known."""
 
     schema: Schema
     labels: Mapping[str, Labels]
@@ -71,6 +83,7 @@ class Release:
     method: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     promises: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def rows(self) -> int:

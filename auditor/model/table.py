@@ -28,7 +28,7 @@ class RawTable:
     """A table as text: one list of cells per column.
 
     `lines` are the file's lines on which the rows begin (None where it is no file); `notes` say what reading the file had
-    to assume against the schema, for people to see.
+    to assume against the schema, for people to see; `delimiter` is what parts the cells of the file.
     """
 
     name: str
@@ -36,6 +36,7 @@ class RawTable:
     sha256: str | None = None
     lines: Sequence[int] | None = None
     notes: tuple[str, ...] = ()
+    delimiter: str = ","
 
     @property
     def rows(self) -> int:

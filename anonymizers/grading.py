@@ -1,0 +1,218 @@
+"""Grading: sensitive values are published as each person chooses, sensitive numbers as category and membership degree.
+
+Quasi-identifiers stay as they are. In categorical sensitive columns a person's choice decides: 1 publishes the value, 2 an
+alias that shows its group (`Respiratory-1`), 3 an opaque alias (`A07`). Each value has its own alias of either kind, so
+classifiers and rules still work on the release. Sensitive numbers become category + degree: with one category from 10 to
+40 the age 21 is 1.3667, and order is kept. What aliases and numbers stand for is the key, which only the trusted server
+has (`auditor anonymize --key FILE`); with it `auditor decode` translates what was found in the release.
+
+Settings: `categories` per numeric column, or their `bounds`, [["age", 17, 30, 31, 90]]; they are part of the key, and in no
+record. `grave`, [["disease", "HIV", "Cancer"]], names values or groups that nobody likes to show, for choices that are
+simulated since the table has no column with role = "choice".
+
+The paper claims that linking discloses nothing and that hidden values cannot be guessed. Neither is promised here: choice 1
+is known to whoever finds the record, and counting aliases or fitting the categories' lines gives the key away.
+
+Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
+Decided here: the printed loop never tests the last category and adds degree and category only between the ends; the text is
+followed. Degrees are cut off at 0.999, since in a category wider than 1000 units others would break the order: numbers
+that are cut off come back as the greatest of their category. Without `bounds` categories hold about as many people each,
+their ends drawn at random. A value alone in its group would be shown by its alias: groups are joined until each has two.
+Missing values are published as missing. Names and categories depend on the data as well as on the seed, which records show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizers.base import Anonymizer, at_least, published_columns
+from anonymizers.shared.aliases import Namer
+from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
+from auditor.model.errors import PromiseError, UsageError
+from auditor.model.key import Aliases, Categories, Key, bounds_fault, decimals_of
+from auditor.model.labels import Declared, Labels
+from auditor.model.notation import everything
+from auditor.model.progress import Progress, silent
+from auditor.model.provenance import Provenance
+from auditor.model.release import Release
+from auditor.model.schema import Type
+from auditor.model.table import Table
+from auditor.model.values import format_number
+from auditor.releasing import number_texts
+
+_SHIFT = 0.3
+"""How far, in parts of a category, its end is moved at random."""
+
+
+@dataclass(frozen=True)
+class Grading(Anonymizer):
+    """Aliases by each person's choice, and graded numbers."""
+
+    name: ClassVar[str] = "grading"
+    summary: ClassVar[str] = "Publishes sensitive values by each person's choice, numbers graded; a key decodes them."
+    paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009"
+
+    categories: int = 4
+    bounds: tuple[tuple[str | float, ...], ...] = field(default=(), metadata={"private": True})
+    grave: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        at_least("grading: categories", self.categories, 1)
+        for setting, rows in (("bounds", self.bounds), ("grave", self.grave)):
+            columns = [row[0] if row else None for row in rows]
+            if not all(isinstance(column, str) and column for column in columns) or len(set(columns)) < len(columns):
+                raise UsageError(
+                    f"grading: each list of {setting} must begin with a column, none twice. Got {columns}."
+                )
+        for column, *ends in self.bounds:
+            numbers = [end for end in ends if not isinstance(end, str)]
+            fault = "they must be numbers" if len(numbers) < len(ends) else bounds_fault(numbers)
+            if fault:
+                raise UsageError(f"grading: bounds of {column!r}: {fault}.")
+
+    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
+        return (
+            "choice 2 publishes the group of a value, choice 3 nothing of it",
+            "sensitive numbers are published by their order only",
+        )
+
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
+        sensitive = [c for c in table.schema.sensitive if c in table.codes]
+        if not sensitive:
+            raise PromiseError('grading: the schema must name at least one column with role = "sensitive".')
+        numeric = [c for c in sensitive if table.schema.columns[c].type is Type.NUMERIC]
+        categorical = [c for c in sensitive if c not in numeric]
+        grave = {column: names for column, *names in self.grave}
+        _need_columns("grave", grave, categorical, "categorical")
+        _need_columns("bounds", [str(column) for column, *_ in self.bounds], numeric, "numeric")
+        secret = _secret(table, sensitive, rng)
+        choices = find_choices(table, categorical, grave, secret)
+        namer = Namer(table, secret)
+        labels: dict[str, Labels] = {}
+        cells: dict[str, NDArray[np.int32]] = {}
+        keys: dict[str, Aliases | Categories] = {}
+        for done, column in enumerate(sensitive):
+            progress(done, len(sensitive), f"grading {column}")
+            if column in numeric:
+                keys[column] = categories = self._categories(table, column, secret)
+                texts, declared = _graded(table, column, categories)
+            else:
+                keys[column], meaning = namer.name(table.domains[column])
+                texts, declared = _named(table, column, keys[column], choices), meaning
+            cells[column], distinct, _ = number_texts(texts)
+            labels[column] = Labels.read(table.domains[column], distinct, partial(_place, column), declared)
+        release, provenance = self.publish(table, labels, cells, [published_columns(table)], None, secret)
+        form = table.schema.format
+        return release, replace(provenance, key=Key(keys, form.missing, form.decimal))
+
+    def _categories(self, table: Table, column: str, rng: np.random.Generator) -> Categories:
+        """The categories of a numeric column: the given ones, or drawn from its numbers."""
+        numbers, times = _numbers(table, column)
+        decimals = decimals_of(numbers.tolist())
+        given = [float(end) for name, *ends in self.bounds if name == column for end in ends]
+        if given:
+            made = Categories(tuple(given[::2]), tuple(given[1::2]), decimals)
+            outside = numbers[made.find(numbers) < 0]
+            if len(outside):
+                raise UsageError(
+                    f"grading: the bounds of {column!r} must hold all its numbers. {format_number(outside[0])} is in none."
+                )
+        else:
+            made = _drawn(numbers, times, self.categories, decimals, rng)
+        _need_decodable(made, numbers, column)
+        return made
+
+
+def _need_columns(
+    setting: str, named: Sequence[str] | Mapping[str, Sequence[str]], known: list[str], kind: str
+) -> None:
+    for column in named:
+        if column not in known:
+            there = ", ".join(known) or "none"
+            raise UsageError(
+                f"grading: {setting} must name a {kind} sensitive column. Got {column!r}; there are: {there}."
+            )
+
+
+def _secret(table: Table, columns: Sequence[str], rng: np.random.Generator) -> np.random.Generator:
+    """A generator that the seed alone does not give: records show the seed, and names drawn from it would be no secret."""
+    digest = hashlib.sha256()
+    for column in columns:
+        digest.update(table.codes[column].astype("<i4").tobytes())
+    words = np.frombuffer(digest.digest(), dtype="<u4").tolist()
+    return np.random.default_rng(np.random.SeedSequence([int(rng.integers(2**32)), *words]))
+
+
+def _numbers(table: Table, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The distinct numbers of a column, and how often each occurs."""
+    domain = table.domains[column]
+    assert domain.numbers is not None
+    times = np.bincount(table.codes[column], minlength=domain.size)[: len(domain.numbers)]
+    return domain.numbers[times > 0], times[times > 0]
+
+
+def _drawn(
+    numbers: NDArray[np.float64], times: NDArray[np.int64], wanted: int, decimals: int, rng: np.random.Generator
+) -> Categories:
+    """Categories of about as many people each, from their least to their greatest number; fewer than wanted where there are
+    not as many numbers."""
+    size = min(wanted, len(numbers))
+    if not size:
+        return Categories((), (), decimals)
+    reached = np.cumsum(times) / times.sum()
+    targets = (np.arange(1, size) + rng.uniform(-_SHIFT, _SHIFT, size - 1)) / size
+    cuts = [0]
+    for number, cut in enumerate(np.searchsorted(reached, targets) + 1, 1):
+        cuts.append(min(max(int(cut), cuts[-1] + 1), len(numbers) - (size - number)))
+    low, high = numbers[cuts], numbers[[*(cut - 1 for cut in cuts[1:]), len(numbers) - 1]]
+    return Categories(tuple(low.tolist()), tuple(high.tolist()), decimals)
+
+
+def _need_decodable(categories: Categories, numbers: NDArray[np.float64], column: str) -> None:
+    """An error where numbers lie too close together for their graded forms to tell them apart."""
+    if not len(numbers):
+        return
+    graded, found = categories.grade(numbers), categories.find(numbers)
+    greatest = categories.grade(np.array(categories.high))[found]
+    for number, published, top in zip(numbers.tolist(), graded.tolist(), greatest.tolist(), strict=True):
+        if published != top and categories.number(published) != number:
+            raise PromiseError(
+                f"grading: the numbers of {column!r} lie too close together to be told apart in categories so wide "
+                f"(such as {format_number(number)}). Ask for more categories, or round the numbers."
+            )
+
+
+def _graded(table: Table, column: str, categories: Categories) -> tuple[list[str], Declared]:
+    """The published text of each row of a numeric column, and what it denotes."""
+    domain = table.domains[column]
+    assert domain.numbers is not None
+    numbers, _ = _numbers(table, column)
+    published = dict(zip(numbers.tolist(), categories.grade(numbers).tolist(), strict=True)) if len(numbers) else {}
+    of_code = [
+        format_number(published[n], domain.format.decimal) if n in published else "" for n in domain.numbers.tolist()
+    ]
+    of_code += domain.texts[domain.known :]
+    return [of_code[code] for code in table.codes[column].tolist()], everything(domain)
+
+
+def _named(table: Table, column: str, aliases: Aliases | Categories, choices: Choices) -> list[str]:
+    """The published text of each row of a categorical column."""
+    assert isinstance(aliases, Aliases)
+    domain = table.domains[column]
+    missing = domain.texts[domain.known :]
+    of_choice = {GROUP: (*aliases.alias1, *missing), HIDE: (*aliases.alias2, *missing)}
+    pairs = zip(table.codes[column].tolist(), choices.tolist(), strict=True)
+    return [of_choice.get(choice, domain.texts)[code] for code, choice in pairs]
+
+
+def _place(column: str, _: int) -> str:
+    return f"column {column!r}"

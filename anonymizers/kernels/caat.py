@@ -1,0 +1,163 @@
+"""CAAT: classes grown by the tuple nearest to the class, seeds farthest from the last class.
+
+On a line a tuple is as far as the way to the nearer end of the class's interval. In a tree, with l the lowest node above the
+class's node n and the leaf v, it is ½·(depth v - depth l)/depth v + ½·(depth n - depth l)/depth n, where a class at the root
+pays nothing for its own half. Dividing by the leaf's own depth breaks the order that a search relies on when leaves
+lie at different depths, so bounds are kept apart from costs: see `search`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from anonymizers.kernels.growing import MADE, ROWS, SEED, TUPLES, Growth, above, take
+from anonymizers.kernels.search import Costs, Stack, all_at, farthest, nearest
+from anonymizers.kernels.tree import Tree
+from anonymizers.shared.distance import Trees
+
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True)
+def _half(unit: int, depth: int, top: int) -> int:
+    """Half a unit times the share of the way from `depth` to the root that lies below `top`."""
+    return unit // 2 * (depth - top) // depth if depth > 0 else 0
+
+
+@njit(cache=True)
+def fill(costs: Costs, trees: Trees, node: int) -> None:
+    """The cost of every slot of a tree for a class at `node`, and bounds that are monotone away from the class."""
+    first, last = trees.low[node], trees.high[node]
+    own = trees.depth[node]
+    for v in range(first, last + 1):
+        costs.table[v] = _half(costs.unit, trees.depth[trees.leaf[v]], own)
+    low, high, up = first, last, node
+    while trees.parent[up] >= 0:
+        up = trees.parent[up]
+        top = trees.depth[up]
+        paid = _half(costs.unit, own, top)
+        for v in range(trees.low[up], low):
+            costs.table[v] = paid + _half(costs.unit, trees.depth[trees.leaf[v]], top)
+        for v in range(high + 1, trees.high[up] + 1):
+            costs.table[v] = paid + _half(costs.unit, trees.depth[trees.leaf[v]], top)
+        low, high = trees.low[up], trees.high[up]
+    least = costs.table[low]
+    for v in range(low, first):
+        least = min(least, costs.table[v])
+        costs.near[v] = least
+    end = costs.table[high]
+    for v in range(high, last, -1):
+        end = min(end, costs.table[v])
+        costs.near[v] = end
+    least = min(least, end)
+    most = costs.table[first]
+    for v in range(first, last + 1):
+        least, most = min(least, costs.table[v]), max(most, costs.table[v])
+    costs.near[first : last + 1] = least
+    costs.far[first : last + 1] = most
+    end = most
+    for v in range(first - 1, low - 1, -1):
+        end = max(end, costs.table[v])
+        costs.far[v] = end
+    for v in range(last + 1, high + 1):
+        most = max(most, costs.table[v])
+        costs.far[v] = most
+
+
+@njit(cache=True)
+def _begin(costs: Costs, trees: Trees, values: Ints, nodes: Ints) -> None:
+    ordered = len(costs.low)
+    for j in range(ordered):
+        costs.low[j], costs.high[j] = values[j], values[j]
+    for j in range(ordered, len(values)):
+        nodes[j - ordered] = trees.leaf[values[j]]
+        costs.inside[j - ordered] = values[j]
+        fill(costs, trees, nodes[j - ordered])
+
+
+@njit(cache=True)
+def grow(
+    tuples: Ints,
+    tree: Tree,
+    trees: Trees,
+    growth: Growth,
+    costs: Costs,
+    stack: Stack,
+    k: int,
+    room: int,
+    most: int,
+    least_tuples: int,
+) -> None:
+    """Makes up to `most` classes of at least k rows. All tuples nearest to the class join together, in their order, as long
+    as the class has at most `room` rows. Stops when fewer than k rows or `least_tuples` tuples are left."""
+    ordered, now = len(costs.low), growth.now
+    nodes = np.zeros(len(trees.root), dtype=np.int64)
+    nearby = np.empty(len(tuples), dtype=np.int64)
+    for _ in range(most):
+        if now[ROWS] < k or now[TUPLES] < least_tuples:
+            return
+        made = now[MADE]
+        u = now[SEED] if made == 0 else farthest(tree, growth.left, costs, stack)
+        _begin(costs, trees, tuples[u], nodes)
+        take(growth, tree, u, 1, made)
+        count = 1
+        while count < k and now[ROWS] > 0:
+            _, cost = nearest(tree, growth.left, costs, stack)
+            found = all_at(tree, growth.left, costs, stack, cost, nearby)
+            for i in range(found):
+                u = nearby[i]
+                copies = min(growth.left[u], room - count)
+                if copies <= 0:
+                    break
+                take(growth, tree, u, copies, made)
+                count += copies
+                for j in range(ordered):
+                    costs.low[j] = min(costs.low[j], tuples[u, j])
+                    costs.high[j] = max(costs.high[j], tuples[u, j])
+                for j in range(ordered, tuples.shape[1]):
+                    nodes[j - ordered] = above(trees, nodes[j - ordered], tuples[u, j])
+            for j in range(len(nodes)):
+                costs.inside[j] = trees.low[nodes[j]]
+                fill(costs, trees, nodes[j])
+        for j in range(ordered):
+            growth.low[made, j], growth.high[made, j] = costs.low[j], costs.high[j]
+        growth.node[made] = nodes
+        growth.size[made] = count
+        now[MADE] += 1
+
+
+@njit(cache=True)
+def join(tuples: Ints, trees: Trees, growth: Growth, unit: int, room: int) -> None:
+    """Puts each row that is left into the nearest class with fewer than `room` rows; ties go to the first class. Rows for
+    which no class has room stay."""
+    ordered, now = growth.low.shape[1], growth.now
+    for u in range(len(tuples)):
+        while growth.left[u] > 0:
+            best, found = -1, -1
+            for c in range(now[MADE]):
+                if growth.size[c] >= room:
+                    continue
+                cost = 0
+                for j in range(ordered):
+                    x = tuples[u, j]
+                    cost += min(max(growth.low[c, j] - x, x - growth.high[c, j], 0), unit)
+                for j in range(ordered, tuples.shape[1]):
+                    node = growth.node[c, j - ordered]
+                    top = trees.depth[above(trees, node, tuples[u, j])]
+                    cost += _half(unit, trees.depth[trees.leaf[tuples[u, j]]], top)
+                    cost += _half(unit, trees.depth[node], top)
+                if found < 0 or cost < best:
+                    best, found = cost, c
+            if found < 0:
+                return
+            for j in range(ordered):
+                growth.low[found, j] = min(growth.low[found, j], tuples[u, j])
+                growth.high[found, j] = max(growth.high[found, j], tuples[u, j])
+            for j in range(ordered, tuples.shape[1]):
+                growth.node[found, j - ordered] = above(trees, growth.node[found, j - ordered], tuples[u, j])
+            growth.size[found] += 1
+            growth.member[growth.first[u + 1] - growth.left[u]] = found
+            growth.left[u] -= 1
+            now[ROWS] -= 1

@@ -1,0 +1,1 @@
+"""What several anonymizers share: distances, cuts, constraints, growing classes, centroids, averages, slices, aliases."""

@@ -1,0 +1,316 @@
+"""Constraints on classes, composable: a class is allowed where every constraint holds for its counts.
+
+Each asks `auditor.measure` for a figure of the class, the same that an audit computes from the published release, and
+compares it with a limit. Sources: k-anonymity (Samarati and Sweeney 1998); distinct, entropy and recursive l-diversity
+(Machanavajjhala et al. 2006); t-closeness (Li, Li and Venkatasubramanian 2007); (α,k)-anonymity (Wong et al. 2006);
+(ε,m)-anonymity (Li, Tao and Xiao 2008).
+
+What is said here of one class in Python, the kernel of Mondrian computes for millions of them: `limits` gives it the
+numbers to compare with, the tolerance for rounding included, so that both decide alike.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.measure import divergences, diversity
+from auditor.measure.nearness import largest_m, lower, upper
+from auditor.model.errors import PromiseError, UsageError
+from auditor.model.schema import Type
+from auditor.model.table import Table
+
+Counts = NDArray[np.int64]
+"""How many rows of a class have each of the sensitive values."""
+Floats = NDArray[np.float64]
+_NOISE = 1e-9
+_NO_NUMBERS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+_NO_FLOATS: Floats = np.empty(0, dtype=np.float64)
+
+
+class Diversity(StrEnum):
+    """The readings of l-diversity."""
+
+    DISTINCT = "distinct"
+    ENTROPY = "entropy"
+    RECURSIVE = "recursive"
+
+
+class Closeness(StrEnum):
+    """The distances of t-closeness."""
+
+    EQUAL = "equal"
+    ORDERED = "ordered"
+    HIERARCHICAL = "hierarchical"
+
+
+class Limits(NamedTuple):
+    """All constraints in numbers, for the kernel; what is not asked for has a limit that every class keeps.
+
+    `size` and `distinct` are least numbers of rows and values, `entropy` the least entropy diversity, `share` the largest
+    share of a value; `recursive_l` is 0 where recursive diversity is not asked for. `distance` is the greatest distance
+    from the whole table. Ordered, that is measured with `reached`, the table's cumulative shares, and `before`, the sums
+    of these; otherwise with edges: value v lies below the edges `edge[first_edge[v]:first_edge[v + 1]]`, each with its
+    weight and the share of the table below it, and `absent` is the distance of a class without any of the values.
+    `scattered` is the least m, the values within ±ε of value v are those from
+    `low[v]` up to before `high[v]`.
+    """
+
+    size: int = 1
+    values: int = 0
+    distinct: int = 0
+    entropy: float = 0.0
+    recursive_l: int = 0
+    recursive_c: float = 0.0
+    share: float = np.inf
+    distance: float = np.inf
+    reached: Floats = _NO_FLOATS
+    before: Floats = _NO_FLOATS
+    first_edge: NDArray[np.int64] = _NO_NUMBERS
+    edge: NDArray[np.int64] = _NO_NUMBERS
+    weight: Floats = _NO_FLOATS
+    expected: Floats = _NO_FLOATS
+    absent: float = 0.0
+    scattered: float = 0.0
+    low: NDArray[np.int64] = _NO_NUMBERS
+    high: NDArray[np.int64] = _NO_NUMBERS
+
+
+class Values:
+    """The sensitive column that constraints are about: `codes` are its values, numbered without gaps, and `present` the
+    codes that these have in the domain."""
+
+    def __init__(self, table: Table, column: str) -> None:
+        self.column, self.domain = column, table.domains[column]
+        counts = np.bincount(table.codes[column], minlength=self.domain.size)
+        self.present = np.flatnonzero(counts)
+        self.whole: Counts = counts[self.present]
+        number = np.zeros(self.domain.size, dtype=np.int32)
+        number[self.present] = np.arange(len(self.present))
+        self.codes = number[table.codes[column]]
+
+
+class Constraint(ABC):
+    """Something that each class must hold."""
+
+    @abstractmethod
+    def holds(self, counts: Counts) -> bool:
+        """Whether a class with these counts would be allowed."""
+
+    @abstractmethod
+    def fault(self) -> str:
+        """Why the whole table breaks it, where it does."""
+
+    @abstractmethod
+    def limits(self) -> dict[str, Any]:
+        """The fields of `Limits` that say the same."""
+
+
+class Size(Constraint):
+    """k-anonymity: at least k rows."""
+
+    def __init__(self, k: int, rows: int) -> None:
+        self.k, self.rows = k, rows
+
+    def holds(self, counts: Counts) -> bool:
+        return int(counts.sum()) >= self.k
+
+    def fault(self) -> str:
+        return f"k must be at most the number of rows. Got k = {self.k} and {self.rows} rows"
+
+    def limits(self) -> dict[str, Any]:
+        return {"size": self.k}
+
+
+class DistinctValues(Constraint):
+    """Distinct l-diversity: at least l different values."""
+
+    def __init__(self, least: int, about: Values) -> None:
+        self.least, self.about = least, about
+
+    def holds(self, counts: Counts) -> bool:
+        return (diversity.distinct_l(counts[None]) or 0) >= self.least
+
+    def fault(self) -> str:
+        there = len(self.about.present)
+        return f"l must be at most the {there} distinct values of {self.about.column!r}. Got l = {self.least}"
+
+    def limits(self) -> dict[str, Any]:
+        return {"distinct": self.least}
+
+
+class EntropyDiversity(Constraint):
+    """Entropy l-diversity: the values are as diverse as l equally frequent ones."""
+
+    def __init__(self, least: float, about: Values) -> None:
+        self.least, self.about = least, about
+
+    def holds(self, counts: Counts) -> bool:
+        return (diversity.entropy_l(counts[None]) or 0.0) >= self.least - _NOISE
+
+    def fault(self) -> str:
+        whole = diversity.entropy_l(self.about.whole[None])
+        return f"the whole table has entropy diversity {whole:.4g} in {self.about.column!r}. Got l = {self.least}"
+
+    def limits(self) -> dict[str, Any]:
+        return {"entropy": self.least - _NOISE}
+
+
+class RecursiveDiversity(Constraint):
+    """Recursive (c, l)-diversity: the most frequent value occurs less than c times as often as all from the l-th on."""
+
+    def __init__(self, c: float, least: int, about: Values) -> None:
+        self.c, self.least, self.about = c, least, about
+
+    def holds(self, counts: Counts) -> bool:
+        needed = diversity.recursive_c(counts[None], self.least)
+        return needed is not None and needed < self.c
+
+    def fault(self) -> str:
+        needed = diversity.recursive_c(self.about.whole[None], self.least)
+        found = f"needs c above {needed:.4g}" if needed is not None else f"has fewer than {self.least} values"
+        return f"the whole table {found} in {self.about.column!r}. Got c = {self.c:g} and l = {self.least}"
+
+    def limits(self) -> dict[str, Any]:
+        return {"recursive_l": self.least, "recursive_c": float(self.c)}
+
+
+class LargestShare(Constraint):
+    """(α,k)-anonymity: no value has more than the share α of a class."""
+
+    def __init__(self, alpha: float, about: Values) -> None:
+        self.alpha, self.about = alpha, about
+
+    def holds(self, counts: Counts) -> bool:
+        return (diversity.alpha(counts[None]) or 0.0) <= self.alpha + _NOISE
+
+    def fault(self) -> str:
+        most, column = diversity.alpha(self.about.whole[None]), self.about.column
+        return f"one value of {column!r} has the share {most:.4g} of the whole table. Got alpha = {self.alpha:g}"
+
+    def limits(self) -> dict[str, Any]:
+        return {"share": self.alpha + _NOISE}
+
+
+class Close(Constraint):
+    """t-closeness: the values of a class are distributed nearly as those of the whole table."""
+
+    def __init__(self, t: float, kind: Closeness, about: Values) -> None:
+        column, domain = about.column, about.domain
+        nominal = domain.column.type is Type.NOMINAL
+        if kind is Closeness.ORDERED and nominal:
+            raise UsageError(f'closeness = "ordered" is for numeric and ordinal columns. {column!r} is nominal.')
+        if kind is Closeness.HIERARCHICAL and (domain.taxonomy is None or not nominal):
+            raise UsageError(f'closeness = "hierarchical" needs a nominal column with a taxonomy. Got {column!r}.')
+        self.t, self.kind, self.about = t, kind, about
+
+    @cached_property
+    def ranked(self) -> int:
+        """How many values have a place in an order: all but the missing one, which is the last."""
+        missing = self.about.domain.missing
+        return len(self.about.present) - int(missing is not None and missing in self.about.present)
+
+    @cached_property
+    def nodes(self) -> NDArray[np.int64]:
+        """The node of each value; the missing one, whose code comes after the leaves, stands at the root."""
+        assert self.about.domain.taxonomy is not None
+        present, leaf_node = self.about.present, self.about.domain.taxonomy.leaf_node
+        return np.where(present < len(leaf_node), leaf_node[np.minimum(present, len(leaf_node) - 1)], 0)
+
+    def holds(self, counts: Counts) -> bool:
+        whole = self.about.whole
+        if self.kind is Closeness.EQUAL:
+            distance = divergences.equal_distance(counts[None], whole)
+        elif self.kind is Closeness.ORDERED:
+            distance = divergences.ordered_distance(counts[None, : self.ranked], whole[: self.ranked])
+        else:
+            assert self.about.domain.taxonomy is not None
+            distance = divergences.hierarchical_distance(counts[None], whole, self.about.domain.taxonomy, self.nodes)
+        return float(distance[0]) <= self.t + _NOISE
+
+    def fault(self) -> str:
+        return f"t must be at least 0. Got t = {self.t:g}"  # the whole table is at distance 0 from itself
+
+    def limits(self) -> dict[str, Any]:
+        found = {"distance": self.t + _NOISE}
+        if self.kind is not Closeness.ORDERED:
+            return found | self._edges()
+        whole = self.about.whole[: self.ranked]
+        reached = np.cumsum(whole / max(whole.sum(), 1))
+        return found | {"reached": reached, "before": np.concatenate([[0.0], np.cumsum(reached)])}
+
+    def _edges(self) -> dict[str, Any]:
+        """The values as leaves of a tree whose edges weigh half a distance: one edge each below a common node (equal), or
+        the taxonomy's edges and, for a value that is no leaf, one of its own (hierarchical)."""
+        values = len(self.about.present)
+        ways = [[value] for value in range(values)]
+        weight = np.full(values, 0.5)
+        if self.kind is Closeness.HIERARCHICAL:
+            taxonomy = self.about.domain.taxonomy
+            assert taxonomy is not None
+            heights = divergences.node_heights(taxonomy) / (2 * max(taxonomy.height, 1))
+            weight = np.concatenate([heights[self.nodes], [0.0], heights[taxonomy.parent[1:]] - heights[1:]])
+            for value, node in enumerate(self.nodes.tolist()):
+                while node > 0:
+                    ways[value].append(values + node)
+                    node = int(taxonomy.parent[node])
+        edge = np.array([e for way in ways for e in way], dtype=np.int64)
+        lengths = [len(way) for way in ways]
+        share = np.repeat(self.about.whole / self.about.whole.sum(), lengths)
+        expected = np.bincount(edge, weights=share, minlength=len(weight))
+        return {
+            "first_edge": np.concatenate([[0], np.cumsum(lengths)]),
+            "edge": edge,
+            "weight": weight,
+            "expected": expected,
+            "absent": float(weight @ expected),
+        }
+
+
+class Scattered(Constraint):
+    """(ε,m)-anonymity: at most 1/m of a class lies within ±ε of any of its numbers."""
+
+    def __init__(self, epsilon: float, m: float, about: Values) -> None:
+        column, domain = about.column, about.domain
+        if domain.numbers is None:
+            raise UsageError(f"epsilon and m are for numeric columns. {column!r} is {domain.column.type}.")
+        if domain.missing is not None and domain.missing in about.present:
+            raise PromiseError(f"(ε,m)-anonymity needs a number in every row of {column!r}: some are missing.")
+        self.epsilon, self.m, self.about = epsilon, m, about
+        self.numbers = domain.numbers[about.present]
+
+    def _largest(self, counts: Counts) -> float:
+        return largest_m(np.zeros(int(counts.sum()), dtype=np.int64), np.repeat(self.numbers, counts), self.epsilon)
+
+    def holds(self, counts: Counts) -> bool:
+        return self._largest(counts) >= self.m - _NOISE
+
+    def fault(self) -> str:
+        most, column = self._largest(self.about.whole), self.about.column
+        return f"the whole table has m = {most:.4g} for epsilon = {self.epsilon:g} in {column!r}. Got m = {self.m:g}"
+
+    def limits(self) -> dict[str, Any]:
+        low = np.searchsorted(self.numbers, lower(self.numbers, self.epsilon), side="left")
+        high = np.searchsorted(self.numbers, upper(self.numbers, self.epsilon), side="right")
+        return {"scattered": self.m - _NOISE, "low": low, "high": high}
+
+
+def check_whole(constraints: Sequence[Constraint], whole: Counts, name: str) -> None:
+    """An error where even one class of all rows would break a constraint: then no release can hold them."""
+    for constraint in constraints:
+        if not constraint.holds(whole):
+            raise PromiseError(f"{name}: {constraint.fault()}.")
+
+
+def all_limits(constraints: Sequence[Constraint], about: Values | None) -> Limits:
+    """The constraints in numbers; without a sensitive column, only the size counts."""
+    fields: dict[str, Any] = {"values": 0 if about is None else len(about.present)}
+    for constraint in constraints:
+        fields |= constraint.limits()
+    return Limits(**fields)

@@ -1,0 +1,142 @@
+"""Mondrian's cuts: how a set of rows is split in two or more along one column.
+
+A *strict* cut keeps equal values together: numbers, ordinals and nominals without a taxonomy are cut at the median of
+their codes; a column with a taxonomy is split into the children of the node that covers the rows (the paper's rule for
+hierarchies). A *relaxed* cut halves the rows in the order of their codes and may put equal values on both sides.
+`partition` cuts a table so until no cut is allowed.
+
+Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian Multidimensional K-Anonymity", ICDE 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizers.shared.constraints import Limits, Values
+from auditor.model.domain import Domain
+from auditor.model.progress import Progress
+from auditor.model.schema import Type
+from auditor.model.table import Table
+
+Rows = NDArray[np.int64]
+_SLICE = 1 << 23
+"""How many codes the kernel looks at between two reports of progress: some tenths of a second."""
+
+
+def partition(
+    table: Table,
+    columns: Sequence[str],
+    limits: Limits,
+    about: Values | None,
+    strict: bool,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Rows:
+    """Cuts all rows along some columns as long as every part keeps the limits, which are about the values `about` (None:
+    about the size only). Returns the number of each row's class."""
+    from anonymizers.kernels.mondrian import cut_classes
+
+    # A relaxed cut divides rows of equal value in the order in which they stand: so that order is drawn.
+    order = (np.arange(table.rows) if strict else rng.permutation(table.rows)).astype(np.int32)
+    codes = np.stack([table.codes[column][order] for column in columns])
+    values = np.zeros(table.rows, dtype=np.int32) if about is None else about.codes[order]
+    shapes = describe([table.domains[column] for column in columns])
+    room = make_room(table.rows, shapes, limits)
+    groups = np.empty(table.rows, dtype=np.int64)
+    starts = np.zeros(table.rows // limits.size + 1, dtype=np.int64)
+    state = np.array([table.rows, 1, 0])
+    while state[0] > 0:
+        progress(table.rows - int(state[0]), table.rows, "cutting classes")
+        cut_classes(codes, values, order, groups, starts, state, shapes, limits, strict, room, _SLICE)
+    return groups
+
+
+class Columns(NamedTuple):
+    """What the kernel has to know of the columns besides their codes.
+
+    `missing` is the code of the missing value (-1: none), `steps` the greatest difference of two codes. A column that is
+    `tree` is cut along its taxonomy: at depth d leaf c lies below `node[first + d * leaves + c]`, which spreads over
+    `extent[…]` of the domain. Of other columns `position[first + c]` is where code c stands on a line of length `width`.
+    """
+
+    missing: NDArray[np.int32]
+    steps: NDArray[np.float64]
+    tree: NDArray[np.bool_]
+    first: NDArray[np.int64]
+    leaves: NDArray[np.int64]
+    node: NDArray[np.int32]
+    extent: NDArray[np.float64]
+    position: NDArray[np.float64]
+    width: NDArray[np.float64]
+
+
+def describe(domains: Sequence[Domain]) -> Columns:
+    """The columns with these domains, as the kernel needs them."""
+    first, nodes, extents, positions = [], [np.empty(0, dtype=np.int32)], [np.empty(0)], [np.empty(0)]
+    steps = np.array([max(domain.size - 1, 1) for domain in domains], dtype=np.float64)
+    width = steps.copy()
+    for place, domain in enumerate(domains):
+        taxonomy = domain.taxonomy
+        if taxonomy is not None and _by_tree(domain):
+            first.append(sum(map(len, nodes)))
+            leaves = taxonomy.hi - taxonomy.lo
+            nodes.append(taxonomy.path.ravel().astype(np.int32))
+            extents.append(leaves[taxonomy.path.ravel()] / max(len(taxonomy.leaf_node) - 1, 1))
+            continue
+        first.append(sum(map(len, positions)))
+        if domain.numbers is not None:
+            positions.append(domain.numbers)
+            width[place] = domain.width
+        else:
+            positions.append(np.arange(domain.size, dtype=np.float64))
+    return Columns(
+        np.array([-1 if domain.missing is None else domain.missing for domain in domains], dtype=np.int32),
+        steps,
+        np.array([_by_tree(domain) for domain in domains]),
+        np.array(first, dtype=np.int64),
+        np.array([domain.known for domain in domains], dtype=np.int64),
+        np.concatenate(nodes),
+        np.concatenate(extents),
+        np.concatenate(positions),
+        width,
+    )
+
+
+class Room(NamedTuple):
+    """Room for the kernel to work in, made once. Counts are all zeros between any two uses.
+
+    For a class: the part of each row, one column with its rows in parts, and the sizes of the parts; rows below each node
+    of a taxonomy. For the values of a part: their counts, which of them occur, rows below each edge, and which edges have
+    any.
+    """
+
+    part: NDArray[np.int32]
+    line: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    found: NDArray[np.int64]
+    below: NDArray[np.int64]
+    crossed: NDArray[np.int64]
+
+
+def make_room(rows: int, columns: Columns, limits: Limits) -> Room:
+    """Room for classes of up to so many rows."""
+    return Room(
+        np.empty(rows, dtype=np.int32),
+        np.empty(rows, dtype=np.int32),
+        np.empty(max(rows, 2), dtype=np.int64),
+        np.zeros(int(columns.node.max(initial=-1)) + 1, dtype=np.int64),
+        np.zeros(limits.values, dtype=np.int64),
+        np.empty(limits.values, dtype=np.int64),
+        np.zeros(len(limits.weight), dtype=np.int64),
+        np.empty(len(limits.weight), dtype=np.int64),
+    )
+
+
+def _by_tree(domain: Domain) -> bool:
+    return domain.taxonomy is not None and domain.column.type is Type.NOMINAL

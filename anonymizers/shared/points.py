@@ -1,0 +1,113 @@
+"""Records as points: what microaggregation measures distances and takes averages of.
+
+The squared distance of two records is a sum over columns: for a number (x - y)² over the variance of the column (or as it
+is, where columns are not standardised); for an ordinal ((number of categories from one to the other) / (number of
+categories))²; for a nominal column 0 where the values are equal and 1 otherwise. The average record holds the mean of a
+numeric column, the median of an ordinal one, the mode of a nominal one.
+
+A missing number or ordinal stands at the column's mean or median, and differs from every present one by one unit more: a
+further column says whether the value is missing, 0/1 as a nominal one. A missing nominal value is a value of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.domain import Domain
+from auditor.model.schema import Type
+from auditor.model.table import Table
+
+
+class Middle(StrEnum):
+    """How ordinals are averaged (`kernels.averages` defines both)."""
+
+    MEDIAN = "median"
+    CONVEX = "convex"
+
+
+class Average(IntEnum):
+    """How a column of points is averaged."""
+
+    MEAN = 0
+    MEDIAN = 1
+    CONVEX = 2
+    MODE = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Records as points (rows × columns). The first `measured` columns count weight · (x - y)², the others 0 or 1.
+    Medians and modes are taken over whole numbers from 0 to below `sizes` (0 where a column has a mean)."""
+
+    values: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    measured: int
+    average: NDArray[np.int8]
+    sizes: NDArray[np.int64]
+
+    @property
+    def rows(self) -> int:
+        """How many points there are."""
+        return len(self.values)
+
+
+def points_of(
+    table: Table, columns: Sequence[str], ordinal: Middle = Middle.MEDIAN, standardise: bool = True
+) -> Points:
+    """The points of a table, over some of its columns."""
+    measured: list[tuple[NDArray[np.float64], float, Average, int]] = []
+    nominal: list[tuple[NDArray[np.float64], float, Average, int]] = []
+    for column in columns:
+        domain, codes = table.domains[column], table.codes[column]
+        if domain.column.type is Type.NOMINAL:
+            nominal.append((codes.astype(np.float64), 1.0, Average.MODE, domain.size))
+            continue
+        present = codes != domain.missing if domain.missing is not None else np.ones(table.rows, dtype=np.bool_)
+        if not present.all():
+            nominal.append(((~present).astype(np.float64), 1.0, Average.MODE, 2))
+        if not present.any():
+            continue
+        if domain.numbers is not None:
+            measured.append(_numbers(domain.numbers, codes, present, standardise))
+        else:
+            measured.append(_ranks(domain, codes, present, ordinal))
+    chosen = measured + nominal
+    return Points(
+        np.column_stack([values for values, *_ in chosen]),
+        np.array([weight for _, weight, _, _ in chosen]),
+        len(measured),
+        np.array([average for _, _, average, _ in chosen], dtype=np.int8),
+        np.array([size for *_, size in chosen], dtype=np.int64),
+    )
+
+
+def _numbers(
+    numbers: NDArray[np.float64], codes: NDArray[np.int32], present: NDArray[np.bool_], standardise: bool
+) -> tuple[NDArray[np.float64], float, Average, int]:
+    """A numeric column: its numbers less a middle one, which keeps differences of whole numbers exact (equal distances
+    are then equal) and sums small. The standard deviation goes into the weight and not into the numbers."""
+    seen = np.sort(codes[present])
+    shifted = numbers - numbers[seen[len(seen) // 2]]
+    values = np.empty(len(codes))
+    values[present] = shifted[codes[present]]
+    values[~present] = values[present].mean()
+    variance = float(values[present].var()) if seen[0] < seen[-1] else 0.0
+    weight = 1.0 if not standardise else 1 / variance if variance > 0 else 0.0
+    return values, weight, Average.MEAN, 0
+
+
+def _ranks(
+    domain: Domain, codes: NDArray[np.int32], present: NDArray[np.bool_], ordinal: Middle
+) -> tuple[NDArray[np.float64], float, Average, int]:
+    """An ordinal column: the place of each value in the order."""
+    from anonymizers.kernels.averages import median
+
+    values = codes.astype(np.float64)
+    values[~present] = median(np.bincount(codes[present], minlength=domain.known), ordinal is Middle.CONVEX)
+    average = Average.CONVEX if ordinal is Middle.CONVEX else Average.MEDIAN
+    return values, 1 / domain.known**2, average, domain.known

@@ -1,0 +1,32 @@
+"""What an audit is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from auditor.model.release import Suppression
+from auditor.policy import Policy
+from auditor.posterior.links import Link, Weighting
+from scenarios.adversaries import Adversary
+
+DEFAULT_SEED = 2026
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to run. None means: all that apply."""
+
+    attacks: tuple[str, ...] | None = None
+    links: tuple[Link, ...] | None = None
+    adversaries: tuple[Adversary, ...] | None = None
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    targets: tuple[int, ...] | None = None
+    reveal: bool = False
+    policy: Policy | None = None
+    seed: int = DEFAULT_SEED
+    suppression: Suppression = Suppression.EXCLUDED
+    weighting: Weighting = Weighting.SIZE
+    utility: bool = True
+    recursive_l: int = 2
