@@ -23,7 +23,6 @@ Missing values are published as missing. Names and categories depend on the data
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,7 +31,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, published_columns
+from anonymizers.base import Anonymizer, at_least, private_draws, published_columns
 from anonymizers.shared.aliases import Namer
 from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
 from auditor.model.errors import PromiseError, UsageError
@@ -94,7 +93,7 @@ class Grading(Anonymizer):
         grave = {column: names for column, *names in self.grave}
         _need_columns("grave", grave, categorical, "categorical")
         _need_columns("bounds", [str(column) for column, *_ in self.bounds], numeric, "numeric")
-        secret = _secret(table, sensitive, rng)
+        secret = private_draws(table, rng)  # names drawn from the seed alone would be no secret
         choices = find_choices(table, categorical, grave, secret)
         namer = Namer(table, secret)
         labels: dict[str, Labels] = {}
@@ -141,15 +140,6 @@ def _need_columns(
             raise UsageError(
                 f"grading: {setting} must name a {kind} sensitive column. Got {column!r}; there are: {there}."
             )
-
-
-def _secret(table: Table, columns: Sequence[str], rng: np.random.Generator) -> np.random.Generator:
-    """A generator that the seed alone does not give: records show the seed, and names drawn from it would be no secret."""
-    digest = hashlib.sha256()
-    for column in columns:
-        digest.update(table.codes[column].astype("<i4").tobytes())
-    words = np.frombuffer(digest.digest(), dtype="<u4").tolist()
-    return np.random.default_rng(np.random.SeedSequence([int(rng.integers(2**32)), *words]))
 
 
 def _numbers(table: Table, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

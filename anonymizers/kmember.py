@@ -39,9 +39,7 @@ class KMember(Anonymizer):
     """Classes of k rows, each grown by the row that adds the least information loss."""
 
     name: ClassVar[str] = "kmember"
-    summary: ClassVar[str] = (
-        "Greedy clustering by least information loss, generalised."
-    )
+    summary: ClassVar[str] = "Greedy clustering by least information loss, generalised."
     paper: ClassVar[str] = "Byun, Kamra, Bertino & Li 2007"
 
     k: int = 5

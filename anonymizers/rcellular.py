@@ -92,7 +92,7 @@ def cellular(space: Space, r: int, facility: int, order: Ints, progress: Progres
 
 def cost(clusters: Clusters, facility: int) -> int:
     """What clusters cost in all."""
-    return int((facility + clusters.size * clusters.radius).sum())
+    return facility * len(clusters.centre) + int((clusters.size * clusters.radius).sum())  # may pass 64 bits
 
 
 def cheapest_balls(space: Space, ground: Ground, r: int, facility: int, progress: Progress) -> Cells:

@@ -38,7 +38,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, generalise, published_columns, sensitive_column
+from anonymizers.base import (
+    Anonymizer,
+    at_least,
+    generalise,
+    private_draws,
+    published_columns,
+    sensitive_column,
+)
 from anonymizers.shared.constraints import Limits
 from anonymizers.shared.correlation import blocks_by_correlation
 from anonymizers.shared.cuts import partition
@@ -169,7 +176,7 @@ class Slicing(Anonymizer):
             least = self.bucket_size or 1
             bucket = _by_size(table, _cut_columns(table), self._together, least, rng, "forming buckets", progress)
         else:
-            bucket = _at_random(table.rows, self.bucket_size or 1, rng)
+            bucket = _at_random(table.rows, self.bucket_size or 1, private_draws(table, rng))
         return self.publish(table, labels, cells, blocks, bucket, rng, about)
 
     def _blocks(self, table: Table, progress: Progress) -> Sequence[Sequence[str]]:

@@ -5,14 +5,54 @@
 
 from __future__ import annotations
 
+from attacks.alias import Alias
+from attacks.background import Background
 from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.definetti import DeFinetti
+from attacks.degrade import Degrade
 from attacks.divergence import Divergence
+from attacks.downcoding import Downcoding
 from attacks.homogeneity import Homogeneity
+from attacks.inference import Inference
+from attacks.intersection import Intersection
 from attacks.linking import Linking
 from attacks.membership import Membership
+from attacks.minimality import Minimality
 from attacks.proximity import Proximity
+from attacks.record_linkage import RecordLinkage
+from attacks.shadow_membership import ShadowMembership
+from attacks.similarity import Similarity
+from attacks.singling_out import SinglingOut
+from attacks.skewness import Skewness
+from attacks.special_uniques import SpecialUniques
+from attacks.uniqueness import Uniqueness
 from auditor.model.plugin import Registry
 
-ATTACKS: Registry[Attack] = Registry(Attack, "attack", (Linking, Homogeneity, Proximity, Divergence, Membership))
+ATTACKS: Registry[Attack] = Registry(
+    Attack,
+    "attack",
+    (
+        Linking,
+        Homogeneity,
+        Proximity,
+        Divergence,
+        Membership,
+        Background,
+        Intersection,
+        Skewness,
+        Similarity,
+        Alias,
+        Degrade,
+        RecordLinkage,
+        DeFinetti,
+        Inference,
+        ShadowMembership,
+        Minimality,
+        Downcoding,
+        SinglingOut,
+        SpecialUniques,
+        Uniqueness,
+    ),
+)
 
 __all__ = ["ATTACKS", "Attack", "Goal", "NotApplicable", "View"]

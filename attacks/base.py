@@ -63,7 +63,9 @@ class NotApplicable:
 @dataclass(frozen=True)
 class Attack(Plugin):
     """A technique that claims something about people. `claim`, `success` and `lowered_by` are in plain words; `harm` marks
-    one whose figures are high where people are believed to have what they have not."""
+    one whose figures are high where people are believed to have what they have not; `linked` says whether it runs under
+    each link model, or has its own way to people and runs once; `about_matched` whether a value is claimed only of people
+    whom something in the release fits."""
 
     goal: ClassVar[Goal]
     claim: ClassVar[str]
@@ -71,6 +73,8 @@ class Attack(Plugin):
     success: ClassVar[str]
     lowered_by: ClassVar[str]
     harm: ClassVar[bool] = False
+    linked: ClassVar[bool] = True
+    about_matched: ClassVar[bool] = True
 
     @abstractmethod
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:

@@ -7,7 +7,8 @@ of a new form.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,15 @@ class RecordClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueClaims:
-    """This person has exactly this value: the likeliest of `values`."""
+    """This person has exactly this value: the likeliest of `values`. `tenth` asks for the success of the most confident
+    tenth of the claims as well; `beside` are other beliefs, by name, whose success is told beside; `detail` is how it was
+    reckoned."""
 
     values: ValueBeliefs
     tau: float
+    tenth: bool = False
+    beside: Mapping[str, ValueBeliefs] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +62,22 @@ class WindowClaims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RangeClaims:
+    """This person's value is one of a range: the codes from `first` to before `last`. Listed are the claimed ranges, ties
+    included, each with the `row` of `values` that it is about. `prior` is the share of each code among people at large, and
+    `least` what a range counts at least."""
+
+    values: ValueBeliefs
+    row: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    prior: Floats
+    least: float
+    tau: float
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class UnrelatedClaims:
     """This person is believed to have something unrelated: values fall into `groups` (by code), and those of another
     group than the truth's are unrelated to it."""
@@ -69,20 +91,103 @@ class UnrelatedClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberClaims:
-    """This person is in the data: scores by name, higher for likelier members. `posterior` is a probability; `doubt` says
-    why its estimate did not converge, where it did not."""
+    """This person is in the data: scores by name, higher for likelier members. The one named `probability` is one; `doubt`
+    says why its estimate did not converge, where it did not; `detail` is what else is to be said."""
 
     scores: Mapping[str, Floats]
     population: str
     prior: float
     doubt: str | None = None
+    probability: str = "posterior"
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankClaims:
+    """A person's own numbers lie in the intervals around the ones published for them: `low` to `high` for each fragment of a
+    block and each of `columns` (not a number where none is published), `percent` of all ranks to either side. None for
+    somebody without the release, who lays an interval anywhere: it holds a number by `chance`."""
+
+    columns: tuple[str, ...]
+    block: int
+    low: Floats | None
+    high: Floats | None
+    percent: float
+    chance: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeveralClaims:
     """Claims that can be read in several ways, each scored by itself."""
 
-    parts: tuple[UnrelatedClaims, ...]
+    parts: tuple[
+        RecordClaims
+        | RankClaims
+        | UnrelatedClaims
+        | ValueClaims
+        | RangeClaims
+        | FactClaims
+        | PredicateClaims
+        | SampleClaims,
+        ...,
+    ]
 
 
-Claims = RecordClaims | ValueClaims | WindowClaims | SeveralClaims | MemberClaims
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """A figure that needs no truth: computed from the release and what the adversary knows. `each` is its part for every
+    target where it has one (to name the worst), or for every fragment of block `block` where that is given; `interval` is
+    its own, where it is an estimate; `doubt` says why an estimate did not converge, where it did not."""
+
+    measure: str
+    value: float | None
+    n: int
+    params: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    each: Floats | None = None
+    interval: tuple[float, float] | None = None
+    doubt: str | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactClaims:
+    """Figures about the release itself."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredicateClaims:
+    """Exactly one person in the data has these values: each predicate allows, by column, some codes (a boolean for each
+    code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
+    isolate somebody, `weight` the share of the population that they think it covers."""
+
+    predicates: tuple[Mapping[str, NDArray[np.bool_]], ...]
+    weight: Floats
+    belief: Floats
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleClaims:
+    """These records are alike in their quasi-identifiers: `key` numbers the class of each fragment of a block (-1: it has
+    none). With the people's sampling weights, which are not published, they say how many people are alike."""
+
+    block: int
+    key: NDArray[np.int64]
+
+
+Claims = (
+    RecordClaims
+    | RankClaims
+    | ValueClaims
+    | WindowClaims
+    | RangeClaims
+    | UnrelatedClaims
+    | SeveralClaims
+    | MemberClaims
+    | FactClaims
+    | PredicateClaims
+    | SampleClaims
+)

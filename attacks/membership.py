@@ -42,6 +42,8 @@ class Membership(Attack):
     )
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers, or blocks that many buckets match."
 
+    linked: ClassVar[bool] = False
+
     prior: float = 0.5
 
     def __post_init__(self) -> None:
@@ -50,7 +52,9 @@ class Membership(Attack):
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         beliefs = view.beliefs.membership(self.prior)
-        scores = {"buckets": beliefs.buckets, "degree": beliefs.degree, "posterior": beliefs.posterior}
+        scores = {"buckets": beliefs.buckets, "degree": beliefs.degree}
+        if beliefs.judged:
+            scores["posterior"] = beliefs.posterior
         source = "register" if view.knowledge.register is not None else "marginals of the release"
         doubt = None
         if beliefs.gap >= CONVERGED:

@@ -39,6 +39,7 @@ LINKS = {
     "likelihood": "Records weigh one over the share of the population that their labels cover: Bayes' rule; calibrated.",
     "class": "The person's class is granted: the worst case that k-anonymity accounts for, and what policies judge.",
     "tightest": "The class that hides least among those that cover the person: where a loss-minimising tool put them.",
+    "distance": "The nearest records: for averages, centres of clusters and noise, which cover nobody or somebody else.",
 }
 
 
@@ -58,6 +59,7 @@ TERMS = {
     "at_risk": "linking: how many people are linked with a probability above `threshold` (0.2).",
     "success": "The share of right claims; a claim among m tied ones counts 1/m.",
     "class_found": "linking: for how many people their true class got the most mass.",
+    "rank_interval": "record-linkage: the share of true numbers within `percent` (5) % of the ranks of the published ones.",
     "certain": "homogeneity: about how many people one value is certain.",
     "above": "How many people have a probability above `tau` (0.5).",
     "window": "proximity: the highest mass in any window of the given width.",

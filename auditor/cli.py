@@ -24,6 +24,7 @@ from auditor.cli_support import (
     names,
     refuse_early,
     refuse_inputs,
+    refuse_same,
     run_files,
     setting_pair,
     show,
@@ -122,11 +123,12 @@ def anonymize(
     ],
     settings: MethodSettings = None,
     provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None,
+    key: Annotated[Path | None, typer.Option("--key", help="Write the private key of `grading` here.")] = None,
     seed: Seed = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a release of a table. The private provenance is written only where --provenance says."""
+    """Make a release of a table. What is private is written only where --provenance and --key say."""
     from auditor.auditing import DEFAULT_SEED
     from auditor.files import refuse_existing, write_files
     from auditor.measure.classes import class_facts
@@ -136,24 +138,62 @@ def anonymize(
 
     chosen = DEFAULT_SEED if seed is None else seed
     options = dict(setting_pair(text) for text in settings or [])
-    refuse_inputs([output, provenance], [data, schema])
+    secret = [file for file in (provenance, key) if file is not None]
+    refuse_inputs([output, *secret], [data, schema])
+    refuse_same([output, *secret])
     if output.exists() and not force:
         raise UsageError(f"{output} exists already. Use --force to replace it.")
-    refuse_existing([provenance] if provenance else [], force)
+    refuse_existing(secret, force)
     table = read_table(data, schema)
     with Progress(quiet) as progress:
         release, whose = make(table, method, chosen, progress.step, **options)
     files, private = write_release(release, whose, output)
     if provenance is not None and private is not None:
         files[provenance] = private
-    write_files(files, force, output if len(release.blocks) > 1 else None, private=provenance)
+    if key is not None:
+        if whose.key is None:
+            raise UsageError(f"--key: {release.method} has no key; only `grading` does.")
+        files[key] = whose.key.to_json()
+    write_files(files, force, output if len(release.blocks) > 1 else None, private=secret)
+    if whose.key is not None and key is None and not quiet:
+        typer.echo("The key was not written (--key FILE): nobody can decode this release.", err=True)
     if not quiet:
         facts = class_facts(release)
+        deleted = f", {facts.left_out_rows} deleted" if facts.left_out_rows else ""
         size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
         typer.echo(
             f"{output}: {facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "
-            f"{facts.suppressed_rows} suppressed (seed {chosen})."
+            f"{facts.suppressed_rows} suppressed{deleted} (seed {chosen})."
         )
+
+
+@app.command()
+def decode(
+    file: Annotated[
+        Path, typer.Argument(help="Published values (CSV), or any text: rules, a tree.", show_default=False)
+    ],
+    key: Annotated[Path, typer.Option("--key", help="The key of the release.", show_default=False)],
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="A graded column whose numbers are meant in texts.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put original values for published ones, with the key of a release by `grading`."""
+    from auditor.decoding import decode_file, read_key
+    from auditor.files import refuse_existing, write_files
+
+    refuse_inputs([output], [file, key])
+    refuse_existing([output] if output is not None else [], force)
+    decoded = decode_file(file, read_key(key), column or ())
+    if output is None:
+        sys.stdout.write(decoded.text)
+    else:
+        write_files({output: decoded.text}, force, private=[output])
+    if not quiet:
+        unknown = f", {decoded.unknown} unknown to the key left as they are" if decoded.unknown else ""
+        typer.echo(f"{decoded.replaced} values decoded{unknown}.", err=True)
 
 
 @app.command()
@@ -237,6 +277,12 @@ def redteam(
     link: Links = None,
     attacks: Attacks = None,
     settings: Settings = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            "--sweep", help="known=1..8: success against the number of known attributes.", metavar="known=N..M"
+        ),
+    ] = None,
     json: JsonFile = None,
     seed: Seed = None,
     force: Force = False,
@@ -245,7 +291,7 @@ def redteam(
     """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where a release fails the policy."""
     from dataclasses import replace
 
-    from auditor.redteaming import redteam as carry_out
+    from auditor.sweeping import read_sweep, red_team
     from scenarios.scenario import read_scenario
 
     files: dict[str, Path | None] = dict(run_files(output)) if output is not None else {}
@@ -262,8 +308,9 @@ def redteam(
         settings=dict(sorted(merged.items())),
     )
     with Progress(quiet) as progress:
-        run = carry_out(
+        run = red_team(
             plan,
+            None if sweep is None else read_sweep(sweep),
             seed=seed,
             targets=None if targets is None else listed_targets(targets),
             reveal=reveal,

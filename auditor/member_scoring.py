@@ -57,21 +57,24 @@ def score_members(
             baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
             chance = control[measure][0] if measure in control else None
             detail = _detail(members, others, inside, outside, name) if measure == "auc" else None
-            doubt = (members.doubt or others.doubt) if name == "posterior" else None
+            doubt = (members.doubt or others.doubt) if name == members.probability else None
             n = len(inside) + len(outside)
             figures.append(
                 MemberFigure(measure, value, n, baseline, chance, interval, params, None, inside, detail, doubt)
             )
-    matched = others.scores["buckets"] > 0
-    if against == "outsiders":
-        out = float((~matched).mean())
-        figures.append(
-            MemberFigure("no_match", out, len(matched), 0.0, None, wilson(out * len(matched), len(matched)), {})
-        )
+    if "buckets" in others.scores:
+        figures.append(_matched(others.scores["buckets"] > 0, against))
+    if against == "outsiders" and members.probability in members.scores:
         figures.append(_guesses(members, others))
-    else:
-        figures.append(MemberFigure("fakes", float(matched.sum()), len(matched), None, None, None, {}))
     return figures
+
+
+def _matched(matched: NDArray[np.bool_], against: str) -> MemberFigure:
+    """How many outsiders nothing matches, or how many fakes something does."""
+    if against != "outsiders":
+        return MemberFigure("fakes", float(matched.sum()), len(matched), None, None, None, {})
+    out = float((~matched).mean())
+    return MemberFigure("no_match", out, len(matched), 0.0, None, wilson(out * len(matched), len(matched)), {})
 
 
 def _settled(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
@@ -108,6 +111,7 @@ def _detail(members: MemberClaims, others: MemberClaims, inside: Floats, outside
     step = max(1, len(false) // _CURVE)
     keep = np.unique(np.append(np.arange(0, len(false), step), len(false) - 1))
     detail: dict[str, Any] = {"roc": {"fpr": false[keep].round(6).tolist(), "tpr": true[keep].round(6).tolist()}}
+    detail.update(members.detail)
     if name == "buckets":
         labels = ["0", "1-10", "11-20", ">20"]
         edges = [-0.5, 0.5, 10.5, 20.5, np.inf]
@@ -127,7 +131,7 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
         guess = np.where(np.abs(p - 0.5) < TIE, 0.5, (p > 0.5).astype(np.float64))
         return guess if inside else 1 - guess
 
-    ours, theirs = members.scores["posterior"], others.scores["posterior"]
+    ours, theirs = members.scores[members.probability], others.scores[members.probability]
     hits, passes, alarms = right(ours, True), right(theirs, False), right(theirs, True)
     value, interval = _mixed(hits, passes, prior)
     sure = prior * np.maximum(ours, 1 - ours).mean() + (1 - prior) * np.maximum(theirs, 1 - theirs).mean()
@@ -137,7 +141,7 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
     detail: dict[str, Any] = {"members": len(ours), "others": len(theirs)}
     if beyond is not None:
         detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": "control"}
-    params = {"score": "posterior", "against": "outsiders", "prior": prior, "population": members.population}
+    params = {"score": members.probability, "against": "outsiders", "prior": prior, "population": members.population}
     doubt = members.doubt or others.doubt
     n, baseline = len(ours) + len(theirs), max(prior, 1 - prior)
     return MemberFigure("success", value, n, baseline, chance, interval, params, float(sure), ours, detail, doubt)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,12 +15,13 @@ from auditor.files import csv_text, read_raw
 from auditor.model.errors import ScenarioError, UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
-from auditor.model.record import AuditRecord, Input, RunRecord
+from auditor.model.record import Input, RunRecord
 from auditor.model.release import Release
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable, Table, encode
 from auditor.policy import read_policy
+from auditor.releasing import build_release, read_release
 from auditor.subjects import Subject, find_outsiders, find_targets, read_subject
 from auditor.version import VERSION
 from scenarios import town
@@ -28,7 +29,7 @@ from scenarios.scenario import Data, Plan, Scenario, builtin_scenarios, read_sce
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _World:
+class World:
     """The data of a scenario: the table to be released, the population, and who of it is not in the table."""
 
     people: Table
@@ -57,6 +58,15 @@ def redteam(
     progress: Progress | None = None,
 ) -> RunRecord:
     """Carries out a scenario: one record a release."""
+    options, world = prepare(scenario, seed, targets, reveal)
+    records = [run_audit(subject, options, step) for subject, step in subjects(scenario, world, options.seed, progress)]
+    return RunRecord(scenario.name, options.seed, tuple(records), {"name": "auditor", "version": VERSION})
+
+
+def prepare(
+    scenario: Scenario, seed: int | None = None, targets: Sequence[str] | None = None, reveal: bool = False
+) -> tuple[Options, World]:
+    """What a scenario asks of each audit, and its data."""
     seed = seed if seed is not None else scenario.seed if scenario.seed is not None else DEFAULT_SEED
     options = Options(
         attacks=scenario.attacks,
@@ -68,22 +78,52 @@ def redteam(
         seed=seed,
     )
     world = _world(scenario.data, seed)
+    for adversary in scenario.adversaries or ():
+        adversary.settled(world.people.schema, seed)  # its faults before any work
     if targets is not None:
         options = replace(options, targets=find_targets(list(targets), world.people))
-    records: list[AuditRecord] = []
-    for number, plan in enumerate(scenario.releases):
+    return options, world
 
-        def step(done: int, total: int, what: str, number: int = number, plan: Plan = plan) -> None:
+
+def subjects(
+    scenario: Scenario, world: World, seed: int, progress: Progress | None = None
+) -> Iterator[tuple[Subject, Progress]]:
+    """The releases of a scenario, each with the others that its adversaries have, and how to say what is being done."""
+
+    def steps(number: int, plan: Plan) -> Progress:
+        def step(done: int, total: int, what: str) -> None:
             if progress is not None:
                 part = 100 * done // max(total, 1)  # releases have different numbers of steps
                 progress(100 * number + part, 100 * len(scenario.releases), f"{plan.name}: {what}")
 
+        return step
+
+    def made(number: int, plan: Plan) -> Subject:
+        step = steps(number, plan)
         step(0, 1, "release")
-        records.append(run_audit(_subject(plan, scenario, world, seed, step), options, step))
-    return RunRecord(scenario.name, seed, tuple(records), {"name": "auditor", "version": VERSION})
+        return _subject(plan, scenario, world, seed, step)
+
+    wanted = {name for adversary in scenario.adversaries or () for name in adversary.earlier}
+    early = {n: made(n, plan) for n, plan in enumerate(scenario.releases) if plan.name in wanted}
+    others = {subject.release.name: subject.release for subject in early.values()}
+    for name, file in scenario.earlier.items():
+        others[name] = _other(file, name, world, seed)
+    for number, plan in enumerate(scenario.releases):
+        subject = early.get(number) or made(number, plan)
+        known = {name: release for name, release in others.items() if name != plan.name}
+        yield replace(subject, others=known), steps(number, plan)
 
 
-def _world(data: Data, seed: int) -> _World:
+def _other(file: Path, name: str, world: World, seed: int) -> Release:
+    """A release in a file, over the domains of the data, for adversaries who have it."""
+    schema = world.people.schema
+    release, _ = build_release(
+        read_release(file, schema), schema, dict(world.people.domains), stage(seed, "earlier", name)
+    )
+    return replace(release, name=name)
+
+
+def _world(data: Data, seed: int) -> World:
     if data.source == "town":
         frame = town.population(seed=seed)
         schema = Schema.read(Path(str(town.schema_path())))
@@ -99,17 +139,17 @@ def _world(data: Data, seed: int) -> _World:
         register = read_raw(data.population, schema.format, tuple(schema.columns))
         people, population = encode(schema, [raw, register])
         inputs = (*inputs, Input("population", data.population.name, register.sha256, register.rows))
-        return _World(people, population, find_outsiders(people, population), inputs)
+        return World(people, population, find_outsiders(people, population), inputs)
     (everybody,) = encode(schema, [raw])
     if data.sample is None or data.sample == 1:
-        return _World(everybody, None, np.empty(0, dtype=np.int64), inputs)
+        return World(everybody, None, np.empty(0, dtype=np.int64), inputs)
     count = max(round(data.sample * everybody.rows), 1)
     chosen = np.sort(stage(seed, "sample").choice(everybody.rows, count, replace=False))
     outsiders = np.setdiff1d(np.arange(everybody.rows), chosen)
-    return _World(everybody.take(chosen), everybody, outsiders, inputs)
+    return World(everybody.take(chosen), everybody, outsiders, inputs)
 
 
-def _subject(plan: Plan, scenario: Scenario, world: _World, seed: int, progress: Progress) -> Subject:
+def _subject(plan: Plan, scenario: Scenario, world: World, seed: int, progress: Progress) -> Subject:
     if plan.method is not None:
         release, provenance = anonymize(world.people, plan.method, seed, progress)
         named = replace(release, name=plan.name)

@@ -43,7 +43,7 @@ def worst_rows(each: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> tup
 def risk_row(
     attack: Attack,
     adversary: Adversary,
-    link: Link,
+    link: Link | None,
     column: str | None,
     figure: Figure,
     baseline: Figure | None,
@@ -61,9 +61,13 @@ def risk_row(
             return None
         return other.value / max(other.n, 1) * scale if figure.kind == COUNT else other.value
 
-    if control is None:
-        detail["no_control"] = "no record fits anybody who is not in the release, and none is left without the own one"
-    else:
+    if control is None and figure.kind != FACT:
+        detail["no_control"] = (
+            "no record fits anybody who is not in the release, and none is left without the own one"
+            if attack.linked
+            else "nobody is known who is not in the release: give a population"
+        )
+    elif control is not None:
         detail["control_n"] = control.n
     beyond = _excess(attack, figure, baseline, control, kind)
     if beyond is not None:
@@ -78,6 +82,8 @@ def risk_row(
         figure.measure,
         column,
         figure.params,
+        status=OK if figure.doubt is None else NOT_CONVERGED,
+        reason=figure.doubt,
         value=value,
         # somebody unsure of membership expects less than is found among people who are in: not the same question
         expected=figure.expected if adversary.sure_of_membership else None,
@@ -100,18 +106,23 @@ def _excess(
     Leaving a person's own value out of a small class makes the class speak against it, so a leave-one-out control lies too
     low (and for a harm, belief in what is unrelated to the truth, too high); where it lies on that side of the baseline the
     excess is over the baseline. Somebody without a record is never linked rightly,
-    so there the companion is a record named at random; neither is an estimate, so neither has an interval.
+    so there the companion is a record named at random, whether or not there is a control; neither is an estimate, so
+    neither has an interval. Predicates (a figure without a part for each target) isolate outsiders as well, more or less
+    often: their companions are estimates.
     """
+    linking = attack.goal is Goal.IDENTITY
+    if control is None and linking:
+        control = baseline
     if figure.interval is None or figure.value is None or control is None or control.value is None:
         return None
-    beside, over = control, "control"
-    linking = attack.goal is Goal.IDENTITY
+    beside, over = control, "baseline" if control is baseline else "control"
     if (kind == "leave_one_out" or linking) and baseline is not None and baseline.value is not None:
         better = baseline.value < control.value if attack.harm else baseline.value > control.value
-        beside, over = (baseline, "baseline") if better else (control, "control")
+        beside, over = (baseline, "baseline") if better else (control, over)
     if beside.value is None:
         return None
-    limits = beside.interval if beside.interval and not linking else (beside.value, beside.value)
+    fixed = linking and figure.each is not None
+    limits = beside.interval if beside.interval and not fixed else (beside.value, beside.value)
     beyond = excess(figure.value, Interval(*figure.interval), beside.value, Interval(*limits))
     return None if beyond is None else {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": over}
 

@@ -6,88 +6,31 @@ measured, and beside it what the adversary expected of it. Ties count 1/m; thres
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.claims import RecordClaims, SeveralClaims, UnrelatedClaims, ValueClaims, WindowClaims
-from auditor.measure.intervals import wilson
+from attacks.claims import (
+    FactClaims,
+    RangeClaims,
+    RankClaims,
+    RecordClaims,
+    SeveralClaims,
+    UnrelatedClaims,
+    ValueClaims,
+    WindowClaims,
+)
+from auditor.crowd_scoring import score_predicates, score_sample
+from auditor.figures import COUNT, EXTREME, FACT, RATE, Crowd, Figure, Floats, Ints, Truth, count, rate
 from auditor.measure.nearness import lower, upper
-from auditor.model.domain import Domain
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
+from auditor.posterior.matching import expand
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-RATE, COUNT, EXTREME, FACT = "rate", "count", "extreme", "fact"
-"""How a figure comes about: a mean or a count over targets, the extreme one, or a fact of the release alone."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Truth:
-    """The truth about targets: their row numbers (from 0), bucket and fragments (-1: not in the release), and the code of
-    their value in the sensitive column in question (-1: not known). `reveal` allows claimed values into details."""
-
-    rows: Ints
-    bucket: Ints
-    fragment: Ints
-    codes: Ints | None = None
-    domain: Domain | None = None
-    reveal: bool = False
-
-    def take(self, which: NDArray[np.bool_]) -> Truth:
-        """The truth about some of the targets."""
-        codes = None if self.codes is None else self.codes[which]
-        return replace(
-            self, rows=self.rows[which], bucket=self.bucket[which], fragment=self.fragment[which], codes=codes
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Figure:
-    """One measured figure. `each` is its part for every target, `hit` how badly each target is hit (to name the worst;
-    None where nobody is worse off than another), `rows` whose that is where it is not all targets', `kind` how it comes
-    about."""
-
-    measure: str
-    kind: str
-    value: float | None
-    n: int
-    expected: float | None = None
-    each: Floats | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
-    detail: Mapping[str, Any] = field(default_factory=dict)
-    hit: Floats | None = None
-    rows: Ints | None = None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of a rate."""
-        if self.kind != RATE or self.value is None or self.n == 0:
-            return None
-        low, high = wilson(self.value * self.n, self.n)
-        return float(low), float(high)
-
-
-def _rate(measure: str, each: Floats, expected: Floats | None = None, **more: Any) -> Figure:
-    mean = float(each.mean()) if len(each) else None
-    believed = float(expected.mean()) if expected is not None and len(expected) else None
-    hit = each if expected is None else each * expected
-    return Figure(measure, RATE, mean, len(each), believed, each, hit=hit, **more)
-
-
-def _count(
-    measure: str, each: Floats, degree: Floats | None = None, expected: float | None = None, **more: Any
-) -> Figure:
-    """A count; `degree` is the figure that decided who counts."""
-    hit = None if degree is None else each * degree
-    return Figure(measure, COUNT, float(each.sum()), len(each), expected, each, hit=hit, **more)
+__all__ = ["COUNT", "EXTREME", "FACT", "RATE", "Crowd", "Figure", "Truth", "score"]
 
 
 def _above(probability: Floats, limit: float) -> Floats:
@@ -122,7 +65,7 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
     named = (right > 0) & (right >= records.best * (1 - TIE))
     found, top = beliefs.classes(truth.bucket)
     params = {"threshold": claims.threshold}
-    mean = _rate("mean", right)
+    mean = rate("mean", right)
     if claims.per_class is not None and mean.value:  # of people who are not in the release no record is theirs
         detail = {"over_records": mean.value, "over_people": claims.per_class}
         mean = Figure("mean", RATE, max(mean.value, claims.per_class), mean.n, None, right, detail=detail)
@@ -140,10 +83,36 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
             detail={**mean.detail, "histogram": {"edges": edges, "counts": counts}},
             hit=right,
         ),
-        _count("at_risk", _above(right, claims.threshold), right, params=params),
-        _rate("success", np.where(named, 1 / records.tied, 0.0), records.best),
-        _count("class_found", found, expected=float(top.sum())),
+        count("at_risk", _above(right, claims.threshold), right, params=params),
+        rate("success", np.where(named, 1 / records.tied, 0.0), records.best),
+        count("class_found", found, expected=float(top.sum())),
     ]
+
+
+@score.register
+def score_ranks(claims: RankClaims, truth: Truth) -> list[Figure]:
+    """Record linkage: the share of true numbers in the intervals around the published ones."""
+    params = {"percent": claims.percent}
+    if claims.low is None or claims.high is None:
+        return [Figure("rank_interval", RATE, claims.chance, len(truth.rows), params=params)]
+    place = truth.fragment[:, claims.block]
+    held, asked = np.zeros((2, len(place), len(claims.columns)))
+    for i, column in enumerate(claims.columns if truth.table is not None else ()):
+        assert truth.table is not None
+        numbers, codes = truth.table.domains[column].numbers, truth.table.codes[column]
+        assert numbers is not None
+        low, high = claims.low[place, i], claims.high[place, i]
+        known = (place >= 0) & (codes >= 0) & (codes < len(numbers)) & ~np.isnan(low)
+        true = numbers[np.where(known, codes, 0)]
+        asked[:, i] = known
+        held[:, i] = known & (lower(low, 0.0) <= true) & (true <= upper(high, 0.0))
+    there = asked.sum(axis=1) > 0
+    each = held[there].sum(axis=1) / asked[there].sum(axis=1)
+    of_column = {
+        c: float(h / a) for c, h, a in zip(claims.columns, held.sum(axis=0), asked.sum(axis=0), strict=True) if a
+    }
+    figure = rate("rank_interval", each, params=params, detail={"columns": of_column})
+    return [replace(figure, rows=truth.rows[there])]
 
 
 def _shown(values: ValueBeliefs, truth: Truth) -> dict[str, Any]:
@@ -176,16 +145,22 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     edges = [round(0.1 * i, 1) for i in range(11)]
     counts = _histogram(top, edges)
     shown = _shown(values, truth)
-    return [
-        _count("certain", _above(top, 1 - 2 * TIE), top, detail=shown),
-        _count("above", _above(top, claims.tau), top, params={"tau": claims.tau}, detail=shown),
-        _rate(
-            "success",
-            _right_top(values, truth.codes),
-            top,
-            detail={**shown, "histogram": {"edges": edges, "counts": counts}},
-        ),
+    right = _right_top(values, truth.codes)
+    how = dict(claims.detail)
+    if claims.beside and len(right):
+        codes = truth.codes
+        how["success_of"] = {name: float(_right_top(other, codes).mean()) for name, other in claims.beside.items()}
+    figures = [
+        count("certain", _above(top, 1 - 2 * TIE), top, detail=shown),
+        count("above", _above(top, claims.tau), top, params={"tau": claims.tau}, detail=shown),
+        rate("success", right, top, detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}}),
     ]
+    if claims.tenth and len(top):
+        edge = np.sort(top)[-max(len(top) // 10, 1)]
+        sure = top >= edge * (1 - TIE)  # ties at the edge included, whatever the order of rows
+        first = rate("success_top_tenth", right[sure], top[sure])
+        figures.append(replace(first, rows=truth.rows[sure]))
+    return figures
 
 
 def _near(claims: WindowClaims, number: Floats, row: Ints) -> Floats:
@@ -237,7 +212,7 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
             detail,
             near,
         ),
-        _count("above", _above(near, claims.tau), near, params={**params, "tau": claims.tau}),
+        count("above", _above(near, claims.tau), near, params={**params, "tau": claims.tau}),
         Figure(
             "window",
             EXTREME,
@@ -249,7 +224,7 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
             {**detail, **shown},
             window,
         ),
-        _rate("success", held, window, params=width, detail=shown),
+        rate("success", held, window, params=width, detail=shown),
     ]
     if claims.m is not None:
         figures.append(Figure("m", FACT, claims.m, len(true), None, None, {"epsilon": claims.epsilon}))
@@ -289,6 +264,35 @@ def _held(claims: WindowClaims, true: Floats, tied: Ints) -> Floats:
 
 
 @score.register
+def score_ranges(claims: RangeClaims, truth: Truth) -> list[Figure]:
+    """Skewness and similarity: how sure the claimed range is, beside its share at large, and whether it held the truth."""
+    assert truth.codes is not None
+    values, row, first, last = claims.values, claims.row, claims.first, claims.last
+    tied = np.bincount(row, minlength=values.rows.shape[0])
+    mass = values.between(row, first, last)
+    reached = np.concatenate([[0.0], np.cumsum(claims.prior)])
+    lift = np.zeros(values.rows.shape[0])
+    np.maximum.at(lift, row, mass / np.maximum(reached[last] - reached[first], claims.least))
+    believed = np.bincount(row, weights=mass, minlength=len(tied)) / np.maximum(tied, 1)
+    # every target with each of the ranges claimed of them
+    order = np.argsort(row, kind="stable")
+    count_of = tied[values.row_of]
+    target = np.repeat(np.arange(len(count_of)), count_of)
+    entry = order[expand(np.searchsorted(row[order], values.row_of), count_of)]
+    inside = (first[entry] <= truth.codes[target]) & (truth.codes[target] < last[entry])
+    right = np.bincount(target, weights=inside, minlength=len(count_of)) / np.maximum(count_of, 1)
+    sure, lifts = believed[values.row_of], lift[values.row_of]
+    highest = float(lifts.max()) if len(lifts) else None
+    above = {**claims.params, "tau": claims.tau}
+    return [
+        count("certain", _above(sure, 1 - 2 * TIE), sure, params=claims.params),
+        count("above", _above(sure, claims.tau), sure, params=above),
+        Figure("lift_max", EXTREME, highest, len(lifts), None, lifts, claims.params, hit=lifts),
+        rate("success", right, sure, params=claims.params),
+    ]
+
+
+@score.register
 def score_unrelated(claims: UnrelatedClaims, truth: Truth) -> list[Figure]:
     """Divergence: belief in values of another group than the truth's."""
     assert truth.codes is not None
@@ -301,17 +305,48 @@ def score_unrelated(claims: UnrelatedClaims, truth: Truth) -> list[Figure]:
         (values.top_entries().astype(np.float64), values.rows.indices, values.rows.indptr), shape=values.rows.shape
     )
     mass, tied = values.rows @ grouping, tops @ grouping
-    count = np.maximum(tied.sum(axis=1), 1.0)
+    sharing = np.maximum(tied.sum(axis=1), 1.0)
     total = mass.sum(axis=1)
     row, mine = values.row_of, of_code[truth.codes]
     unrelated = np.clip(total[row] - np.asarray(mass[row, mine]).reshape(-1), 0.0, 1.0)
-    believed = np.where(total[row] > 0, 1 - np.asarray(tied[row, mine]).reshape(-1) / count[row], 0.0)
+    believed = np.where(total[row] > 0, 1 - np.asarray(tied[row, mine]).reshape(-1) / sharing[row], 0.0)
     believes = total - mass.multiply(mass).sum(axis=1)
-    doubts = total - mass.multiply(tied).sum(axis=1) / count
+    doubts = total - mass.multiply(tied).sum(axis=1) / sharing
     frequency = claims.reading == "frequency"
     params = {"reading": claims.reading, "level": claims.level}
     return [
-        _rate("mean", unrelated, believes[row] if frequency else None, params=params),
-        _count("above", _above(unrelated, claims.tau), unrelated, params={**params, "tau": claims.tau}),
-        _rate("top", believed, doubts[row] if frequency else None, params=params, detail=_shown(values, truth)),
+        rate("mean", unrelated, believes[row] if frequency else None, params=params),
+        count("above", _above(unrelated, claims.tau), unrelated, params={**params, "tau": claims.tau}),
+        rate("top", believed, doubts[row] if frequency else None, params=params, detail=_shown(values, truth)),
     ]
+
+
+@score.register
+def score_facts(claims: FactClaims, truth: Truth) -> list[Figure]:
+    """Facts are what they are; the truth only says whose rows are hit."""
+    figures = []
+    for fact in claims.facts:
+        each = fact.each
+        if each is not None and fact.block is not None:
+            place = truth.fragment[:, fact.block]
+            each = np.where(place >= 0, each[place], 0.0)
+        figures.append(
+            Figure(
+                fact.measure,
+                FACT,
+                fact.value,
+                fact.n,
+                None,
+                each,
+                fact.params,
+                fact.detail,
+                each,
+                limits=fact.interval,
+                doubt=fact.doubt,
+            )
+        )
+    return figures
+
+
+score.register(score_predicates)
+score.register(score_sample)

@@ -6,6 +6,7 @@ equal order, or from an id column; and the people of the population who are not 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,11 +20,11 @@ from auditor.model.errors import ReleaseError, TableError, UsageError
 from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
 from auditor.model.record import Input
-from auditor.model.release import Kind, Release
+from auditor.model.release import CLUSTER_RADIUS, Kind, Release
 from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
 from auditor.model.table import Codes, RawTable, Table, encode
-from auditor.releasing import RawRelease, build_release, read_provenance, read_release
+from auditor.releasing import RawRelease, build_release, read_provenance, read_release, release_schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ BY_ROWS = "rows"
 FEW_ROWS = 10
 AT_RANDOM = 0.8
 """Where this share of the labels that rows matched at random would contradict is contradicted, the match is wrong."""
+_SHUFFLES, _DEVIATIONS = 20, 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +46,7 @@ class Subject:
     `people` is the original table (or, where there is none, a table of the published sensitive values, `has_original`
     being False: then only the class of a record is known, not the person's values). `population` is a register;
     `outsiders` are the rows of it that are not in the release. `identifiers` are identifying columns that the release has.
+    `others` are further releases about the same people, by name, for adversaries who have them.
     """
 
     release: Release
@@ -55,6 +58,7 @@ class Subject:
     inputs: tuple[Input, ...] = ()
     notes: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    others: Mapping[str, Release] = field(default_factory=dict)
 
 
 def read_table(file: str | Path, schema: Schema | str | Path) -> Table:
@@ -124,8 +128,7 @@ def read_subject(
     notes = [
         note for table_read in [*raws, *([people_raw] if people_raw else []), *raw.blocks] for note in table_read.notes
     ]
-    for block in raw.blocks:
-        schema = block.check(schema)
+    schema = release_schema(schema, raw)
     public = [c for block in raw.blocks for c in block.columns if schema.columns[c].role is Role.IDENTIFIER]
     if match in public:
         public.remove(match)
@@ -140,6 +143,7 @@ def read_subject(
         inputs.append(Input("provenance", Path(provenance).name, sha256(Path(provenance).read_bytes())))
     made, whose = build_release(raw, schema, known, rng, lines, fragments, table.rows)
     assert whose is not None
+    made = replace(made, left_out=int((whose.bucket < 0).sum()))
     notes += check_truth(made, whose, table)
     outsiders = find_outsiders(table, people) if people is not None else np.empty(0, dtype=np.int64)
     if people is not None and people.rows - len(outsiders) < 0.9 * table.rows:
@@ -240,8 +244,33 @@ def _correspondence(
 
 def check_truth(release: Release, provenance: Provenance, table: Table) -> list[str]:
     """Notes on quasi-identifier labels that do not cover the true value, as where values were perturbed. An error where
-    they cover no more than rows matched at random would: then the rows are matched wrongly."""
+    they cover no more than rows matched at random would: then the rows are matched wrongly. Centres of clusters cover but
+    their own values, however rows are matched: of those it is only said what they are. Averages and noisy numbers are
+    rarely anybody's: there it is an error where they are no nearer than at random."""
+    if CLUSTER_RADIUS in release.columns:
+        return [
+            "The quasi-identifiers are those of cluster centres and need not cover a row's own values: people are looked for "
+            "by distance (the link `distance`, the attack `record-linkage`)."
+        ]
     inside = np.flatnonzero(provenance.bucket >= 0)
+    averaged = [c for c in release.quasi if _is_averaged(release, c)]
+    if averaged:
+        if len(inside) >= FEW_ROWS and _far_as_random(release, provenance, table, averaged):
+            raise ReleaseError(
+                f"{release.name}: the numbers of {averaged[0]} are no nearer to those of the original than if rows were "
+                "matched at random. Our own releases are shuffled and need --provenance; others may need --match with an id "
+                "column."
+            )
+        listed = ", ".join(averaged[:3]) + (f" and {len(averaged) - 3} more" if len(averaged) > 3 else "")
+        others = {c: n for c, n in _uncovered(release, provenance, table, inside).items() if n and c not in averaged}
+        return [
+            f"Numbers are published that are no values of the original, such as averages or noisy ones ({listed}): people "
+            "are looked for by distance (the link `distance`, the attack `record-linkage`).",
+            *(
+                f"{column}: {count} of {len(inside)} labels do not cover the original value."
+                for column, count in others.items()
+            ),
+        ]
     wrong = _uncovered(release, provenance, table, inside)
     notes = [
         f"{column}: {count} of {len(inside)} labels do not cover the original value. Is the correspondence of rows right?"
@@ -257,6 +286,31 @@ def check_truth(release: Release, provenance: Provenance, table: Table) -> list[
             "an id column."
         )
     return notes
+
+
+def _is_averaged(release: Release, column: str) -> bool:
+    """Whether most of a column are numbers that are no values of the original."""
+    labels = release.labels[column]
+    nowhere = (labels.counts == 0) & (labels.low == labels.high)
+    return bool(nowhere[release.block_of(column).cell(column)].mean() > 0.5)
+
+
+def _far_as_random(release: Release, provenance: Provenance, table: Table, columns: list[str]) -> bool:
+    """Whether published numbers are as far from the original ones as from those of other rows. Where all rows have the same
+    number that is so however rows are matched, and says nothing."""
+    inside, rng = np.flatnonzero(provenance.bucket >= 0), stage(0, "match")
+    orders = [inside, *(rng.permutation(inside) for _ in range(_SHUFFLES))]
+    away = np.zeros(len(orders))
+    for column in columns:
+        labels, number = release.labels[column], release.block_number(column)
+        cell = release.blocks[number].cell(column)[provenance.fragment[inside, number]]
+        true = np.full(labels.domain.size, np.nan)
+        true[: labels.domain.known] = labels.domain.numbers
+        for i, order in enumerate(orders):
+            way = np.abs(true[table.codes[column][order]] - labels.low[cell])
+            away[i] += np.nansum(way) / (labels.domain.width or 1.0)
+    spread = float(away[1:].std())
+    return spread > 1e-9 * away.mean() and bool(away[0] >= away[1:].mean() - _DEVIATIONS * spread)
 
 
 def _uncovered(release: Release, provenance: Provenance, table: Table, people: Ints) -> dict[str, int]:

@@ -36,7 +36,7 @@ class Side:
 
     def attempted(self, attack: Attack) -> NDArray[np.bool_]:
         """The people on whom an attack can be tried at all."""
-        if attack.goal is Goal.ATTRIBUTE:
+        if attack.goal is Goal.ATTRIBUTE and attack.about_matched:
             return self.beliefs.matched
         return np.ones(self.beliefs.targets, dtype=np.bool_)
 
@@ -53,7 +53,7 @@ class Side:
 
 
 def trial(
-    attack: Attack, side: Side, release: Release, link: Link, column: str | None, seed: int
+    attack: Attack, side: Side, release: Release, link: Link | None, column: str | None, seed: int
 ) -> list[Figure] | NotApplicable:
     """Runs an attack on a side and scores it."""
     truth = side.truth(column)

@@ -22,6 +22,10 @@ _STANCES = ("prosecutor", "journalist", "marketer")
 _PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders"}
 
 
+FEW_ATTEMPTS = 30
+"""Fewer attempts than this say little about how strong an attack is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Excess:
     """How much of what the reference gets wrong the attack gets right: (value - reference)/(1 - reference).
@@ -228,10 +232,11 @@ def groups(rows: Sequence[Risk]) -> list[tuple[str, str | None]]:
 
 
 def strongest_success(record: AuditRecord) -> tuple[Risk, Excess] | None:
-    """The `success` with the largest excess, over all attacks that disclose, adversaries and links."""
+    """The `success` with the largest excess, over all attacks that disclose, adversaries and links; one of a few attempts
+    only where there is no other, so that three lucky guesses do not outdo thousands."""
     rows = [r for r in figures(record) if r.measure == "success" and r.attack not in HARMS]
     pairs = [(r, e) for r in rows if (e := excess_of(r)) is not None]
-    return max(pairs, key=lambda pair: pair[1].value, default=None)
+    return max(pairs, key=lambda pair: ((pair[0].n or 0) >= FEW_ATTEMPTS, pair[1].value), default=None)
 
 
 def strongest_value(record: AuditRecord) -> Risk | None:

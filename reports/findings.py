@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, Risk
 from reports.figures import (
     COUNTS,
+    FEW_ATTEMPTS,
     Excess,
     excess_of,
     figures,
@@ -40,6 +41,9 @@ _LEAD = {
     "proximity": ("success", "above", "mean", "max"),
     "divergence": ("top", "mean", "above"),
     "membership": ("auc", "advantage", "tpr_at_fpr_0.01"),
+    "shadow-membership": ("auc", "advantage"),
+    "special-uniques": ("at_risk", "max", "mean"),
+    "uniqueness": ("reidentified", "weighted_max"),
 }
 _RATE = {
     "linking": ("success", "mean"),
@@ -267,6 +271,8 @@ def _strength(lead: Risk, rate: Risk) -> float:
     if rate.measure == "auc":
         return 2 * value_of(rate) - 1  # from a coin to certainty
     strength = excess.value if excess is not None else value_of(rate) - (held.value if held is not None else 0.0)
+    if 1 < (rate.n or 0) < FEW_ATTEMPTS and excess is not None and excess.low is not None:
+        strength = excess.low  # three lucky guesses are not a strong attack
     return strength if rate.measure not in COUNTS and rate.measure != "m" else 0.0
 
 
@@ -335,7 +341,8 @@ def _other_adversaries(rows: Sequence[Risk], lead: str) -> list[str]:
 
 
 def gaps(record: AuditRecord) -> list[Gap]:
-    """The figures that are not there, one entry for each attack, column, status and reason."""
+    """The figures that are not there, one entry for each attack, column, status and reason; attacks that lack the same for
+    the same reason share one."""
     gathered: dict[tuple[str, str | None, str, str], list[Risk]] = {}
     for risk in record.risks:
         if risk.status != OK or finite(risk.value) is None:
@@ -343,15 +350,14 @@ def gaps(record: AuditRecord) -> list[Gap]:
             gathered.setdefault((risk.attack, risk.sensitive, status, risk.reason or "no reason given"), []).append(
                 risk
             )
-    made = []
+    alike: dict[tuple[str, str, str, str], list[str]] = {}
     for (attack, sensitive, status, reason), rows in gathered.items():
         links = sorted({r.link for r in rows if r.link is not None}, key=lambda link: (link_rank(link), link))
         measures = list(dict.fromkeys(spoken(r.measure) for r in rows))
-        what = clean(attack, 60) + (f", {spoken(sensitive)}" if sensitive else "")
-        if len(measures) <= 3:
-            what += f": {words(measures)}"
+        whose = clean(attack, 60) + (f", {spoken(sensitive)}" if sensitive else "")
+        what = f": {words(measures)}" if len(measures) <= 3 else ""
         if links:
             what += f" (link {words([clean(link, 40) for link in links])})"
         label = "did not converge" if status == NOT_CONVERGED else status.replace("_", " ")
-        made.append(Gap(what, label, clean(reason, 400)))
-    return made
+        alike.setdefault((what, label, clean(reason, 400), whose if sensitive else ""), []).append(whose)
+    return [Gap(words(whose, len(whose)) + what, label, reason) for (what, label, reason, _), whose in alike.items()]

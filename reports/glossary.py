@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+SWEEP = "Each figure is the mean over a few sets of so many known attributes, which grow along random orders."
+
 COLUMNS: tuple[tuple[str, str], ...] = (
     ("value", "What the attack reached, measured against the truth. Counts are written “34 of 100”."),
     ("interval", "The 95 % interval of a rate, in brackets: what chance alone could have made of it."),
@@ -39,6 +41,12 @@ MEASURES: tuple[tuple[str, str, str], ...] = (
     ("linking", "at_risk", "How many people are linked with a probability above the threshold."),
     ("linking", "success", "Share of links that were right, ties split."),
     ("linking", "class_found", "Share of people whose true class got the most belief."),
+    ("record-linkage", "success", "Share of people whose nearest published record is their own, ties split."),
+    (
+        "record-linkage",
+        "rank_interval",
+        "Share of true numbers that lie within the given percentage of ranks of the number published for them.",
+    ),
     ("homogeneity", "certain", "How many people can be given one value with certainty."),
     ("homogeneity", "above", "How many people can be given one value with a confidence above τ."),
     ("homogeneity", "success", "Share of people for whom the most likely value is the true one."),

@@ -7,6 +7,7 @@ and jinja2 escapes every text. Only the drawings are put in as they are: `svg` e
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from reports import charts, glossary
 from reports.charts import Axes
 from reports.figures import one_person
 from reports.findings import findings, gaps
+from reports.lines import lines
 from reports.pictures import ROWS, class_sizes, frontier, histograms, panels, roc
 from reports.summary import adversary_lines, bottom_line, briefs
+from reports.sweeps import Sweep, sweep_table, sweeps
 from reports.tables import (
     compact_risks,
     inputs_table,
@@ -73,6 +76,7 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "findings": [] if several else [f for record in run.records for f in findings(record)],
         "more": number(len(run.records) - len(shown)) if several and len(shown) < len(run.records) else "",
         "bottom_line": bottom_line(run),
+        "sweeps": _sweeps(run),
         "overview": overview(run) if several else None,
         "frontier": _frontier(run) if several else None,
         "attacks_picture": _attacks_picture(run),
@@ -88,6 +92,20 @@ def _page(run: RunRecord) -> dict[str, Any]:
 def _both(draw: Callable[[int, str], str], name: str) -> str:
     """The picture drawn twice, for wide and for narrow pages; the style sheet hides one."""
     return f'<div class="wide">{draw(WIDE, f"{name}-w")}</div><div class="narrow">{draw(NARROW, f"{name}-n")}</div>'
+
+
+def _sweeps(run: RunRecord) -> list[dict[str, Any]]:
+    """The curves of a sweep, each as a picture and a table."""
+    made = []
+    for place, found in enumerate(sweeps(run)):
+        axes = Axes(f"known attributes, of {found.of}", found.measure)
+        picture = _both(partial(_lines, found, axes), f"sweep-{place}")
+        made.append({"title": found.title, "picture": picture, "table": sweep_table(found), "measure": found.measure})
+    return made
+
+
+def _lines(found: Sweep, axes: Axes, width: int, name: str) -> str:
+    return lines(found, axes, name, width)
 
 
 def _frontier(run: RunRecord) -> dict[str, Any] | None:

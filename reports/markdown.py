@@ -12,6 +12,7 @@ from auditor.model.record import AuditRecord, RunRecord
 from reports import glossary
 from reports.findings import Finding, findings, gaps
 from reports.summary import adversary_lines, bottom_line, briefs
+from reports.sweeps import sweep_table, sweeps
 from reports.tables import (
     Table,
     inputs_table,
@@ -41,6 +42,9 @@ def render_markdown(run: RunRecord) -> str:
         _list(markdown(line) for line in found.lines),
     ]
     parts += [markdown(line) for line in adversary_lines(run)]
+    for one in sweeps(run):
+        title = f"## {markdown(one.title)}: {one.measure} by known attributes (of {one.of})"
+        parts += [title, markdown(glossary.SWEEP), _table(sweep_table(one))]
     if len(run.records) == 1:
         parts += ["## Findings", _findings(findings(run.records[0]))]
     elif run.records:

@@ -18,10 +18,10 @@ def about_one(risk: Risk) -> str | None:
     value = finite(risk.value) or 0.0
     column = spoken(risk.sensitive) if risk.sensitive else "sensitive value"
     match risk.attack, risk.measure:
-        case ("linking", "max" | "mean" | "success"):
+        case ("linking" | "record-linkage", "max" | "mean" | "success"):
             sure = "certainty" if value == 1 else f"probability {probability(value)}"
             return f"This adversary links the person to their own record with {sure}."
-        case ("linking", "class_found"):
+        case ("linking" | "record-linkage", "class_found"):
             return f"The person's class is {'found' if value > 0 else 'not found'}."
         case ("homogeneity" | "proximity", "success"):
             return _belief(risk, column, value)

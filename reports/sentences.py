@@ -211,6 +211,16 @@ def _linking_success(risk: Risk, by: str) -> str:
     return f"{_attacker(by)} points at the right record for {_share(risk)}."
 
 
+def _nearest_success(risk: Risk, by: str) -> str:
+    return f"{_attacker(by)} takes the nearest record, and it is the right one for {_share(risk)}."
+
+
+def _rank_interval(risk: Risk, by: str) -> str:
+    reach = number(finite(risk.params.get("percent")) or 0.0)
+    right = percent(value_of(risk))
+    return f"{_attacker(by)} has {right} of the true numbers within {reach} % of the ranks of the published ones."
+
+
 def _linking_class_found(risk: Risk, by: str) -> str:
     people = _of(risk) if is_count(risk) else _share(risk)
     people = people[:1].lower() + people[1:]
@@ -329,6 +339,38 @@ def _fakes(risk: Risk, by: str) -> str:
     return f"{_of(risk, 'made-up people')} match the release as if they were in it{by and f', seen{by}'}."
 
 
+_MEANS = {
+    "background": "Knowing some facts about people and their acquaintances, {who} names the right {column} for {share}.",
+    "intersection": "Comparing this release with another one, {who} names the right {column} for {share}.",
+    "skewness": "Going by what is more common here than at large, {who} names the right {column} for {share}.",
+    "similarity": "{Who} names the right group of similar values of the {column} for {share}.",
+    "alias": "Decoding the aliases, {who} names the right {column} for {share}.",
+    "degrade": "Decoding the graded numbers, {who} names the exact {column} for {share}.",
+    "definetti": "Learning from the release which values go with whom, {who} names the right {column} for {share}.",
+    "inference": "With a model trained on the release, {who} predicts the right {column} for {share}.",
+    "minimality": "Knowing that no more was generalised than needed, {who} names the right {column} for {share}.",
+    "downcoding": "Knowing that labels are the narrowest possible, {who} describes people more finely than the release "
+    "does: right in {rate} of {n} cases{span}.",
+    "singling-out": "{Who} describes people so that {rate} of {n} descriptions{span} fit exactly one person in the data.",
+}
+"""How the attacks that claim something by a way of their own say how often they are right."""
+
+
+def _means_success(risk: Risk, by: str) -> str:
+    attacker = _attacker(by)
+    share = _share(risk)
+    _, _, limits = share.partition(" (")
+    return _MEANS[risk.attack].format(
+        who=attacker[:1].lower() + attacker[1:],
+        Who=attacker,
+        column=_column(risk),
+        share=share,
+        rate=percent(value_of(risk)),
+        n=number(risk.n),
+        span=f" ({limits}" if limits else "",
+    )
+
+
 def _other_success(risk: Risk, by: str) -> str:
     about = f" at the {_column(risk)}" if risk.sensitive else ""
     return f"The {clean(risk.attack, 60)} attack{about} is right for {_share(risk)}{by and f', made{by}'}."
@@ -347,6 +389,12 @@ _SENTENCES: dict[tuple[str, str], Callable[[Risk, str], str]] = {
     ("linking", "at_risk"): _linking_at_risk,
     ("linking", "success"): _linking_success,
     ("linking", "class_found"): _linking_class_found,
+    ("record-linkage", "max"): _linking_max,
+    ("record-linkage", "mean"): _linking_mean,
+    ("record-linkage", "at_risk"): _linking_at_risk,
+    ("record-linkage", "success"): _nearest_success,
+    ("record-linkage", "class_found"): _linking_class_found,
+    ("record-linkage", "rank_interval"): _rank_interval,
     ("homogeneity", "certain"): _certain,
     ("homogeneity", "above"): _homogeneity_above,
     ("homogeneity", "success"): _homogeneity_success,
@@ -359,6 +407,11 @@ _SENTENCES: dict[tuple[str, str], Callable[[Risk, str], str]] = {
     ("divergence", "mean"): _divergence_mean,
     ("divergence", "above"): _divergence_above,
     ("divergence", "top"): _divergence_top,
+    **{(attack, "success"): _means_success for attack in _MEANS},
+    **{(attack, "certain"): _certain for attack in _MEANS},
+    **{(attack, "above"): _homogeneity_above for attack in _MEANS},
+    ("shadow-membership", "auc"): _auc,
+    ("shadow-membership", "advantage"): _advantage,
     ("membership", "auc"): _auc,
     ("membership", "advantage"): _advantage,
     ("membership", "tpr_at_fpr_0.01"): _tpr,

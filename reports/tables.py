@@ -322,6 +322,7 @@ def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
         ("method", _method(record)),
         ("rows", number(release.rows)),
         ("suppressed rows", f"{number(release.suppressed_rows)} ({clean(release.suppression)})"),
+        *([("deleted rows", number(release.left_out_rows))] if release.left_out_rows else []),
         ("classes", number(release.classes)),
         ("smallest class (k)", number(release.k)),
         ("quasi-identifiers", ", ".join(clean(q, 60) for q in release.quasi)),

@@ -1,7 +1,8 @@
 """The run as text for a terminal of 80 to 120 columns.
 
 One release: the risk figures, grouped by attack, column and adversary so that the rows stay narrow (of membership the
-areas and successes only). Several: the overview and the best findings of each; the rest is for the other renderers.
+areas and successes only). Several: the overview and the best findings of each; the rest is for the other renderers. Of a
+sweep only its curves, as tables.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from itertools import groupby
 from tabulate import tabulate
 
 from auditor.model.record import AuditRecord, Risk, RunRecord
+from reports import glossary
 from reports.findings import Finding, findings, gaps
 from reports.summary import Brief, adversary_lines, bottom_line, briefs
+from reports.sweeps import is_sweep, sweep_table, sweeps
 from reports.tables import (
     Table,
     compact_risks,
@@ -37,13 +40,24 @@ _SPARE = ("best other link", "excess", "guessed")  # endings of the headings tha
 def render_terminal(run: RunRecord, width: int = 100) -> str:
     """The run as text, at most `width` columns wide where its names allow it."""
     parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(run, width)]
-    if len(run.records) == 1:
+    if is_sweep(run):
+        parts.extend(_sweeps(run, width))
+    elif len(run.records) == 1:
         parts.extend(_release(run.records[0], width))
     elif run.records:
         parts.append(_several(run, width))
     tools = tool_text([run.tool])
     parts.append(_wrap(f"Seed {run.seed}" + (f"; {tools}" if tools else ""), width))
     return "\n\n".join(part for part in parts if part).replace(THIN, " ") + "\n"
+
+
+def _sweeps(run: RunRecord, width: int) -> list[str]:
+    """The curves of a sweep as tables; all other figures are in the record."""
+    parts = [_wrap(f"{glossary.SWEEP} Brackets are 95 % intervals.", width)]
+    for found in sweeps(run):
+        title = f"{found.title}: {found.measure} by known attributes (of {found.of})"
+        parts.append(_section(title, _fitted(sweep_table(found), width), width))
+    return parts
 
 
 def _title(text: str, rule: str, width: int) -> str:
@@ -94,6 +108,7 @@ def _release(record: AuditRecord, width: int) -> list[str]:
     facts = [
         f"{number(release.rows)} rows",
         f"{number(release.suppressed_rows)} suppressed",
+        *([f"{number(release.left_out_rows)} deleted"] if release.left_out_rows else []),
         f"{number(release.classes)} classes",
         f"k = {number(release.k)}",
     ]

@@ -4,22 +4,26 @@
 - the *journalist* wants to expose any one person, and does not know who is in the release; a register tells who could be;
 - the *marketer* wants to identify as many people as possible, likewise with a register.
 
-The prosecutor runs every attack; the other two are about identity (El Emam's three risks).
+The prosecutor runs every attack; the other two are about identity (El Emam's three risks). What else they know can be
+combined freely; `simulators.py` draws it, and an adversary knows how often it is wrong.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-
-import numpy as np
-from numpy.typing import NDArray
+from math import comb
+from typing import Any
 
 from attacks.base import Goal
 from auditor.model.errors import UsageError
-from auditor.model.knowledge import Knowledge, Register
-from auditor.model.table import Table
+from auditor.model.knowledge import Error
+from auditor.model.schema import Schema, Type
+from auditor.model.seeding import stage
+
+MOST_SUBSETS = 256
 
 
 class Stance(StrEnum):
@@ -28,6 +32,14 @@ class Stance(StrEnum):
     PROSECUTOR = "prosecutor"
     JOURNALIST = "journalist"
     MARKETER = "marketer"
+
+
+class MechanismKnown(StrEnum):
+    """What is known of how the release was made."""
+
+    NONE = "none"
+    NAME = "name"
+    PARAMETERS = "parameters"
 
 
 _AIMS = {
@@ -39,16 +51,46 @@ _AIMS = {
 
 @dataclass(frozen=True, slots=True)
 class Adversary:
-    """Somebody who attacks. `knows` are the quasi-identifiers known of each target; None means all."""
+    """Somebody who attacks.
+
+    - `knows`: the quasi-identifiers known of each target; a number stands for so many, drawn at random; None for all;
+    - `subsets`: in place of `knows`: every set of so many quasi-identifiers, each an adversary of its own;
+    - `noise`: by column, how far a known number (or step of an ordinal) may be off;
+    - `stale`: by column, how often the known value is an outdated one;
+    - `missing`: how often a value is not known, of every column or by column;
+    - `coverage`: the share of the population that their register holds;
+    - `not_values`: how many values of each sensitive column (but numbers) each target is known not to have;
+    - `acquaintances`: how many people of the release they know with their sensitive values: a number, or a share below 1;
+    - `own_value`: whether the target's sensitive values are known (then only the record and membership are sought);
+    - `mechanism`: what they know of how the release was made;
+    - `sample`: the share of the outsiders whom they have, with all columns, to learn from;
+    - `earlier`: other releases they have, by name.
+    """
 
     stance: Stance = Stance.PROSECUTOR
     name: str = "prosecutor"
-    knows: tuple[str, ...] | None = None
+    knows: tuple[str, ...] | int | None = None
+    subsets: int | None = None
+    noise: Mapping[str, float] = field(default_factory=dict)
+    stale: Mapping[str, float] = field(default_factory=dict)
+    missing: float | Mapping[str, float] = 0.0
+    coverage: float = 1.0
+    not_values: int = 0
+    acquaintances: float = 0
+    own_value: bool = False
+    mechanism: MechanismKnown = MechanismKnown.NONE
+    sample: float = 0.0
+    earlier: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        faults = knowledge_faults({f.name: getattr(self, f.name) for f in fields(self) if f.name in SETTINGS})
+        if faults:
+            raise UsageError(f"adversary {self.name!r}: " + " ".join(faults))
 
     @property
     def aims(self) -> tuple[Goal, ...]:
         """What this adversary is after."""
-        return _AIMS[self.stance]
+        return tuple(goal for goal in _AIMS[self.stance] if goal is not Goal.ATTRIBUTE or not self.own_value)
 
     @property
     def sure_of_membership(self) -> bool:
@@ -56,53 +98,191 @@ class Adversary:
         return self.stance is Stance.PROSECUTOR
 
     def columns(self, quasi: Sequence[str]) -> tuple[str, ...]:
-        """The known columns, checked against the quasi-identifiers."""
+        """The known quasi-identifiers, once they are settled."""
         if self.knows is None:
             return tuple(quasi)
-        unknown = [c for c in self.knows if c not in quasi]
-        if unknown:
-            raise UsageError(
-                f"adversary {self.name!r}: knows must name quasi-identifiers. Got {unknown[0]!r}; "
-                f"there are: {', '.join(quasi)}."
-            )
+        if isinstance(self.knows, int):
+            raise TypeError("Which columns are known must be settled first.")
         return self.knows
 
-    def sentence(self, quasi: Sequence[str], register: int | None) -> str:
-        """The adversary in one sentence."""
-        names = [c.replace("_", " ") for c in self.columns(quasi)]
-        known = " and ".join(([", ".join(names[:-1])] if names[:-1] else []) + names[-1:]) or "nothing"
-        who = {
-            Stance.PROSECUTOR: f"knows that a person is in the release, and that person's {known}",
-            Stance.JOURNALIST: f"wants to expose any one person and knows people's {known}, but not who is in the release",
-            Stance.MARKETER: f"wants to identify as many as possible and knows their {known}, but not who is in the release",
-        }[self.stance]
-        size = f"{register:,}".replace(",", " ") if register else ""
-        source = f", and has a population register of {size} people" if register else ""
-        return f"The {self.name} {who}{source}."
+    def unknown_share(self, column: str) -> float:
+        """How often the value of a column is not known."""
+        return self.missing.get(column, 0.0) if isinstance(self.missing, Mapping) else float(self.missing)
 
-    def knowledge(
-        self,
-        people: Table,
-        rows: NDArray[np.int64],
-        register: Register | None,
-        priors: Mapping[str, NDArray[np.float64]],
-        released: int,
-    ) -> Knowledge:
-        """What this adversary knows of some people of a table. Without a register the share of people at large who are in
-        the release is not known, and taken as one half."""
-        columns = tuple(c for c in self.columns(people.schema.quasi) if c in people.codes)
-        membership = None
-        if not self.sure_of_membership:
-            membership = 0.5 if register is None else min(released / register.people, 1.0)
-        return Knowledge(
-            columns, people.matrix(columns)[rows], None, register, priors, membership, self.stance is Stance.JOURNALIST
+    def errors(self, columns: Sequence[str]) -> dict[str, Error]:
+        """How the known values of some columns may be wrong."""
+        made = {c: Error(float(self.noise.get(c, 0.0)), float(self.stale.get(c, 0.0))) for c in columns}
+        return {c: error for c, error in made.items() if error.spread > 0 or error.stale > 0}
+
+    def settled(self, schema: Schema, seed: int) -> tuple[Adversary, ...]:
+        """This adversary with known columns by name, checked against a schema; as many as there are `subsets`."""
+        quasi = schema.quasi
+        faults = self._faults(schema)
+        if faults:
+            raise UsageError("\n".join(f"adversary {self.name!r}: {fault}" for fault in faults))
+        if self.subsets is not None:
+            chosen = itertools.combinations(quasi, self.subsets)
+            named = ((f"{self.name} ({', '.join(columns)})", columns) for columns in chosen)
+            return tuple(replace(self, name=name, knows=columns, subsets=None) for name, columns in named)
+        if isinstance(self.knows, int):
+            drawn = stage(seed, "knows", self.name).choice(len(quasi), self.knows, replace=False)
+            return (replace(self, knows=tuple(quasi[i] for i in sorted(drawn.tolist()))),)
+        return (self,)
+
+    def _faults(self, schema: Schema) -> list[str]:
+        quasi, there = schema.quasi, f"there are: {', '.join(schema.quasi)}."
+        faults = []
+        named = {
+            "knows": self.knows if isinstance(self.knows, tuple) else (),
+            "noise": tuple(self.noise),
+            "stale": tuple(self.stale),
+            "missing": tuple(self.missing) if isinstance(self.missing, Mapping) else (),
+        }
+        for key, columns in named.items():
+            unknown = [c for c in columns if c not in quasi]
+            faults += [f"{key} must name quasi-identifiers. Got {c!r}; {there}" for c in unknown]
+        for key, count in (("knows", self.knows), ("subsets", self.subsets)):
+            if isinstance(count, int) and count > len(quasi):
+                faults.append(f"{key} must be at most the number of quasi-identifiers. Got {count}; {there}")
+        if self.subsets is not None and comb(len(quasi), self.subsets) > MOST_SUBSETS:
+            faults.append(
+                f"subsets = {self.subsets} of {len(quasi)} quasi-identifiers makes {comb(len(quasi), self.subsets)} "
+                f"adversaries; at most {MOST_SUBSETS} may be made. Draw some with knows = {self.subsets}."
+            )
+        for column in (c for c in self.noise if c in quasi):
+            kind = schema.columns[column].type
+            if kind not in (Type.NUMERIC, Type.ORDINAL):
+                faults.append(f"noise: {column} must be numeric or ordinal to be off by a number. Use stale for it.")
+            elif kind is Type.ORDINAL and not float(self.noise[column]).is_integer():
+                faults.append(f"noise: {column} is off by whole steps. Got {self.noise[column]!r}.")
+        return faults
+
+    def sentence(self, quasi: Sequence[str], register: int | None, known: str | None = None) -> str:
+        """The adversary in one sentence; `register` is how many people there are at large, where that is known, and `known`
+        says what is known of people in place of the columns."""
+        known = known or _listed([self._column(c) for c in self.columns(quasi)])
+        if self.own_value:
+            known += ", and their sensitive values" if known else "sensitive values"
+        whose = {Stance.PROSECUTOR: "that person's", Stance.JOURNALIST: "people's", Stance.MARKETER: "their"}[
+            self.stance
+        ]
+        about = {Stance.PROSECUTOR: "that person", Stance.JOURNALIST: "people", Stance.MARKETER: "them"}[self.stance]
+        known = f"{whose} {known}" if known else f"nothing about {about}"
+        who = {
+            Stance.PROSECUTOR: f"knows that a person is in the release, and {known}",
+            Stance.JOURNALIST: f"wants to expose any one person and knows {known}, but not who is in the release",
+            Stance.MARKETER: f"wants to identify as many as possible and knows {known}, but not who is in the release",
+        }[self.stance]
+        more = self._more(register)
+        return f"The {self.name} {who}{''.join(f', {clause}' for clause in more[:-1])}" + (
+            f", and {more[-1]}." if more else "."
         )
 
+    def _column(self, column: str) -> str:
+        doubts = []
+        if self.noise.get(column):
+            doubts.append(f"give or take {self.noise[column]:g}")
+        if self.stale.get(column):
+            doubts.append(f"out of date in {_percent(self.stale[column])} of cases")
+        if self.unknown_share(column):
+            doubts.append(f"not known in {_percent(self.unknown_share(column))} of cases")
+        name = column.replace("_", " ")
+        return f"{name} ({', '.join(doubts)})" if doubts else name
 
-def register_of(population: Table) -> Register:
-    """The register that a population table is: its quasi-identifiers."""
-    quasi = [c for c in population.schema.quasi if c in population.codes]
-    return Register({c: population.codes[c] for c in quasi}, population.rows)
+    def _more(self, register: int | None) -> list[str]:
+        """What else is known, each as a clause."""
+        said = []
+        if self.not_values:
+            values = "value" if self.not_values == 1 else "values"
+            said.append(f"knows {self.not_values} {values} of every sensitive column that each person does not have")
+        if self.acquaintances:
+            share = self.acquaintances < 1
+            people = f"{_percent(self.acquaintances)} of the people" if share else f"{int(self.acquaintances)} people"
+            said.append(f"knows {people} in the release with their sensitive values")
+        if self.mechanism is not MechanismKnown.NONE:
+            settings = " and with which settings" if self.mechanism is MechanismKnown.PARAMETERS else ""
+            said.append(f"knows by which method{settings} the release was made")
+        if self.earlier:
+            other = "another release" if len(self.earlier) == 1 else f"{len(self.earlier)} other releases"
+            said.append(f"has {other} about the same people ({', '.join(self.earlier)})")
+        if register and self.sample:
+            said.append(f"has all values of {_percent(self.sample)} of the people who are not in the release")
+        if register:
+            size = f"{register:,}".replace(",", " ")
+            covers = (
+                f"that holds {_percent(self.coverage)} of {size} people" if self.coverage < 1 else f"of {size} people"
+            )
+            said.append(f"has a population register {covers}")
+        return said
+
+
+SETTINGS = tuple(f.name for f in fields(Adversary) if f.name not in ("stance", "name"))
+"""What an adversary may be given to know, by the names that scenario files use."""
+
+
+def knowledge_faults(settings: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the settings of an adversary, whatever the schema: each fault a sentence."""
+    faults = []
+    if settings.get("knows") is not None and settings.get("subsets") is not None:
+        faults.append("give either knows or subsets.")
+    for key, value in settings.items():
+        good, wanted = _CHECKS[key]
+        if value is not None and not good(value):
+            faults.append(f"{key} must be {wanted}. Got {value!r}.")
+    return faults
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any, least: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _by_column(value: Any, good: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(k, str) and good(v) for k, v in value.items())
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(v, str) and v for v in value)
+
+
+_CHECKS: Mapping[str, tuple[Any, str]] = {
+    "knows": (lambda v: _are_names(v) or _is_count(v), "a list of column names, or how many to draw at random"),
+    "subsets": (_is_count, "a whole number of columns"),
+    "noise": (
+        lambda v: _by_column(v, lambda x: _is_number(x) and x >= 0),
+        "how far each column may be off, such as { age = 1 }",
+    ),
+    "stale": (lambda v: _by_column(v, _is_share), "a probability for each column, such as { postcode = 0.1 }"),
+    "missing": (
+        lambda v: _is_share(v) or _by_column(v, _is_share),
+        "a probability, or one for each column, such as { postcode = 0.2 }",
+    ),
+    "coverage": (lambda v: _is_share(v) and v > 0, "above 0 and at most 1"),
+    "not_values": (_is_count, "a whole number of values"),
+    "acquaintances": (
+        lambda v: _is_count(v) or (_is_number(v) and (0 <= v < 1 or float(v).is_integer())),
+        "a number of people, or a share of them below 1",
+    ),
+    "own_value": (lambda v: isinstance(v, bool), "true or false"),
+    "mechanism": (lambda v: v in list(MechanismKnown), f"one of {', '.join(MechanismKnown)}"),
+    "sample": (_is_share, "a share from 0 to 1"),
+    "earlier": (_are_names, "a list of releases of the run, or files"),
+}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(([", ".join(names[:-1])] if names[:-1] else []) + list(names[-1:]))
 
 
 PROSECUTOR = Adversary()

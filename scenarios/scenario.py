@@ -12,6 +12,8 @@
     [[adversary]]
     name = "prosecutor"      # prosecutor, journalist, marketer; or any name with kind = one of these
     knows = ["birth_year", "sex", "postcode"]
+    noise = { birth_year = 1 }         # and more that is known or may be wrong: docs/scenario.md
+    stale = { postcode = 0.1 }
 
     [attacks]
     run = ["linking", "homogeneity"]
@@ -40,7 +42,7 @@ from anonymizers import ANONYMIZERS, Anonymizer
 from attacks import ATTACKS
 from auditor.model.errors import ScenarioError, UsageError
 from auditor.posterior.links import Link
-from scenarios.adversaries import Adversary, Stance
+from scenarios.adversaries import SETTINGS, Adversary, MechanismKnown, Stance, knowledge_faults
 
 DATA_SOURCES = ("town",)
 _CLOSE = 0.75
@@ -71,7 +73,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A red-team run. `policy` is a name or a file; None in `attacks` and `links` means all that apply."""
+    """A red-team run. `policy` is a name or a file; None in `attacks` and `links` means all that apply; `folder` is where
+    its files are."""
 
     name: str
     data: Data
@@ -82,6 +85,14 @@ class Scenario:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     policy: str | None = None
     seed: int | None = None
+    folder: Path = Path()
+
+    @property
+    def earlier(self) -> dict[str, Path]:
+        """The files of other releases that some adversary has, by the names they are given."""
+        names = {plan.name for plan in self.releases}
+        wanted = [name for adversary in self.adversaries or () for name in adversary.earlier if name not in names]
+        return {name: self.folder / name for name in wanted}
 
 
 def builtin_scenarios() -> dict[str, Path]:
@@ -115,6 +126,10 @@ def _entry(word: str, number: int, name: Any) -> str:
     return f"[[{word}]] {number}" + (f" ({name})" if isinstance(name, str) and name else "")
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
 class _Reader:
     """Reads one file, collecting its faults."""
 
@@ -122,6 +137,7 @@ class _Reader:
         self.title, self.where, self.folder = title, where, folder
         self.faults: list[str] = []
         self.own_files = False
+        self.releases: list[str] = []
 
     def scenario(self, data: Mapping[str, Any]) -> Scenario:
         self._known(data, ("data", "release", "adversary", "attacks", "policy"), "")
@@ -131,7 +147,9 @@ class _Reader:
         ]
         if not data.get("release"):
             self.faults.append(f"{self.where}: [[release]] must be there at least once.")
+        self.releases = [plan.name for plan in releases]
         adversaries = [self._adversary(entry, n) for n, entry in enumerate(self._list(data, "adversary"), 1)]
+        self._own_names([a.name for a in adversaries if a is not None])
         run, links, settings = self._attacks(self._table(data.get("attacks", {}), "[attacks]"))
         policy = self._table(data.get("policy", {}), "[policy]")
         self._known(policy, ("use",), "[policy]")
@@ -145,14 +163,11 @@ class _Reader:
         if self.faults:
             raise ScenarioError.of(self.faults)
         people = tuple(a for a in adversaries if a is not None) or None
-        return Scenario(self.title, source, tuple(releases), people, run, links, settings, use, seed)
+        return Scenario(self.title, source, tuple(releases), people, run, links, settings, use, seed, self.folder)
 
     def _known(self, data: Mapping[str, Any], allowed: tuple[str, ...], part: str) -> None:
         for key in data:
             if key not in allowed:
-                if key == "noise":
-                    self.faults.append(f"{self._place(part)}: noise is not supported yet.")
-                    continue
                 near = difflib.get_close_matches(key, allowed, n=1, cutoff=_CLOSE)
                 hint = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
                 self.faults.append(f"{self._place(part)}: unknown key {key!r}. {hint}")
@@ -259,10 +274,13 @@ class _Reader:
 
     def _adversary(self, entry: Mapping[str, Any], number: int) -> Adversary | None:
         part = _entry("adversary", number, entry.get("name"))
-        self._known(entry, ("name", "kind", "knows"), part)
+        self._known(entry, ("name", "kind", *SETTINGS), part)
         name = str(entry.get("name", entry.get("kind", "")))
         kind = entry.get("kind", name)
-        knows = entry.get("knows")
+        settings = {key: value for key, value in entry.items() if key in SETTINGS}
+        if settings.get("knows") == "all":
+            del settings["knows"]
+        faults = [f"{self._place(part)}: {fault}" for fault in knowledge_faults(settings)]
         if kind not in list(Stance):
             stances = ", ".join(Stance)
             if "kind" in entry:
@@ -271,12 +289,27 @@ class _Reader:
                 fault = f"an adversary with a name of its own needs kind = one of {stances}."
             else:
                 fault = f"name must be one of {stances}; or give a name of your own and kind."
-            self.faults.append(f"{self._place(part)}: {fault}")
+            faults.append(f"{self._place(part)}: {fault}")
+        if faults:
+            self.faults += faults
             return None
-        if knows is not None and not (isinstance(knows, list) and all(isinstance(k, str) for k in knows)):
-            self.faults.append(f"{self._place(part)}: knows must be a list of column names. Got {knows!r}.")
-            return None
-        return Adversary(Stance(kind), name, None if knows is None else tuple(knows))
+        settings.update({key: tuple(settings[key]) for key in ("knows", "earlier") if _is_list(settings.get(key))})
+        if "mechanism" in settings:
+            settings["mechanism"] = MechanismKnown(settings["mechanism"])
+        for other in settings.get("earlier", ()):
+            if other not in self.releases and not (self.folder / other).exists():
+                self.faults.append(
+                    f"{self._place(part)}, earlier: {other!r} is no release of the run, nor a file beside the scenario. "
+                    f"Releases are: {', '.join(self.releases)}."
+                )
+        return Adversary(Stance(kind), name, **settings)
+
+    def _own_names(self, names: list[str]) -> None:
+        """Figures are told apart by the adversary's name."""
+        for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+            self.faults.append(
+                f"{self._place('[[adversary]]')}: {name!r} stands more than once. Give each a name of its own, and kind."
+            )
 
     def _attacks(
         self, data: Mapping[str, Any]

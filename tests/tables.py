@@ -50,6 +50,8 @@ VALUES = {
     "disease": ["flu", "asthma", "ulcer", "gastritis"],
     "job": ["cook", "judge", "nurse"],
 }
+COVERING = tuple(link for link in Link if link is not Link.DISTANCE)
+"""The link models that match labels: those of `Posterior`."""
 QUASI = ("age", "grade", "zip", "city")
 SENSITIVE = ("income", "disease", "job")
 BLOCKS = {

@@ -20,7 +20,7 @@ from attacks.base import Attack, Goal, NotApplicable, View
 from auditor.auditing import Options, audit
 from auditor.model.record import Risk
 from auditor.posterior.links import Link
-from tests.tables import beliefs_of, by_hand
+from tests.tables import COVERING, beliefs_of, by_hand
 
 HOSPITAL = Path(attacks.__file__).parents[1] / "scenarios" / "data" / "hospital"
 ROWS = {"Barbie": 1, "Girija": 6}
@@ -32,8 +32,14 @@ every_attack = pytest.mark.parametrize("attack", ATTACKS.builtin, ids=lambda att
 
 
 def test_every_module_is_in_the_registry() -> None:
-    modules = {m.name for m in pkgutil.iter_modules(attacks.__path__)} - {"base", "claims"}
-    assert modules == {attack.name for attack in ATTACKS.builtin}
+    modules = {m.name for m in pkgutil.iter_modules(attacks.__path__)} - {
+        "base",
+        "claims",
+        "learning",
+        "narrowest",
+        "worlds",
+    }
+    assert modules == {attack.name.replace("-", "_") for attack in ATTACKS.builtin}
     assert modules == {attack.__module__.removeprefix("attacks.") for attack in ATTACKS.builtin}
 
 
@@ -104,7 +110,7 @@ def test_table_1_barbie_is_linked_to_stomach_cancer() -> None:
     assert certain.detail["claim"] == ["Stomach Cancer"]
 
 
-@pytest.mark.parametrize("link", list(Link))
+@pytest.mark.parametrize("link", COVERING)
 def test_table_3_girija_has_bronchitis_for_sure(link: Link) -> None:
     found = risks("table3", "Girija", link)
     assert found["homogeneity", "disease", "certain", None].value == 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anonymizers.caat import Ties, cluster, depths
 from anonymizers.kmember import k_member
 from anonymizers.loukides_shao import grow_alike
-from anonymizers.shared.distance import LARGEST_UNIT, Space
+from anonymizers.shared.distance import LARGEST_UNIT, Space, largest_unit
 from auditor.measure.classes import class_facts
 from auditor.measure.utility import discernibility, granularity
 from auditor.model.errors import PromiseError
@@ -113,6 +113,13 @@ def test_distances_are_exact_or_say_so() -> None:
     assert rounded.unit <= LARGEST_UNIT
     assert abs(rounded.tuples[1, 0] / rounded.unit - 1 / 104729) < 1e-10
     assert np.bincount(k_member(rounded, 3, 0)).tolist() == [3]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (30_000, 8), (1_000_000, 50), (100_000_000, 20)])
+def test_sums_stay_within_64_bits(rows: int, columns: int) -> None:
+    unit = largest_unit(rows, columns)
+    assert unit * rows * columns < 2**60  # what kernels take for endless
+    assert (unit == LARGEST_UNIT) == (rows * columns <= 8_000_000)
 
 
 def test_a_missing_value_is_a_whole_column_away() -> None:

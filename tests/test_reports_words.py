@@ -85,7 +85,7 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
         ("membership", "tpr_at_fpr_0.001", 0.2, {}, "If 0.1 % of people who are not in the data"),
         ("membership", "no_match", 0.4, {}, "40 % of outsiders match nothing"),
         ("membership", "fakes", 12, {}, "12 of 100 made-up people match the release"),
-        ("definetti", "success", 0.81, {}, "The definetti attack at the disease is right for 81 % of 100 people"),
+        ("definetti", "success", 0.81, {}, "names the right disease for 81 % of 100 people"),
         ("skewness", "lift", 3.5, {}, "Skewness (disease): lift is 3.5"),
     ],
 )  # fmt: skip

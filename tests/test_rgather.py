@@ -229,6 +229,12 @@ def test_a_ball_of_very_many_tuples() -> None:
     assert found.radius.tolist() == [150]
 
 
+def test_the_cost_of_many_facilities_passes_64_bits() -> None:
+    # 1000 clusters of one row each, at the largest facility (10^6 columns) and the largest unit: 1000 · 10^6 · 2^36 > 2^63.
+    each = np.arange(1000)
+    assert cost(Clusters(each, np.zeros(1000, dtype=np.int64), each), LARGEST_FACILITY * 2**36) == 10**9 * 2**36
+
+
 @pytest.mark.parametrize("name", ["rgather", "rcellular"])
 def test_refusals(name: str) -> None:
     with pytest.raises(PromiseError, match=f"{name}: r must be at most the number of rows. Got r = 4 and 3 rows"):

@@ -137,8 +137,14 @@ def test_what_is_left_out(tmp_path: Path) -> None:
             "(boss): kind must be one of prosecutor, journalist,",
         ),
         (GOOD + '[[adversary]]\nknows = ["a"]\n', ", [[adversary]] 1: name must be one of prosecutor, "),
-        (GOOD + '[[adversary]]\nkind = "marketer"\nknows = "a"\n', "knows must be a list of column names. Got 'a'."),
-        (GOOD + '[[adversary]]\nkind = "marketer"\nnoise = 0.1\n', ", [[adversary]] 1: noise is not supported yet."),
+        (
+            GOOD + '[[adversary]]\nkind = "marketer"\nknows = "a"\n',
+            "knows must be a list of column names, or how many to draw at random. Got 'a'.",
+        ),
+        (
+            GOOD + '[[adversary]]\nkind = "marketer"\nnoise = 0.1\n',
+            ", [[adversary]] 1: noise must be how far each column may be off, such as { age = 1 }. Got 0.1.",
+        ),
         (GOOD + '[attacks]\nrun = ["linkin"]\n', ", [attacks]: run must be a list of: "),
         (GOOD + "[attacks]\nlinking = { treshold = 1 }\n", ", [attacks]: linking has no setting 'treshold'."),
         (GOOD + "[attacks]\nlinking = 1\n", ", [attacks]: linking must be a table of settings. Got 1."),

@@ -101,6 +101,7 @@ def grow(
         made = now[MADE]
         u = now[SEED] if made == 0 else farthest(tree, growth.left, costs, stack)
         _begin(costs, trees, tuples[u], nodes)
+        filled = nodes.copy()
         take(growth, tree, u, 1, made)
         count = 1
         while count < k and now[ROWS] > 0:
@@ -119,8 +120,10 @@ def grow(
                 for j in range(ordered, tuples.shape[1]):
                     nodes[j - ordered] = above(trees, nodes[j - ordered], tuples[u, j])
             for j in range(len(nodes)):
-                costs.inside[j] = trees.low[nodes[j]]
-                fill(costs, trees, nodes[j])
+                if nodes[j] != filled[j]:  # with many values in a column a table takes long
+                    costs.inside[j] = trees.low[nodes[j]]
+                    fill(costs, trees, nodes[j])
+                    filled[j] = nodes[j]
         for j in range(ordered):
             growth.low[made, j], growth.high[made, j] = costs.low[j], costs.high[j]
         growth.node[made] = nodes

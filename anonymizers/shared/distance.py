@@ -4,7 +4,7 @@ Ordered columns (numbers, ordinals) become positions on a line, other columns le
 all values below it. Everything is scaled by one `unit`, the cost of giving up a whole column: a common multiple of
 the numeric ranges, the heights of the trees and whatever else a method divides by. So sums are exact, a tie is a tie, and
 a fast search finds the same answer as a slow one. Where no common multiple fits, costs are rounded to 2^-36 of
-a column (`exact` says so); sums are still integers.
+a column, in very large tables to a little more (`exact` says so); sums are still integers.
 
 A missing value lies a whole column away from every other value: on a line it stands two units beyond the low end,
 and no distance counts more than one unit; in a tree it is a child of the root.
@@ -31,7 +31,8 @@ from auditor.model.table import Table
 Ints = NDArray[np.int64]
 
 LARGEST_UNIT = 2**36
-"""So that a sum over many columns, times the size of a class, stays within 64 bits."""
+_LARGEST_SUM = 2**59
+"""No sum over all columns, times the number of rows, is above this: kernels add up in 64 bits, and take 2^60 for endless."""
 _MOST_DECIMALS = 9
 
 
@@ -101,21 +102,29 @@ class Space:
         steps = [_steps(table.domains[c]) for c in lines]
         needed = math.lcm(*(divisors(trees) if divisors else (max(int(h), 1) for h in trees.height[trees.root])), 1)
         unit = math.lcm(needed, *(length for _, length, _ in steps))
-        exact = unit <= LARGEST_UNIT and all(whole for _, _, whole in steps)
-        if unit > LARGEST_UNIT:
-            unit = needed * (LARGEST_UNIT // needed) if needed <= LARGEST_UNIT else LARGEST_UNIT
+        most = largest_unit(table.rows, len(columns))
+        exact = unit <= most and all(whole for _, _, whole in steps)
+        if unit > most:
+            unit = needed * (most // needed) if needed <= most else most
         codes = table.matrix([*lines, *others])
         number = distinct_rows(codes)
         rows = np.argsort(number, kind="stable")
         first = np.append(np.flatnonzero(np.diff(number[rows], prepend=-1)), table.rows)
         distinct = codes[rows[first[:-1]]].astype(np.int64)
         for j, (column, (places, length, _)) in enumerate(zip(lines, steps, strict=True)):
-            scaled = places * (unit // length) if unit % length == 0 else np.rint(places * (unit / length)).astype(np.int64)
+            scaled = (
+                places * (unit // length) if unit % length == 0 else np.rint(places * (unit / length)).astype(np.int64)
+            )
             if table.domains[column].missing is not None:
                 scaled = np.append(scaled, 2 * unit)
             distinct[:, j] = scaled[distinct[:, j]]
         distinct[:, len(lines) :] += trees.low[trees.root]
         return cls((*lines, *others), len(lines), unit, exact, np.ascontiguousarray(distinct), first, rows, trees)
+
+
+def largest_unit(rows: int, columns: int) -> int:
+    """The largest unit with which nothing that kernels add up passes 64 bits: smaller only above some 8 million cells."""
+    return min(LARGEST_UNIT, _LARGEST_SUM // (rows * columns))
 
 
 def is_ordered(domain: Domain) -> bool:

@@ -1,4 +1,4 @@
-"""Divergences: how far each class's distribution lies from the whole table's, as earth mover's distances.
+"""Divergences: how far each class's distribution lies from the whole table's: earth mover's distances, relative entropy.
 
 Li, Li and Venkatasubramanian, "t-Closeness", ICDE 2007, with their three ground distances: equal (every two values are
 1 apart), ordered (neighbours among m values are 1/(m-1) apart) and hierarchical (two values are height of their lowest
@@ -63,6 +63,20 @@ def ordered_distance(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
     stretch = inside * (2 * split - start - end) - 2 * before[split] + before[start] + before[end]
     stretch[first] += before[start[first]]  # up to the first value that occurs, P is 0
     return np.maximum(found.per_class(stretch), 0.0) / (values - 1)
+
+
+def relative_entropy(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
+    """What each class tells beyond the whole, in bits: Σ p log2(p/q) (Kullback and Leibler 1951). Infinite where a class has
+    a value that the whole has not. Empty classes: 0."""
+    found = entries(counts)
+    expected = _shares(whole)[found.column]
+    ratio = np.divide(found.share, expected, out=np.full(len(expected), np.inf), where=expected > 0)
+    return np.maximum(found.per_class(found.share * np.log2(ratio)), 0.0)
+
+
+def parts(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Shares as counts, in parts per billion: the formulas here are over counts."""
+    return np.round(shares * 1e9).astype(np.int64)
 
 
 def node_heights(taxonomy: Taxonomy) -> NDArray[np.int64]:

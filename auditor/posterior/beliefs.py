@@ -1,7 +1,8 @@
 """Beliefs: what an adversary holds about each target, in the form that attacks and scoring use.
 
-Three kinds answer the same questions: the posterior from a release (`posterior.py`), the same with each target's own
-record taken out (`leave_one_out.py`), and the prior alone (`Prior`, here), which is the baseline of every figure.
+Several kinds answer the same questions: the posterior from a release (`posterior.py`, by the nearest records `distance.py`),
+the same with each target's own record taken out (`leave_one_out.py`), or given facts about people (`coupled.py`); and the
+prior alone (`Prior`, here), which is the baseline of every figure.
 """
 
 from __future__ import annotations
@@ -68,6 +69,15 @@ class ValueBeliefs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """How far each fragment of a sensitive block can still be a target's, since others may have it: `free` is the
+    probability that it is nobody else's, `gone` by how much the free ones of its bucket become fewer once it is left out."""
+
+    free: Floats
+    gone: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordBeliefs:
     """For each target the probability of the likeliest record, and how many records share it."""
 
@@ -78,12 +88,14 @@ class RecordBeliefs:
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberBeliefs:
     """For each target the number of matching buckets, the matching degree f(t), and P(in). `gap` is how far the fit
-    behind P(in) is from what the release says, 0 where none was needed (see `presence.py`)."""
+    behind P(in) is from what the release says, 0 where none was needed (see `presence.py`); `judged` says whether P(in) was
+    worked out at all, and is not just the prior."""
 
     buckets: Floats
     degree: Floats
     posterior: Floats
     gap: float = 0.0
+    judged: bool = True
 
 
 class Beliefs(ABC):
@@ -99,6 +111,11 @@ class Beliefs(ABC):
     @abstractmethod
     def values(self, column: str) -> ValueBeliefs:
         """P(t, s) for a sensitive column: being in the release, and having the value."""
+
+    def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
+        """`values` with fragments counting by their shares, not summing to one; beliefs that do not come from the fragments
+        of a release stay as they are."""
+        return self.values(column)
 
     @abstractmethod
     def records(self) -> RecordBeliefs:
@@ -168,8 +185,21 @@ class Some(Beliefs):
     def matched(self) -> NDArray[np.bool_]:
         return self._everybody.matched[self._which]
 
+    @property
+    def everybody(self) -> Beliefs:
+        """The beliefs about all targets."""
+        return self._everybody
+
+    @property
+    def which(self) -> NDArray[np.bool_]:
+        """Which of them these are about."""
+        return self._which
+
     def values(self, column: str) -> ValueBeliefs:
-        values = self._everybody.values(column)
+        return self.thinned(column, None)
+
+    def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
+        values = self._everybody.values(column) if shares is None else self._everybody.thinned(column, shares)
         return ValueBeliefs(values.rows, values.row_of[self._which])
 
     def records(self) -> RecordBeliefs:
@@ -185,8 +215,9 @@ class Some(Beliefs):
 
     def membership(self, prior: float) -> MemberBeliefs:
         scores = self._everybody.membership(prior)
+        which = self._which
         return MemberBeliefs(
-            scores.buckets[self._which], scores.degree[self._which], scores.posterior[self._which], scores.gap
+            scores.buckets[which], scores.degree[which], scores.posterior[which], scores.gap, scores.judged
         )
 
     def _all(self, values: Ints) -> Ints:
@@ -212,14 +243,18 @@ def scaled(rows: sparse.csr_array, row_of: Ints, present: Floats) -> ValueBelief
     return ValueBeliefs(sparse.csr_array(sparse.diags_array(distinct[:, 1]) @ chosen), number.reshape(-1))
 
 
-def spread(labels: Labels) -> sparse.csr_array:
-    """Labels × codes: each label's people spread evenly over the values it covers. A number that is no value of the
-    domain goes to the nearest one."""
+def spread(labels: Labels, prior: Floats | None = None) -> sparse.csr_array:
+    """Labels × codes: each label's people spread evenly over the values it covers; those of an alias, which tells nothing
+    beyond these values, by the prior. A number that is no value of the domain goes to the nearest one."""
     counts = labels.counts
     rows = np.repeat(np.arange(len(counts)), counts)
     pieces = [labels.codes(label) for label in range(len(counts))]
     codes = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
     weights = np.repeat(1.0 / np.maximum(counts, 1), counts)
+    if prior is not None and labels.aliases:
+        total = np.bincount(rows, weights=prior[codes], minlength=len(counts))
+        hidden = (labels.is_alias & (total > 0))[rows]
+        weights[hidden] = (prior[codes] / np.where(total > 0, total, 1.0)[rows])[hidden]
     numbers = labels.domain.numbers
     if numbers is not None and len(numbers):
         lost = np.flatnonzero((counts == 0) & ~np.isnan(labels.low))

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
-from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, expand
+from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, Masses, expand
+from auditor.posterior.noise import Reading, doubts
 from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
 
 
@@ -48,13 +49,20 @@ class Matching:
         self.counted = np.ones(len(release.sizes), np.bool_) if wildcard else ~release.suppressed
         self.blocks: list[int] = []
         self.matches: list[BlockMatch] = []
+        wrong = doubts({c: release.labels[c].domain for c in release.columns}, knowledge.errors)
         for number, block in enumerate(release.blocks):
             known = [c for c in knowledge.columns if c in block.columns]
             if known:
                 cells = Cells.of(block, known, len(release.sizes))
                 codes = knowledge.codes[:, [knowledge.columns.index(c) for c in known]]
                 self.blocks.append(number)
-                self.matches.append(BlockMatch.of(release, cells, codes, self.counted))
+                doubtful = {c: doubt for c, doubt in wrong.items() if c in known}
+                self.matches.append(BlockMatch.of(release, cells, codes, self.counted, doubtful))
+
+    @property
+    def inexact(self) -> bool:
+        """Whether something that is known may be wrong, or is missing."""
+        return any(m.noise is not None for m in self.matches)
 
     def ungranted(self) -> Matching:
         """The same without granted classes, which only the link model `class` may know."""
@@ -81,6 +89,25 @@ class Matching:
     def label_weights(self, population: Population) -> list[Floats]:
         """1/q(labels) for the patterns of each match."""
         return [1 / population.of_labels(self.release, m.cells.columns, m.cells.labels) for m in self.matches]
+
+    def masses(self, weights: Sequence[Floats], population: Population, reading: Reading) -> list[Masses]:
+        """The masses of each match, its patterns weighing `weights`; `population` says whom what is known may mean."""
+        return [
+            match.masses(weight, self._likelihood(match, population, reading))
+            for match, weight in zip(self.matches, weights, strict=True)
+        ]
+
+    def _likelihood(self, match: BlockMatch, population: Population, reading: Reading) -> Floats | None:
+        """The likelihood of each hit of a match; None where nothing that is known may be wrong."""
+        noise, patterns = match.noise, match.cells.labels
+        if noise is None:
+            return None
+        way, pattern = match.hit_pairs()
+        if reading is Reading.BAYES:
+            return population.of_known(noise, way, patterns, pattern)
+        every = [np.arange(len(labels.texts), dtype=np.int32).reshape(-1, 1) for labels in noise.labels]
+        shares = [population.of_labels(self.release, [c], e) for c, e in zip(noise.columns, every, strict=True)]
+        return noise.likelihood(way, patterns, pattern, reading, shares)
 
     def rows(self, granted: NDArray[np.int32] | None) -> tuple[Ints, list[Ints], Ints | None]:
         """Targets that cannot be told apart share a row: row of each target, ways and granted bucket of each row."""

@@ -1,4 +1,4 @@
-"""The compiled kernels: which people fit which labels, by bitsets; and running sums within rows.
+"""The compiled kernels: which people fit which labels, by bitsets; running sums within rows; and sampled assignments.
 
 For every attribute and value there is a mask with one bit per label pattern that allows the value; a person's patterns
 are the AND of the masks of their values. People are sorted, so the AND over a common prefix of attributes is reused,
@@ -96,3 +96,87 @@ def running_sums(data: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArra
             total += data[i]
             out[i] = total
     return out
+
+
+@njit(cache=True)
+def sample_seats(
+    starts: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    rounds: NDArray[np.int64],
+    patience: int,
+    whose: bool,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], bool]:
+    """Samples ways to give each person a seat of their own, each way with probability proportional to the product of the
+    weights of the seats given.
+
+    Person i may sit on kinds[starts[i]:starts[i+1]] of seats, each seat of the kind weighing `weights` there; there are
+    `counts` seats of each kind. `rounds` are those before samples are taken, and samples; in a round everybody gets up once.
+
+    Somebody gets up and draws one of all seats they may have, by its weight; whoever sits there gets up and draws in turn,
+    until a free seat is drawn. It is reversible: let a state in which person u stands weigh W(u)/N times the seats given,
+    W(u) being the sum of u's weights and N the number of people. From a full state each person gets up with 1/N, and u
+    standing takes seat r with w(u,r)/W(u): both ways between the full state and the standing one flow w(u,r)/N · rest. If
+    r was v's, then between u standing with v on r, and v standing with u on r, flows w(v,r) w(u,r)/N · rest either way.
+    So full states come up by the product of their weights; one can get from any to any other, since any two differ by
+    cycles and paths along which people can be moved one by one.
+
+    Returns the mean number of free seats of each kind, the mean of that times itself less one, and for each place in
+    `kinds` how often it is that person's, averaged over what each could have had with the others in place (where `whose`
+    asks for it); and whether everybody found a seat, within `patience` draws each, at all.
+    """
+    people, size = len(starts) - 1, len(counts)
+    first = np.zeros(size + 1, dtype=np.int64)
+    for t in range(size):
+        first[t + 1] = first[t] + counts[t]
+    owner = np.full(first[size], -1, dtype=np.int64)
+    seat = np.full(people, -1, dtype=np.int64)
+    kind_of = np.full(people, -1, dtype=np.int64)
+    used = np.zeros(size, dtype=np.int64)
+    running = np.empty(len(kinds), dtype=np.float64)
+    for i in range(people):
+        total = 0.0
+        for j in range(starts[i], starts[i + 1]):
+            total += weights[j] * counts[kinds[j]]
+            running[j] = total
+    free = np.zeros(size, dtype=np.float64)
+    pairs = np.zeros(size, dtype=np.float64)
+    chance = np.zeros(len(kinds), dtype=np.float64)
+    for step in range(1 + rounds[0] + rounds[1]):
+        for person in range(people):
+            i = person
+            if step > 0:
+                i = int(rng.integers(0, people))
+                owner[seat[i]] = -1
+                used[kind_of[i]] -= 1
+            draws = 0
+            while i >= 0:
+                if step == 0:
+                    draws += 1
+                    if draws > patience:
+                        return free, pairs, chance, False
+                begin, end = starts[i], starts[i + 1]
+                j = begin + np.searchsorted(running[begin:end], rng.random() * running[end - 1], side="right")
+                j = min(j, end - 1)
+                t = kinds[j]
+                r = first[t] + rng.integers(0, counts[t])
+                other = owner[r]
+                owner[r], seat[i], kind_of[i] = i, r, t
+                if other < 0:
+                    used[t] += 1
+                i = int(other)
+        if step > rounds[0]:
+            for t in range(size):
+                left = counts[t] - used[t]
+                free[t] += left / rounds[1]
+                pairs[t] += left * (left - 1.0) / rounds[1]
+            for i in range(people if whose else 0):
+                total = 0.0
+                for j in range(starts[i], starts[i + 1]):
+                    total += weights[j] * (counts[kinds[j]] - used[kinds[j]] + (kinds[j] == kind_of[i]))
+                for j in range(starts[i], starts[i + 1]):
+                    left = counts[kinds[j]] - used[kinds[j]] + (kinds[j] == kind_of[i])
+                    chance[j] += weights[j] * left / total / rounds[1]
+    return free, pairs, chance, True

@@ -23,6 +23,7 @@ from auditor.posterior.beliefs import (
     Beliefs,
     MemberBeliefs,
     RecordBeliefs,
+    Shares,
     ValueBeliefs,
     or_prior,
     scaled,
@@ -163,8 +164,22 @@ class LeaveOneOut(Beliefs):
     def _owned(entries: Entries, target: Ints) -> Entries:
         return Entries(target, entries.bucket, entries.group)
 
+    @property
+    def full(self) -> Posterior:
+        """The posterior with the records in place."""
+        return self._full
+
+    @property
+    def fragment(self) -> Ints:
+        """The fragment of each target in each block that is left out, -1 for somebody without a record."""
+        return self._fragment
+
     def values(self, column: str) -> ValueBeliefs:
+        return self.thinned(column, None)
+
+    def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
         full, plan = self._full, self._plan
+        free = None if shares is None else shares.free
         number = full.release.block_number(column)
         inside = plan.into.row
         if number in full.matching.blocks:
@@ -174,15 +189,18 @@ class LeaveOneOut(Beliefs):
             part = _Own(size, np.ones(len(size)))
         # per own bucket w·h/mass goes out and w'·(h - own)/rest comes in, h being the weights of the values in it
         each = np.divide(plan.after, part.rest, out=np.zeros(len(inside)), where=part.rest > 0)
-        shared = full.value_mass(column, full.entries, full.w, full.rows)[full.row_of]
-        corrected = shared - full.value_mass(column, plan.out, plan.before, self.targets)
+        shared = full.value_mass(column, full.entries, full.w, full.rows, free)[full.row_of]
+        corrected = shared - full.value_mass(column, plan.out, plan.before, self.targets, free)
         kept = sparse.diags_array(np.where(plan.afresh, 0.0, 1.0))
-        others = full.value_mass(column, plan.others, plan.others_w, self.targets)
-        own = full.value_mass(column, plan.into, each * part.mass, self.targets)
+        others = full.value_mass(column, plan.others, plan.others_w, self.targets, free)
+        own = full.value_mass(column, plan.into, each * part.mass, self.targets, free)
         labels = full.release.labels[column]
-        label = full.release.blocks[number].cell(column)[self._fragment[inside, number]]
+        mine = self._fragment[inside, number]
+        label = full.release.blocks[number].cell(column)[mine]
         shape = (self.targets, len(labels.texts))
-        mark = sparse.csr_array((each * part.gone, (inside, label)), shape=shape) @ spread(labels)
+        known = full.matching.knowledge.priors.get(column)
+        taken = each * part.gone if shares is None else each * part.gone * shares.gone[mine]
+        mark = sparse.csr_array((taken, (inside, label)), shape=shape) @ spread(labels, known)
         rows = sparse.csr_array(kept @ corrected + others + own - mark)
         rows.data[rows.data < _NOISE * np.repeat(plan.total, np.diff(rows.indptr))] = 0.0
         rows.eliminate_zeros()

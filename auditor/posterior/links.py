@@ -6,11 +6,10 @@ A *link model* says how the adversary finds the class of a person:
 - `likelihood`: a fragment weighs 1/q(labels), q being the share of the population that its labels cover: Bayes' rule
   for labels of unequal width, and the one that must be calibrated;
 - `class`: the true class is granted, the worst case that k-anonymity accounts for;
-- `tightest`: the class of least loss that covers the person: an anonymizer that minimises loss put them there.
+- `tightest`: the class of least loss that covers the person: an anonymizer that minimises loss put them there;
+- `distance`: the nearest records, for averages, centres of clusters and noise, which cover nobody or somebody else.
 
-A fifth, `distance` (nearest fragment, for centroids and noise), will be a further member here and a further way to
-make a `BlockMatch`: its hits carry likelihoods instead of yes or no. Facts about other people (the coupled posterior)
-will be a further kind of `Beliefs` beside the ones in this package.
+The first four match labels (`posterior.py`), the fifth measures (`distance.py`).
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ class Link(StrEnum):
     LIKELIHOOD = "likelihood"
     CLASS = "class"
     TIGHTEST = "tightest"
+    DISTANCE = "distance"
 
 
 class Weighting(StrEnum):

@@ -3,26 +3,33 @@
 Fragments are collapsed to *cells* (bucket × distinct labels over the known columns, with a count) and cells to label
 *patterns*; people are collapsed to distinct known tuples. The bitset kernel matches tuples to patterns, the rest is
 sparse bookkeeping. A weight per pattern (1, or 1/q(labels) under the link model `likelihood`) turns counts into masses.
+Where known values may be wrong or are missing (`noise.py`) a fragment counts with its likelihood besides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.errors import UsageError
 from auditor.model.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Block, Release
 from auditor.posterior.kernels import allow_intervals, match
+from auditor.posterior.noise import Doubt, Noise
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MASK_WORDS = 1 << 24
 """The most words (of 64 patterns) that the masks of one pass may take: 128 MB. More patterns take more passes."""
+
+MOST_PAIRS = 50_000_000
+"""The most pairs of a known tuple and a pattern that it may fit, where known values may be wrong."""
+_PEOPLE = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,17 +81,22 @@ def match_patterns(
 ) -> tuple[Ints, NDArray[np.int32]]:
     """The patterns (`labels`: patterns × columns) compatible with each of the distinct `people`, as row starts and
     pattern numbers in ascending order."""
+    return match_labels([release.labels[c] for c in columns], labels, people, [None] * len(columns))
+
+
+def match_labels(
+    columns: Sequence[Labels], labels: NDArray[np.int32], people: NDArray[np.int32], doubts: Sequence[Doubt | None]
+) -> tuple[Ints, NDArray[np.int32]]:
+    """The same over any labels; `doubts` say how the known values of a column may be wrong, and -1 fits everything."""
     if not len(people) or not len(labels):
         return np.zeros(len(people) + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    sizes = [release.labels[c].domain.size for c in columns]
+    sizes = [one.domain.size for one in columns]
     order = np.argsort(sizes, kind="stable")  # coarse attributes first: long common prefixes
-    slots, slot_of_code, first = [], [], [0]
+    slots, known, first = [], [], [0]
     for a in order:
         values, slot_of = np.unique(people[:, a], return_inverse=True)
-        slot = np.full(sizes[a], -1, dtype=np.int32)
-        slot[values] = np.arange(len(values), dtype=np.int32)
         slots.append(slot_of.reshape(-1).astype(np.int32))
-        slot_of_code.append(slot)
+        known.append(values)
         first.append(first[-1] + len(values))
     keys = np.column_stack(slots)
     rows = np.lexsort(keys.T[::-1])
@@ -96,7 +108,7 @@ def match_patterns(
         masks = np.zeros((first[-1], (len(part) + 63) // 64), dtype=np.uint64)
         for place, a in enumerate(order):
             mask = masks[first[place] : first[place + 1]]
-            _allow(release.labels[columns[a]], part[:, a], slot_of_code[place], mask)
+            _allow(columns[a], part[:, a], known[place], mask, doubts[a])
         starts, found = match(keys, masks, np.array(first[:-1]))
         passes.append((starts, found + np.int32(begin)))
     return _unsort(*_merge(passes), rows)
@@ -111,7 +123,19 @@ def _merge(passes: list[tuple[Ints, NDArray[np.int32]]]) -> tuple[Ints, NDArray[
     return starts, np.concatenate([found for _, found in passes])[np.argsort(owner, kind="stable")]
 
 
-def _allow(labels: Labels, chosen: NDArray[np.int32], slot: NDArray[np.int32], mask: NDArray[np.uint64]) -> None:
+def _allow(
+    labels: Labels, chosen: NDArray[np.int32], values: NDArray[np.int32], mask: NDArray[np.uint64], doubt: Doubt | None
+) -> None:
+    """Sets in the mask of each known value the bits of the patterns that may hold it, their labels being `chosen`."""
+    unknown = int(values[0] < 0)
+    if unknown:
+        mask[0] = _bits(np.ones(len(chosen), dtype=np.bool_))
+    if doubt is not None:
+        for place, value in enumerate(values[unknown:], unknown):
+            mask[place] = _bits(doubt.possible(labels, int(value))[chosen])
+        return
+    slot = np.full(labels.domain.size, -1, dtype=np.int32)
+    slot[values[unknown:]] = np.arange(unknown, len(values), dtype=np.int32)
     lo, hi = labels.lo[chosen].copy(), labels.hi[chosen].copy()
     for label, codes in labels.gaps.items():
         patterns = np.flatnonzero(chosen == label)
@@ -120,6 +144,31 @@ def _allow(labels: Labels, chosen: NDArray[np.int32], slot: NDArray[np.int32], m
         for value in codes[slot[codes] >= 0]:
             np.bitwise_or.at(mask[slot[value]], patterns >> 6, bits)
     allow_intervals(mask, lo, hi, slot)
+
+
+def _bits(fits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Truth values as words of 64 bits, the first in the lowest bit."""
+    padded = np.zeros((len(fits) + 63) // 64 * 64, dtype=np.bool_)
+    padded[: len(fits)] = fits
+    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def match_doubtful(
+    columns: Sequence[Labels], labels: NDArray[np.int32], people: NDArray[np.int32], doubts: Sequence[Doubt | None]
+) -> tuple[Ints, NDArray[np.int32]]:
+    """`match_labels` for values that may be wrong, which may fit a great deal: refused where it does not fit into memory."""
+    starts, found, total = [np.zeros(1, dtype=np.int64)], [], 0
+    for begin in range(0, len(people), _PEOPLE):
+        ends, some = match_labels(columns, labels, people[begin : begin + _PEOPLE], doubts)
+        starts.append(ends[1:] + total)
+        found.append(some)
+        total += len(some)
+        if total > MOST_PAIRS:
+            raise UsageError(
+                f"What is known, with its errors, fits more than {MOST_PAIRS // 1_000_000} million pairs of a person and a "
+                "record. Let fewer columns be stale or missing, or attack fewer people."
+            )
+    return np.concatenate(starts), np.concatenate(found) if found else np.empty(0, dtype=np.int32)
 
 
 def _unsort(starts: Ints, found: NDArray[np.int32], rows: Ints) -> tuple[Ints, NDArray[np.int32]]:
@@ -144,9 +193,11 @@ def expand(first: Ints, lengths: Ints) -> Ints:
 @dataclass(frozen=True, slots=True, eq=False)
 class Masses:
     """Per group of a `BlockMatch`: the total weight of its compatible fragments, the largest weight of one fragment,
-    and how many fragments have that weight."""
+    and how many fragments have that weight. A fragment weighs `weight` (an entry a pattern) times the `likelihood` of its
+    hit, which is None where all are 1."""
 
     weight: Floats
+    likelihood: Floats | None
     total: Floats
     best: Floats
     best_count: Floats
@@ -156,9 +207,9 @@ class Masses:
 class BlockMatch:
     """Compatible cells of one block, for each distinct way to match it.
 
-    `way_of` maps each person to their way: people whose known values fit the same patterns share one. Hits are (way,
-    cell) pairs, ascending: `hit_key` = way * cells + cell. Groups are the hits of one (way, bucket), ascending:
-    `key` = way * buckets + bucket, `begin` the first hit of each group.
+    `way_of` maps each person to their way: people whose known values fit the same patterns share one (and where these may be
+    wrong, the people of whom the same is known). Hits are (way, cell) pairs, ascending: `hit_key` = way * cells + cell.
+    Groups are the hits of one (way, bucket), ascending: `key` = way * buckets + bucket, `begin` the first hit of each group.
     """
 
     cells: Cells
@@ -169,13 +220,29 @@ class BlockMatch:
     hit_cell: Ints
     key: Ints
     begin: Ints
+    noise: Noise | None = None
 
     @classmethod
-    def of(cls, release: Release, cells: Cells, people: NDArray[np.int32], counted: NDArray[np.bool_]) -> BlockMatch:
-        """Matches `people` (codes over the cells' columns) with the cells in buckets that are `counted`."""
+    def of(
+        cls,
+        release: Release,
+        cells: Cells,
+        people: NDArray[np.int32],
+        counted: NDArray[np.bool_],
+        doubts: Mapping[str, Doubt] | None = None,
+    ) -> BlockMatch:
+        """Matches `people` (codes over the cells' columns) with the cells in buckets that are `counted`; `doubts` say how
+        the values of a column may be wrong."""
         tuples, tuple_of = distinct_people(people)
-        starts, pattern = match_patterns(release, cells.columns, cells.labels, tuples)
-        way_of_tuple, first = _ways(starts, pattern, len(cells.labels))
+        noise = None
+        if doubts or (people < 0).any():
+            labels = tuple(release.labels[c] for c in cells.columns)
+            noise = Noise(cells.columns, labels, tuple((doubts or {}).get(c) for c in cells.columns), tuples)
+            starts, pattern = match_doubtful(labels, cells.labels, tuples, noise.doubts)
+            way_of_tuple = first = np.arange(len(tuples), dtype=np.int64)
+        else:
+            starts, pattern = match_patterns(release, cells.columns, cells.labels, tuples)
+            way_of_tuple, first = _ways(starts, pattern, len(cells.labels))
         source, lengths = starts[first], starts[first + 1] - starts[first]
         pattern = pattern[expand(source, lengths)]
         by_pattern = np.argsort(cells.pattern, kind="stable")
@@ -190,19 +257,25 @@ class BlockMatch:
         buckets = len(release.sizes)
         group = way * buckets + cells.bucket[cell]  # ascending, since cells are ordered by bucket
         begin = np.flatnonzero(np.diff(group, prepend=-1))
-        return cls(cells, way_of_tuple[tuple_of], len(first), buckets, hit_key, cell, group[begin], begin)
+        return cls(cells, way_of_tuple[tuple_of], len(first), buckets, hit_key, cell, group[begin], begin, noise)
 
-    def masses(self, weight: Floats) -> Masses:
-        """The masses of the groups where a fragment with pattern p weighs `weight[p]`."""
+    def hit_pairs(self) -> tuple[Ints, Ints]:
+        """The way and the pattern of each hit."""
+        return self.hit_key // max(len(self.cells.bucket), 1), self.cells.pattern[self.hit_cell]
+
+    def masses(self, weight: Floats, likelihood: Floats | None = None) -> Masses:
+        """The masses of the groups where a fragment with pattern p weighs `weight[p]`, times the `likelihood` of its hit."""
         each = weight[self.cells.pattern[self.hit_cell]]
+        if likelihood is not None:
+            each = each * likelihood
         count = self.cells.count[self.hit_cell].astype(np.float64)
         if not len(self.begin):
-            return Masses(weight, np.empty(0), np.empty(0), np.empty(0))
+            return Masses(weight, likelihood, np.empty(0), np.empty(0), np.empty(0))
         total = np.add.reduceat(each * count, self.begin)
         best = np.maximum.reduceat(each, self.begin)
         lengths = np.diff(np.append(self.begin, len(each)))
         at_best = each >= np.repeat(best, lengths) * (1 - 1e-12)
-        return Masses(weight, total, best, np.add.reduceat(np.where(at_best, count, 0.0), self.begin))
+        return Masses(weight, likelihood, total, best, np.add.reduceat(np.where(at_best, count, 0.0), self.begin))
 
     def groups_of_ways(self) -> tuple[Ints, Ints]:
         """For each way its first group and how many it has: the buckets it is compatible with."""
@@ -221,6 +294,14 @@ class BlockMatch:
     def compatible(self, way: Ints, cell: Ints) -> NDArray[np.bool_]:
         """Whether each (way, cell) pair is compatible."""
         return _find(self.hit_key, way * max(len(self.cells.bucket), 1) + cell) >= 0
+
+    def weights(self, masses: Masses, way: Ints, cell: Ints) -> Floats:
+        """The weight of a fragment for each (way, cell) pair; 0 where they are not compatible."""
+        hit = _find(self.hit_key, way * max(len(self.cells.bucket), 1) + cell)
+        weight = np.where(hit >= 0, masses.weight[self.cells.pattern[cell]], 0.0)
+        if masses.likelihood is not None and len(masses.likelihood):
+            weight *= masses.likelihood[hit]
+        return weight
 
 
 def _find(sorted_keys: Ints, wanted: Ints) -> Ints:

@@ -2,7 +2,8 @@
 
 `q(labels)` makes the link model `likelihood`, the membership posterior and the journalist's risk. A register counts
 people jointly; without one, columns are taken as independent, with given shares per value: uniform over the values
-(leaf volume) where nothing is known, or the shares in the release itself.
+(leaf volume) where nothing is known, or the shares in the release itself. Where known values may be wrong (`noise.py`) the
+population says who may be meant.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from auditor.model.knowledge import Register
+from auditor.model.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
-from auditor.posterior.matching import Floats, distinct_people, match_patterns
+from auditor.posterior.matching import Floats, Ints, distinct_people, match_doubtful, match_labels, match_patterns
+from auditor.posterior.noise import Noise
 
 _CHUNK = 50_000
 
@@ -30,6 +34,11 @@ class Population(ABC):
     @abstractmethod
     def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
         """The share of people that each row of labels (rows × columns) covers; never zero."""
+
+    @abstractmethod
+    def of_known(self, noise: Noise, way: Ints, patterns: NDArray[np.int32], pattern: Ints) -> Floats:
+        """For pairs of a way to match and a pattern (of label numbers, `patterns`): the probability that somebody of whom
+        that is known, which may be wrong, truly has values that the labels cover."""
 
     @abstractmethod
     def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
@@ -69,6 +78,53 @@ class RegisterPopulation(Population):
             weight = np.repeat(times[part], np.diff(starts))
             covered += np.bincount(pattern, weights=weight, minlength=len(labels))
         return rest * np.maximum(covered, 1.0) / self.register.people
+
+    def of_known(self, noise: Noise, way: Ints, patterns: NDArray[np.int32], pattern: Ints) -> Floats:
+        """Everybody in the register is the one who is meant with the probability that they would be known as that. There may
+        also be somebody who is not in it, of whom only the shares of single values are known."""
+        places, others = self._split(noise.columns)
+        rest = self.rest.of_known(noise.take(others), way, patterns[:, others], pattern)
+        if not places:
+            return rest
+        noise, patterns = noise.take(places), np.ascontiguousarray(patterns[:, places])
+        apart, seen = noise.believed(way, patterns, pattern, self.marginals(noise))
+        tuples, number = distinct_people(self._matrix(noise.columns))
+        times = np.bincount(number, minlength=len(tuples)).astype(np.float64)
+        owner, found, weight = self.alike(noise, tuples)
+        shape = (len(noise.known), len(tuples))
+        meant = sparse.csr_array((weight * times[found] / self.register.people, (owner, found)), shape=shape)
+        starts, covering = match_labels(noise.labels, patterns, tuples, [None] * len(places))
+        covers = sparse.csr_array((np.ones(len(covering)), covering, starts), shape=(len(tuples), len(patterns)))
+        both = sparse.csr_array(meant @ covers)
+        both.sort_indices()
+        key = np.repeat(np.arange(shape[0]), np.diff(both.indptr)) * len(patterns) + both.indices
+        wanted = way * len(patterns) + pattern
+        place = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
+        inside = np.where(key[place] == wanted, both.data[place], 0.0) if len(key) else np.zeros(len(way))
+        share = min(self.register.coverage, 1 - 1 / self.register.people)
+        whole = share * np.asarray(meant.sum(axis=1)).reshape(-1)[way] + (1 - share) * seen
+        joint = share * inside + (1 - share) * seen * apart
+        return rest * np.divide(joint, whole, out=apart, where=whole > 0)
+
+    def marginals(self, noise: Noise) -> dict[str, Floats]:
+        """The shares of the values of single columns."""
+        pairs = zip(noise.columns, noise.labels, strict=True)
+        counts = {c: np.bincount(self.register.codes[c], minlength=labels.domain.size) for c, labels in pairs}
+        return {c: count / self.register.people for c, count in counts.items()}
+
+    def alike(self, noise: Noise, tuples: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32], Floats]:
+        """Which of some distinct people (by their codes) may be known as each way to match: pairs of a way and a person, and
+        the probability that the person is known as that."""
+        exact = [Labels.exact(labels.domain) for labels in noise.labels]
+        starts, found = match_doubtful(exact, tuples, noise.known, noise.doubts)
+        owner = np.repeat(np.arange(len(noise.known)), np.diff(starts))
+        weight, shares = np.ones(len(found)), self.marginals(noise)
+        for place, (column, doubt) in enumerate(zip(noise.columns, noise.doubts, strict=True)):
+            if doubt is not None:
+                code = noise.known[owner, place]
+                each = doubt.known_as(tuples[found, place], np.maximum(code, 0), shares[column])
+                weight *= np.where(code < 0, 1.0, each)
+        return owner, found, weight
 
     def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
         known, others = self._split(columns)
@@ -122,6 +178,9 @@ class IndependentPopulation(Population):
         for place, column in enumerate(columns):
             share *= release.labels[column].mass(self.shares[column])[labels[:, place]]
         return np.maximum(share, 1e-300)
+
+    def of_known(self, noise: Noise, way: Ints, patterns: NDArray[np.int32], pattern: Ints) -> Floats:
+        return noise.believed(way, patterns, pattern, self.shares)[0]
 
     def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
         share = np.ones(len(codes))

@@ -11,6 +11,7 @@ For a target t with known values, a bucket B and its blocks b:
 
 w is Bayes' rule: if every way to join fragments within a bucket is equally likely, the number of people in B with t's
 values has expectation w(t,B), and t is any one of them. Under `likelihood` fragments count with weight 1/q(labels).
+Where known values may be wrong (`noise.py`) a compatible fragment counts with its likelihood.
 
 **Absence.** Where membership is in doubt everything is multiplied by P(in). With a register that is `presence.py`'s. Without
 one the population is unbounded: with L = (1/n) sum over B of w(t,B), fragments weighing 1/q(labels) with q from the release's
@@ -31,10 +32,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from auditor.posterior.beliefs import TIE, Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs, or_prior, scaled, spread
+from auditor.posterior.beliefs import (
+    TIE,
+    Beliefs,
+    MemberBeliefs,
+    RecordBeliefs,
+    Shares,
+    ValueBeliefs,
+    or_prior,
+    scaled,
+    spread,
+)
 from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import Floats, Ints, Masses, expand
+from auditor.posterior.noise import Reading
 from auditor.posterior.presence import presence_of, register_presence
 
 
@@ -50,24 +62,32 @@ class Posterior(Beliefs):
             raise ValueError("The link model `class` needs a granted class in the knowledge.")
         self.row_of, self.way, self.granted = matching.rows(granted)
         self.rows = int(self.row_of.max(initial=-1)) + 1
-        if link is Link.LIKELIHOOD:
-            weights = matching.label_weights(matching.population)
-        else:
-            weights = [np.ones(len(m.cells.labels)) for m in matching.matches]
-        self.masses: list[Masses] = [m.masses(w) for m, w in zip(matching.matches, weights, strict=True)]
+        self.masses = self._masses()
         self.candidates = matching.entries(self.way, self.rows, self.granted)
+        self.candidate_w = self.weigh(
+            self.candidates, [self.mass_of(i, self.candidates) for i in range(len(self.masses))]
+        )
+        if matching.inexact:  # what fits as stale only does not fit for `tightest`
+            possible = self.candidate_w > 0
+            self.candidates, self.candidate_w = self.candidates.take(possible), self.candidate_w[possible]
         self.chosen = np.ones(len(self.candidates.row), dtype=np.bool_)
         if link is Link.TIGHTEST:
             loss = self.losses[self.candidates.bucket]
             self.chosen = least(self.candidates.row, loss, self.rows)
         self.entries = self.candidates.take(self.chosen)
-        self.candidate_w = self.weigh(
-            self.candidates, [self.mass_of(i, self.candidates) for i in range(len(self.masses))]
-        )
         self.w = self.candidate_w[self.chosen]
         self.total = np.bincount(self.entries.row, weights=self.w, minlength=self.rows)
         total = self.total[self.entries.row]
         self.p = np.divide(self.w, total, out=np.zeros(len(total)), where=total > 0)
+
+    def _masses(self) -> list[Masses]:
+        matching = self.matching
+        if self.link is Link.LIKELIHOOD:
+            population = matching.population
+            return matching.masses(matching.label_weights(population), population, Reading.BAYES)
+        reading = Reading.CURRENT if self.link is Link.TIGHTEST else Reading.PLAIN
+        alike = [np.ones(len(m.cells.labels)) for m in matching.matches]
+        return matching.masses(alike, matching.membership_population, reading)
 
     @property
     def matched(self) -> NDArray[np.bool_]:
@@ -128,8 +148,9 @@ class Posterior(Beliefs):
         out = unbounded / (1 + unbounded)
         if knowledge.register is None:
             return np.asarray(out)
-        among, known = presence_of(self.matching, knowledge.register, knowledge.columns, knowledge.codes)
-        sampled = min(release.rows / knowledge.register.people, 1 - 1 / knowledge.register.people)
+        among, known = presence_of(self.matching, knowledge.register)
+        register = knowledge.register
+        sampled = min(release.rows * register.coverage / register.people, 1 - 1 / register.people)
         scale = odds * (1 - sampled) / sampled if sampled > 0 else odds
         among = np.where(among > 1 - TIE, 1.0, among)
         scaled_odds = np.divide(scale * among, 1 - among, out=np.full(len(among), np.inf), where=among < 1)
@@ -146,10 +167,12 @@ class Posterior(Beliefs):
         entries = matching.entries(ways, rows, None)
         size = release.sizes[entries.bucket].astype(np.float64)
         weight = size.copy()
-        for match, group, each in zip(matching.matches, entries.group, weights, strict=True):
-            weight *= match.masses(each).total[group] / size
+        masses = matching.masses(weights, population, Reading.BAYES)
+        for group, mass in zip(entries.group, masses, strict=True):
+            weight *= mass.total[group] / size
         ratio = np.bincount(entries.row, weights=weight, minlength=rows)[row_of] / max(release.rows, 1)
-        if len(matching.matches) > 1:  # blocks are not independent: from the product of their shares to the joint share
+        if len(matching.matches) > 1 and not matching.inexact:
+            # blocks are not independent: from the product of their shares to the joint share
             columns, codes = matching.knowledge.columns, matching.knowledge.codes
             apart, known = np.ones(self.targets), []
             for match in matching.matches:
@@ -160,20 +183,41 @@ class Posterior(Beliefs):
         return np.asarray(ratio, dtype=np.float64)
 
     def values(self, column: str) -> ValueBeliefs:
-        rows = self.value_mass(column, self.entries, self.p, self.rows)
+        return self.thinned(column, None)
+
+    def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
+        rows = self.value_mass(column, self.entries, self.p, self.rows, None if shares is None else shares.free)
         if self.certain:
             return or_prior(rows, self.row_of, self.total[self.row_of] > 0, self.matching.knowledge.priors[column])
         return scaled(rows, self.row_of, self.present)
 
-    def value_mass(self, column: str, entries: Entries, coefficient: Floats, rows: int) -> sparse.csr_array:
-        """Sum over entries of coefficient · p(s|t,B), as rows × codes."""
+    def value_mass(
+        self, column: str, entries: Entries, coefficient: Floats, rows: int, share: Floats | None = None
+    ) -> sparse.csr_array:
+        """Sum over entries of coefficient · p(s|t,B), as rows × codes; `share` is how far each fragment counts."""
         number = self.release.block_number(column)
-        block, labels = self.release.blocks[number], self.release.labels[column]
-        label = block.cell(column)
-        even = spread(labels)
+        label, labels = self.release.blocks[number].cell(column), self.release.labels[column]
+        ones = np.ones(len(label)) if share is None else share
+        marks = sparse.csr_array((ones, (np.arange(len(label)), label)), shape=(len(label), len(labels.texts)))
+        even = spread(labels, self.matching.knowledge.priors.get(column))
+        return self.fragment_mass(number, marks, even, entries, coefficient, rows)
+
+    def fragment_mass(
+        self,
+        number: int,
+        marks: sparse.csr_array,
+        meaning: sparse.csr_array,
+        entries: Entries,
+        coefficient: Floats,
+        rows: int,
+    ) -> sparse.csr_array:
+        """Sum over entries of coefficient · the mean mark of the compatible fragments of a block, by their weights, as rows ×
+        meanings: `marks` (fragments × marks) says what a fragment counts for, `meaning` (marks × meanings) what that is."""
+        block = self.release.blocks[number]
+        fragments = np.arange(len(block.bucket))
         if number not in self.matching.blocks:
             open_entries = np.ones(len(entries.row), dtype=np.bool_)
-            out = sparse.csr_array((rows, labels.domain.size))
+            out = sparse.csr_array((rows, meaning.shape[1]))
         else:
             i = self.matching.blocks.index(number)
             match, masses = self.matching.matches[i], self.masses[i]
@@ -188,18 +232,20 @@ class Posterior(Beliefs):
                 else np.empty(0)
             )
             each = each * masses.weight[match.cells.pattern[cell]]
+            if masses.likelihood is not None:
+                each = each * masses.likelihood[hit]
             shape = (rows, len(match.cells.bucket))
             chosen = sparse.csr_array((each, (np.repeat(closed.row, count), cell)), shape=shape)
-            ones = np.ones(len(label))
-            counts = sparse.csr_array((ones, (match.cells.of_fragment, label)), shape=(shape[1], len(labels.texts)))
-            out = chosen @ (counts @ even)
+            shape = (shape[1], len(fragments))
+            held = sparse.csr_array((np.ones(len(fragments)), (match.cells.of_fragment, fragments)), shape=shape)
+            out = chosen @ ((held @ marks) @ meaning)
         if open_entries.any():
             left = entries.take(open_entries)
             each = coefficient[open_entries] / self.release.sizes[left.bucket]
             chosen = sparse.csr_array((each, (left.row, left.bucket)), shape=(rows, len(self.release.sizes)))
-            shape = (len(self.release.sizes), len(labels.texts))
-            counts = sparse.csr_array((np.ones(len(label)), (block.bucket, label)), shape=shape)
-            out = out + chosen @ (counts @ even)
+            shape = (len(self.release.sizes), len(fragments))
+            held = sparse.csr_array((np.ones(len(fragments)), (block.bucket, fragments)), shape=shape)
+            out = out + chosen @ ((held @ marks) @ meaning)
         return sparse.csr_array(out)
 
     def own_entry(self, bucket: Ints, entries: Entries | None = None) -> Ints:
@@ -216,8 +262,7 @@ class Posterior(Beliefs):
         """The weight of the given fragment in one match for each target; 0 where it is not compatible or is -1."""
         one = self.matching.matches[match]
         cell = one.cells.of_fragment[fragment]
-        fits = one.compatible(self.way[match][self.row_of], cell) & (fragment >= 0)
-        return np.where(fits, self.masses[match].weight[one.cells.pattern[cell]], 0.0)
+        return np.where(fragment >= 0, one.weights(self.masses[match], self.way[match][self.row_of], cell), 0.0)
 
     def _best_record(self) -> tuple[Floats, Floats]:
         """For each entry the probability of its likeliest record, and how many records have it."""

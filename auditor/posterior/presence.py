@@ -7,7 +7,8 @@ whose values fit. Everybody is absent or in one bucket; of all models that meet 
 scaling, one cell after the other in odds, which is exact at once where classes do not overlap: a class of f people that F of
 the register fit makes each of them present with f/F.
 
-Somebody of whom less is known than the register holds is present with the mean over those who share what is known.
+Somebody of whom less is known than the register holds is present with the mean over those who share what is known. Of a
+register that misses people, each cell's count is expected to hold only the share of them that it covers.
 
 Departs from the design's formula, odds = π/(1-π) · m(t)/(n·q(t)), which takes the other people to be drawn from an unbounded
 population: with a register at hand that is overconfident for several blocks and for partial knowledge (measured on `town`:
@@ -26,7 +27,9 @@ from auditor.model.knowledge import Knowledge, Register
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
 from auditor.posterior.candidates import Matching
-from auditor.posterior.matching import Floats, Ints, expand
+from auditor.posterior.matching import Floats, Ints, distinct_people, expand
+from auditor.posterior.noise import Noise, doubts
+from auditor.posterior.population import IndependentPopulation, RegisterPopulation
 
 _ROUNDS = 600
 _CLOSE = 1e-4
@@ -62,7 +65,8 @@ def register_presence(release: Release, register: Register, suppression: Suppres
     columns = tuple(c for c in release.columns if c in register.codes)
     if not columns:
         withheld = 0 if suppression is Suppression.WILDCARD else release.suppressed_rows
-        return Presence(np.full(register.people, min((release.rows - withheld) / register.people, 1.0)), 0.0)
+        expected = (release.rows - withheld) * register.coverage
+        return Presence(np.full(register.people, min(expected / register.people, 1.0)), 0.0)
     codes = np.column_stack([register.codes[c] for c in columns])
     matching = Matching(release, Knowledge(columns, codes), suppression)
     row_of, ways, _ = matching.rows(None)
@@ -76,7 +80,7 @@ def register_presence(release: Release, register: Register, suppression: Suppres
         people = np.bincount(cell, weights=times[entries.row[entry]], minlength=len(match.cells.count)).astype(
             np.float64
         )
-        blocks.append(_Fits(entry, cell, match.cells.count.astype(np.float64), people))
+        blocks.append(_Fits(entry, cell, match.cells.count.astype(np.float64) * register.coverage, people))
     first_guess = np.prod([_spread(block, len(entries.row)) for block in blocks], axis=0)
     per_row = np.bincount(entries.row, weights=first_guess, minlength=rows)[entries.row]
     chance, gap = _fit(blocks, entries.row, times, first_guess / per_row)
@@ -125,19 +129,41 @@ def _summed(block: _Fits, factor: Floats, entries: int) -> Floats:
     return np.bincount(block.entry, weights=factor[block.cell], minlength=entries).astype(np.float64)
 
 
-def presence_of(
-    matching: Matching, register: Register, columns: tuple[str, ...], codes: NDArray[np.int32]
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """For people of whom these values are known: the mean presence of the register's people with the same values, and
-    whether there are any."""
+def presence_of(matching: Matching, register: Register) -> tuple[Floats, NDArray[np.bool_]]:
+    """For the people of a matching: the mean presence of the register's people with the same known values, and whether there
+    are any. Where known values may be wrong, the register's people count by how likely theirs would be known as these."""
+    knowledge = matching.knowledge
+    columns, codes = knowledge.columns, knowledge.codes
     present = register_presence(matching.release, register, matching.suppression).chance
     places = [i for i, c in enumerate(columns) if c in register.codes]
     if not places:
         return np.full(len(codes), present.mean()), np.ones(len(codes), dtype=np.bool_)
     theirs = np.column_stack([register.codes[columns[i]] for i in places])
+    if matching.inexact:
+        return _presence_of_doubtful(matching, [columns[i] for i in places], theirs, codes[:, places], present)
     both = distinct_rows(np.concatenate([theirs, codes[:, places]]).astype(np.int32))
     mine, wanted = both[: register.people], both[register.people :]
     size = int(both.max(initial=0)) + 1
     count = np.bincount(mine, minlength=size)
     mean = np.bincount(mine, weights=present, minlength=size) / np.maximum(count, 1)
     return mean[wanted], count[wanted] > 0
+
+
+def _presence_of_doubtful(
+    matching: Matching, columns: list[str], theirs: NDArray[np.int32], codes: NDArray[np.int32], present: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    release, register = matching.release, matching.knowledge.register
+    assert register is not None
+    labels = tuple(release.labels[c] for c in columns)
+    wrong = doubts({c: one.domain for c, one in zip(columns, labels, strict=True)}, matching.knowledge.errors)
+    person, person_of = distinct_people(codes)
+    other, other_of = distinct_people(theirs)
+    population = RegisterPopulation(register, IndependentPopulation.volume(release))
+    noise = Noise(tuple(columns), labels, tuple(wrong.get(c) for c in columns), person)
+    owner, found, weight = population.alike(noise, other)
+    times = np.bincount(other_of, minlength=len(other))
+    chance = np.bincount(other_of, weights=present, minlength=len(other))
+    total = np.bincount(owner, weights=weight * times[found], minlength=len(person))
+    inside = np.bincount(owner, weights=weight * chance[found], minlength=len(person))
+    mean = np.divide(inside, total, out=np.zeros(len(person)), where=total > 0)
+    return mean[person_of], (total > 0)[person_of]

@@ -1,0 +1,280 @@
+"""Alias: this person has the value that their alias stands for.
+
+A release may publish names in place of values (`A07`, `Respiratory-1`). Each name stands for one value and each value has one
+name of a kind, so whoever knows people like those in the release can find the key. `frequency` matches the ranks: the
+commonest alias stands for the commonest value. `joint` also looks at the other columns: an alias stands for the value whose
+people in an auxiliary sample are most like the alias's rows. Both choose the one-to-one assignment with the greatest sum
+over rows of log P (naive Bayes over the other columns). What is shown openly is taken off: it is no longer to be found
+among the aliases.
+
+Papers: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009,
+which claims that aliases cannot be guessed; H. W. Kuhn, "The Hungarian Method for the Assignment Problem", 1955.
+Decided here: how often people choose an alias is not known, and may differ by value; `joint` takes any shares of the choices
+to be equally likely, and uses that the rows of a value under all its names make up its people. How sure an alias is decoded
+follows from how much worse the assignment becomes when two names are swapped; names that can be swapped at no cost are a
+tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from auditor.model.errors import UsageError
+from auditor.model.labels import Labels
+from auditor.model.release import Release
+from auditor.model.table import Table
+from auditor.posterior.beliefs import spread
+from auditor.posterior.published import decoded_beliefs, label_counts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MIXED = 0.3
+"""How many people at large are mixed into each value's, as a share of the people that an average value has. Columns depend on
+each other, so naive Bayes is too sure of small differences."""
+_ROUNDS = 3
+"""How often the kinds of aliases are decoded, each with what is then known of the others."""
+_TINY = 1e-300
+
+
+class Method(StrEnum):
+    """What aliases are recognised by."""
+
+    FREQUENCY = "frequency"
+    JOINT = "joint"
+
+
+@dataclass(frozen=True)
+class Alias(Attack):
+    """Finds out what aliases stand for; `tau` is the probability that counts as known."""
+
+    name: ClassVar[str] = "alias"
+    summary: ClassVar[str] = (
+        "Finds out which values aliases stand for, from a sample of people like those in the release."
+    )
+    paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009 (their claim, refuted); Kuhn 1955"
+    goal: ClassVar[Goal] = Goal.ATTRIBUTE
+    claim: ClassVar[str] = "This person has the value that their alias stands for."
+    needs: ClassVar[str] = (
+        "A sensitive column published under aliases, a sample of the population with that column, and some "
+        "quasi-identifiers of the person."
+    )
+    success: ClassVar[str] = "The likeliest value, aliases decoded, is the true one; among m tied values it counts 1/m."
+    lowered_by: ClassVar[str] = "A fresh alias for every person, or publishing nothing of values that are to be hidden."
+    linked: ClassVar[bool] = False
+
+    method: Method = Method.JOINT
+    tau: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tau < 1:
+            raise UsageError(f"alias: tau must be at least 0 and below 1. Got {self.tau}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        column, release = view.sensitive, view.release
+        assert column is not None
+        labels, auxiliary = release.labels[column], view.knowledge.auxiliary
+        if labels.domain.numbers is not None:
+            return NotApplicable(f"{column} is numeric, and aliases are names.")
+        aliases = np.flatnonzero(labels.is_alias & (label_counts(release, column) > 0))
+        if not len(aliases):
+            return NotApplicable(f"no value of {column} is published under an alias.")
+        if auxiliary is None or column not in auxiliary.codes:
+            return NotApplicable(f"no sample of the population with {column} is known to compare the aliases with.")
+        if view.blind:
+            return _claims(ValueClaims(view.beliefs.values(column), self.tau), None, len(aliases), self.method)
+        meaning = decode(release, auxiliary, column, self.method)
+        values = decoded_beliefs(release, view.knowledge, column, meaning)
+        sure = float((meaning[aliases].max(axis=1).toarray().reshape(-1) > self.tau).sum())
+        return _claims(ValueClaims(values, self.tau), sure, len(aliases), self.method)
+
+
+def _claims(values: ValueClaims, sure: float | None, aliases: int, method: Method) -> SeveralClaims:
+    params = {"tau": values.tau, "method": str(method)}
+    return SeveralClaims((values, FactClaims((Fact("decoded", sure, aliases, params),))))
+
+
+def decode(release: Release, auxiliary: Table, column: str, method: Method) -> sparse.csr_array:
+    """What each label of a column stands for (labels × codes, each row a distribution), aliases decoded."""
+    labels = release.labels[column]
+    counts = label_counts(release, column)
+    kinds = families(labels, np.flatnonzero(labels.is_alias & (counts > 0)))
+    people = _People.of(release, auxiliary, column)
+    likeness = _likeness(release, auxiliary, column) if method is Method.JOINT else None
+    found: list[Floats | None] = [None] * len(kinds)
+    for _ in range(_ROUNDS if method is Method.JOINT else 1):
+        for i, kind in enumerate(kinds):
+            codes = labels.codes(int(kind[0])).astype(np.int64)
+            seen = counts[kind].astype(np.float64)
+            if likeness is None:
+                evidence = people.ranks(seen)
+            else:
+                others, open_still = _elsewhere(kinds, found, i, counts, labels)
+                evidence = likeness[kind] + people.numbers(seen, others, open_still)
+            shares = np.zeros(evidence.shape)
+            shares[:, codes] = assign(evidence[:, codes])
+            found[i] = shares
+    hidden = np.zeros(len(labels.texts))
+    hidden[np.concatenate(kinds)] = 1.0
+    open_labels = sparse.diags_array(1 - hidden) @ spread(labels)
+    name, value = np.nonzero(stacked := np.concatenate([part for part in found if part is not None]))
+    entries = (stacked[name, value], (np.concatenate(kinds)[name], value))
+    return sparse.csr_array(open_labels + sparse.csr_array(entries, shape=open_labels.shape))
+
+
+def _elsewhere(
+    kinds: list[Ints], found: list[Floats | None], own: int, counts: Ints, labels: Labels
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """How many rows of each value stand under aliases of the other kinds, as far as these are decoded, and for which values
+    such a kind is still open."""
+    others, still = np.zeros(labels.domain.size), np.zeros(labels.domain.size, dtype=np.bool_)
+    for number, (kind, part) in enumerate(zip(kinds, found, strict=True)):
+        if number == own:
+            continue
+        if part is None:
+            still[labels.codes(int(kind[0]))] = True
+        else:
+            others += counts[kind] @ part
+    return others, still
+
+
+def families(labels: Labels, aliases: Ints) -> list[Ints]:
+    """Aliases of one kind, each of which stands for another value: those that leave the same values open and are numbered
+    under one stem (`A07`, `A12`). Aliases whose stem nobody shares are of one kind. Ordered by text, not by position."""
+    groups: dict[tuple[bytes, str], list[int]] = {}
+    for label in sorted(aliases.tolist(), key=lambda label: labels.texts[label]):
+        stem = labels.texts[label].strip().rstrip("0123456789")
+        groups.setdefault((labels.codes(label).tobytes(), stem), []).append(label)
+    for meaning, stem in list(groups):
+        if len(groups[meaning, stem]) == 1 and stem:
+            groups.setdefault((meaning, ""), []).extend(groups.pop((meaning, stem)))
+    return [np.array(sorted(group, key=lambda label: labels.texts[label])) for group in groups.values()]
+
+
+def assign(evidence: Floats) -> Floats:
+    """P(value) for each name, from evidence (names × values): the best one-to-one assignment, and how sure it is.
+
+    Beside the best assignment only those are weighed in which one name takes another value, and trades with the name that
+    has it. Where there are more names than values each value may be taken as often as that needs.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    names, values = evidence.shape
+    times = -(-names // values)
+    tiled = np.tile(evidence, times)
+    row, column = linear_sum_assignment(tiled, maximize=True)
+    own = tiled[row, column]
+    given_up = own[:, None] - tiled
+    # what the name that stands there loses when it moves to one's own place; nothing where the place is free
+    lost = np.zeros_like(tiled)
+    lost[:, column] = (own[:, None] - tiled[:, column]).T
+    worse = np.maximum(given_up + lost, 0.0)
+    worse[row, column] = 0.0
+    nearest = worse.reshape(names, times, values).min(axis=1)
+    odds = np.exp(-nearest)
+    share: Floats = odds / odds.sum(axis=1, keepdims=True)
+    return share
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _People:
+    """How many people have each value: `sample` of those of the auxiliary sample, `shown` of those of the release whose value
+    is shown openly; `released` people of the release have any value."""
+
+    sample: Floats
+    shown: Floats
+    released: int
+
+    @classmethod
+    def of(cls, release: Release, auxiliary: Table, column: str) -> _People:
+        domain, codes = release.labels[column].domain, auxiliary.codes[column]
+        sample = np.bincount(codes[(codes >= 0) & (codes < domain.known)], minlength=domain.size).astype(np.float64)
+        value = _open_values(release, column)
+        shown = np.bincount(value[value >= 0], minlength=domain.size).astype(np.float64)
+        missing = 0 if domain.missing is None else int(shown[domain.missing])
+        return cls(sample, shown, release.rows - missing)
+
+    @property
+    def expected(self) -> Floats:
+        """How many people of the release may be expected to have each value."""
+        share = (self.sample + 0.5) / (self.sample.sum() + 0.5 * len(self.sample))
+        return np.asarray(self.released * share)
+
+    def ranks(self, seen: Floats) -> Floats:
+        """count · log(expected people whose value is not shown): the greatest sum is that of equal ranks."""
+        return seen[:, None] * np.log(np.maximum(self.expected - self.shown, 0.5))[None, :]
+
+    def numbers(self, seen: Floats, others: Floats, still: NDArray[np.bool_]) -> Floats:
+        """log P(number of people with the value), `seen` rows being under the alias and `others` under decoded aliases of
+        other kinds. A sample leaves that number spread as a negative binomial. Where a kind is still open it is at least
+        what has been seen, and every split of N people over three choices, (N+1)(N+2)/2 of them, is as likely as another."""
+        from scipy.stats import nbinom
+
+        at_least = seen[:, None] + (self.shown + others)[None, :]
+        size = max(float(self.sample.sum()), 1.0)
+        shape, share = self.sample[None, :] + 0.5, size / (size + max(self.released, 1))
+        splits = np.maximum(at_least, self.expected[None, :])
+        enough = nbinom.sf(at_least - 1, shape, share) * 2 / ((splits + 1) * (splits + 2))
+        exactly = nbinom.pmf(at_least.round(), shape, share)
+        return np.log(np.maximum(np.where(still, enough, exactly), _TINY))
+
+
+def _open_values(release: Release, column: str) -> Ints:
+    """The value of each row that shows it openly, -1 for the other rows."""
+    labels = release.labels[column]
+    plain = ~labels.is_alias & (labels.counts == 1)
+    return np.where(plain, labels.lo, -1)[release.block_of(column).cell(column)].astype(np.int64)
+
+
+def _likeness(release: Release, auxiliary: Table, column: str) -> Floats:
+    """Σ over the rows of each label and the other columns of log P(other label | value), labels × values. The shares are
+    those of the auxiliary sample and of the rows that show their value."""
+    number, domain = release.block_number(column), release.labels[column].domain
+    own, cell = release.blocks[number], release.block_of(column).cell(column)
+    size = len(release.labels[column].texts)
+    in_bucket = _counted(cell, own.bucket, (size, len(release.sizes)))
+    value = auxiliary.codes[column]
+    shown = _open_values(release, column)
+    evidence = np.zeros((size, domain.size))
+    for other in release.columns:
+        if other == column or other not in auxiliary.codes:
+            continue
+        labels, block = release.labels[other], release.block_of(other)
+        together = release.block_number(other) == number
+        if together:
+            rows = _counted(cell, block.cell(other), (size, len(labels.texts)))
+        else:  # which of the bucket's labels is beside the alias is not known: each by its share
+            share = _counted(block.bucket, block.cell(other), (len(release.sizes), len(labels.texts)))
+            rows = in_bucket @ sparse.csr_array(sparse.diags_array(1 / np.maximum(release.sizes, 1)) @ share)
+        code = auxiliary.codes[other]
+        there = (code >= 0) & (value >= 0)
+        counts = _counted(code[there], value[there], (labels.domain.size, domain.size))
+        if together:
+            openly = _counted(block.cell(other)[shown >= 0], shown[shown >= 0], (len(labels.texts), domain.size))
+            counts = counts + spread(labels).T @ openly
+        evidence += rows @ _log_shares(labels, counts.toarray())
+    return evidence
+
+
+def _counted(row: NDArray[Any], column: NDArray[Any], shape: tuple[int, int]) -> sparse.csr_array:
+    return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
+
+
+def _log_shares(labels: Labels, counts: Floats) -> Floats:
+    """log P(label | value), labels × values, from how many people have each code and value. The fewer people have a value,
+    the more it is taken to be like people at large."""
+    overall = (counts.sum(axis=1) + 1) / (counts.sum() + len(counts))
+    mixed = max(_MIXED * counts.sum() / max(counts.shape[1], 1), 1.0)
+    shares = (counts + mixed * overall[:, None]) / (counts.sum(axis=0) + mixed)
+    covers = spread(labels)
+    covers.data[:] = 1.0
+    log_shares: Floats = np.log(np.maximum(covers @ shares, _TINY))
+    return log_shares

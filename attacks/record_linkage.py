@@ -1,0 +1,115 @@
+"""Record linkage: this person is the nearest published record.
+
+The standard test of statistical offices for averaged (microaggregated) and noisy data, which cover nobody's own values. The
+adversary has the original quasi-identifiers of people and links each to the nearest published record; among m equally near
+ones a link counts 1/m. The distance is `euclid` (differences over the standard deviation), `mahalanobis` (numbers taken
+together, so that correlated columns count once) or `gower` (differences over the range, not squared); columns that are no
+numbers count by steps, equality or taxonomy (`auditor/posterior/metric.py` defines all).
+
+`rank_interval` asks how near a published number is to the true one: the share of true values within `percent` % of the ranks
+of the value published for them. One averaged over look-alikes gives the value away whether or not the record is found; an
+interval laid anywhere would hold twice that percentage.
+
+Papers: J. Domingo-Ferrer, V. Torra, "A Quantitative Comparison of Disclosure Control Methods for Microdata", 2001 (distance-
+based record linkage, rank intervals); V. Torra, J. Abowd, J. Domingo-Ferrer, "Using Mahalanobis Distance-Based Record Linkage
+for Disclosure Risk Assessment", 2006.
+Decided here: the scales are those of the release, and not of each file by itself, so that it does not matter who else
+is attacked; equal published values stand at the middle of their ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, RankClaims, RecordClaims, SeveralClaims
+from auditor.model.errors import UsageError
+from auditor.model.labels import Labels
+from auditor.model.release import Release, Suppression
+from auditor.posterior.beliefs import Beliefs
+from auditor.posterior.distance import Nearest, no_distance
+from auditor.posterior.metric import Metric
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecordLinkage(Attack):
+    """Claims the nearest record for each person by a `metric`; `threshold` is the chance above which a person counts as at
+    risk, `percent` how far the ranks of an interval reach."""
+
+    name: ClassVar[str] = "record-linkage"
+    summary: ClassVar[str] = "Links people to the nearest published record, for averaged and noisy numbers."
+    paper: ClassVar[str] = "Domingo-Ferrer & Torra 2001; Torra, Abowd & Domingo-Ferrer 2006"
+    goal: ClassVar[Goal] = Goal.IDENTITY
+    claim: ClassVar[str] = "This person is the nearest published record."
+    needs: ClassVar[str] = "Some quasi-identifiers of the person, published in one block."
+    success: ClassVar[str] = "The nearest record is the person's own; among m equally near ones it counts 1/m."
+    lowered_by: ClassVar[str] = "Larger groups to average over (k), more noise, or fewer quasi-identifiers."
+    linked: ClassVar[bool] = False
+
+    metric: Metric = Metric.EUCLID
+    threshold: float = 0.2
+    percent: float = 5.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold < 1:
+            raise UsageError(f"record-linkage: threshold must be between 0 and 1. Got {self.threshold}.")
+        if not 0 < self.percent <= 50:
+            raise UsageError(f"record-linkage: percent must be above 0 and at most 50. Got {self.percent}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        release, knowledge = view.release, view.knowledge
+        why = no_distance(release, knowledge.columns, knowledge.targets)
+        if why is not None:
+            return NotApplicable(f"{why}.")
+        beliefs: Beliefs = view.beliefs
+        if not view.blind:
+            beliefs = Nearest(release, knowledge, Suppression.EXCLUDED, metric=self.metric)
+        records = RecordClaims(beliefs, self.threshold)
+        columns = tuple(c for c in release.quasi if c in knowledge.columns and _are_points(release, c))
+        return SeveralClaims((records, self._intervals(view, columns))) if columns else records
+
+    def _intervals(self, view: View, columns: tuple[str, ...]) -> RankClaims:
+        """The intervals around the numbers published for each record."""
+        chance = min(2 * self.percent / 100, 1.0)
+        if view.blind:
+            return RankClaims(columns, 0, None, None, self.percent, chance)
+        release = view.release
+        number = release.block_number(columns[0])
+        ends = [_rank_interval(release.labels[c], release.block_of(c).cell(c), self.percent / 100) for c in columns]
+        low, high = (np.column_stack(sides) for sides in zip(*ends, strict=True))
+        return RankClaims(columns, number, low, high, self.percent, chance)
+
+
+def _are_points(release: Release, column: str) -> bool:
+    """Whether a column publishes numbers, each by itself and not as one of several."""
+    labels = release.labels[column]
+    if labels.domain.numbers is None:
+        return False
+    used = np.unique(release.block_of(column).cell(column))
+    points = _points(labels)[used]
+    missing = labels.suppressed[used] | (labels.lo[used] == labels.domain.missing)
+    return bool((~np.isnan(points) | missing).all() and (~np.isnan(points)).any())
+
+
+def _points(labels: Labels) -> Floats:
+    """The number that each label is; not a number where it is none, or several."""
+    return np.where(labels.low == labels.high, labels.low, np.nan)
+
+
+def _rank_interval(labels: Labels, cell: NDArray[np.int32], share: float) -> tuple[Floats, Floats]:
+    """For each fragment the published numbers that stand this share of all ranks below and above its own."""
+    value = _points(labels)[cell]
+    there = np.flatnonzero(~np.isnan(value))
+    ordered = np.sort(value[there])
+    middle = (np.searchsorted(ordered, value[there]) + np.searchsorted(ordered, value[there], side="right") - 1) / 2
+    reach, last = share * len(there), len(there) - 1
+    low, high = np.full(len(cell), np.nan), np.full(len(cell), np.nan)
+    low[there] = ordered[np.ceil(np.maximum(middle - reach, 0)).astype(np.int64)]
+    high[there] = ordered[np.floor(np.minimum(middle + reach, last)).astype(np.int64)]
+    return low, high

@@ -1,0 +1,94 @@
+"""Special uniques: which records stand out, and by which attributes.
+
+A record that is the only one of its kind on few attributes is easier to find, and more likely the only one in the
+population too, than one for which many are needed. SUDA2 looks for the smallest sets of quasi-identifiers on which a record
+is unique (minimal sample uniques), weighs them by how few they need, and turns the sum into a probability that a match
+is right (the DIS score). What drives it is the share of the scores that comes from sets with an attribute.
+
+Labels are compared as published: equal where they denote the same values. Quasi-identifiers in several blocks are several
+files, each looked at by itself.
+
+Papers: A. Manning, D. Haglin, J. Keane 2008 (SUDA2); M. Elliot 2000 (DIS); see `auditor/measure/sample_uniqueness.py`.
+
+Decided here: a withheld cell, or one that covers everything, says nothing of its record and is in none of its sets; rows
+with all quasi-identifiers withheld are left out. With many attributes only small sets are looked at (`most`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, Fact, FactClaims
+from auditor.measure.sample_uniqueness import dis_scores, largest_size, published_values, special_uniques
+from auditor.model.errors import UsageError
+
+
+@dataclass(frozen=True)
+class SpecialUniques(Attack):
+    """Scores each record by its minimal sample uniques of up to `most` attributes. `fraction` is the DIS fraction, the
+    share of the population that a sample would be of; a DIS score above `threshold` counts as at risk."""
+
+    name: ClassVar[str] = "special-uniques"
+    summary: ClassVar[str] = "Finds the records that are unique on few attributes, and which attributes make them so."
+    paper: ClassVar[str] = "Manning, Haglin & Keane 2008; Elliot 2000"
+    goal: ClassVar[Goal] = Goal.IDENTITY
+    claim: ClassVar[str] = "This record stands out by these few attributes."
+    needs: ClassVar[str] = "Published quasi-identifiers."
+    success: ClassVar[str] = "A high DIS score: a match with the record is likely right."
+    lowered_by: ClassVar[str] = "Coarsening or withholding the attributes that contribute most."
+    linked: ClassVar[bool] = False
+
+    most: int | None = None
+    fraction: float = 0.01
+    threshold: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.most is not None and self.most < 1:
+            raise UsageError(f"special-uniques: most must be at least 1. Got {self.most}.")
+        if not 0 < self.fraction < 1:
+            raise UsageError(f"special-uniques: fraction must be between 0 and 1. Got {self.fraction}.")
+        if not 0 <= self.threshold < 1:
+            raise UsageError(f"special-uniques: threshold must be at least 0 and below 1. Got {self.threshold}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        if view.blind:
+            return NotApplicable("without the release there are no records.")
+        release = view.release
+        known = [c for c in release.quasi if c in view.knowledge.columns] or list(release.quasi)
+        if not known:
+            return NotApplicable("no quasi-identifier is published.")
+        facts: list[Fact] = []
+        numbers = sorted({release.block_number(c) for c in known})
+        for number in numbers:
+            columns = [c for c in release.blocks[number].columns if c in known]
+            facts += self._facts(view, number, columns, len(numbers) > 1)
+        return FactClaims(tuple(facts))
+
+    def _facts(self, view: View, number: int, columns: list[str], several: bool) -> list[Fact]:
+        release = view.release
+        kept = np.flatnonzero(~release.suppressed[release.blocks[number].bucket])
+        values, hidden = published_values(release, columns)
+        most = min(self.most or len(columns), largest_size(len(columns)))
+        found = special_uniques(values[kept], most, hidden[kept])
+        dis = np.zeros(len(values))
+        dis[kept] = dis_scores(found, self.fraction)
+        at_risk = dis > self.threshold
+        params = {"fraction": self.fraction, "most": most, **({"columns": ", ".join(columns)} if several else {})}
+        sizes = {str(size + 1): int(times) for size, times in enumerate(found.sizes) if times}
+        detail = {
+            "contribution": dict(zip(columns, found.contribution.round(6).tolist(), strict=True)),
+            "minimal_sample_uniques": sizes,
+            "sample_uniques": found.unique,
+            "score_max": float(found.score.max(initial=0.0)),
+        }
+        n, threshold = len(kept), {**params, "threshold": self.threshold}
+        mean = float(dis[kept].mean()) if n else None
+        return [
+            Fact("max", float(dis.max(initial=0.0)) if n else None, n, params, detail, dis, block=number),
+            Fact("mean", mean, n, params, {}, dis, block=number),
+            Fact("at_risk", float(at_risk.sum()), n, threshold, {}, np.where(at_risk, dis, 0.0), block=number),
+        ]

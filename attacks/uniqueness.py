@@ -1,0 +1,136 @@
+"""Uniqueness: how many records are unique not only in the sample but in the population it comes from.
+
+A record that is the only one of its kind in the release may have doubles among people who are not in it. From how many
+classes of one, two and more records there are, statistical models estimate how many people are unique in the population:
+Zayatz's, Pitman's, the shifted negative binomial (SNB), and Dankar's rule that chooses among them by the sampling fraction
+(see `auditor/measure/population_uniqueness.py`). The share among the population and among the records is the same. A model
+that did not converge says so. Where a register is known the true share stands beside the estimates (`detail.register`).
+
+Where the people have sampling weights (a column with the role `weight`) the audit adds the individual risk of Benedetti and
+Franconi, by which a class of records stands for as many people as its weights add up to.
+
+Papers: Zayatz 1991; Hoshino 2001; Chen & Keller-McNulty 1998; Dankar, El Emam, Neisa & Roffey 2012; Benedetti &
+Franconi 1998.
+
+Decided here: in the true share a record is unique in the population where its labels cover one person of the register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.claims import Claims, Fact, FactClaims, SampleClaims, SeveralClaims
+from auditor.measure.population_uniqueness import Sample, estimates
+from auditor.measure.sample_uniqueness import published_values
+from auditor.model.errors import UsageError
+from auditor.model.packing import distinct_rows
+from auditor.model.release import Release
+from auditor.model.schema import Role
+from auditor.posterior.population import IndependentPopulation, RegisterPopulation
+
+
+@dataclass(frozen=True)
+class Uniqueness(Attack):
+    """Estimates how many records are unique in the population; `population` is how many people it has (by default the
+    register's)."""
+
+    name: ClassVar[str] = "uniqueness"
+    summary: ClassVar[str] = "Estimates which share of the records is unique in the population, not only in the sample."
+    paper: ClassVar[str] = "Zayatz 1991; Hoshino 2001; Chen & Keller-McNulty 1998; Dankar et al. 2012"
+    goal: ClassVar[Goal] = Goal.IDENTITY
+    claim: ClassVar[str] = "Nobody else in the population is like this record."
+    needs: ClassVar[str] = "Published quasi-identifiers in one block, and the population's size or sampling weights."
+    success: ClassVar[str] = "A high share of records that are unique in the population."
+    lowered_by: ClassVar[str] = "Coarser quasi-identifiers, fewer of them, or a smaller sample."
+    linked: ClassVar[bool] = False
+
+    population: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.population is not None and self.population < 1:
+            raise UsageError(f"uniqueness: population must be at least 1. Got {self.population}.")
+
+    def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
+        if view.blind:
+            return NotApplicable("without the release there is no sample.")
+        release, register = view.release, view.knowledge.register
+        columns = [c for c in release.quasi if c in view.knowledge.columns] or list(release.quasi)
+        blocks = sorted({release.block_number(c) for c in columns})
+        if not columns:
+            return NotApplicable("no quasi-identifier is published.")
+        if len(blocks) > 1:
+            return NotApplicable(
+                "the quasi-identifiers are published in several blocks, so nobody's are seen together."
+            )
+        key = _classes(release, blocks[0], columns)
+        sizes = np.bincount(key[key >= 0])
+        people = self.population or (None if register is None else register.people)
+        weighted = bool(release.schema.names(Role.WEIGHT))
+        if people is None and not weighted:
+            return NotApplicable("the size of the population is not known: give a register, or the setting population.")
+        if people is not None and people < sizes.sum():
+            return NotApplicable(f"the population must not have fewer people than the {int(sizes.sum())} records.")
+        parts: list[FactClaims | SampleClaims] = []
+        if people is not None:
+            parts.append(self._estimated(view, key, sizes, people, blocks[0], columns))
+        if weighted:
+            parts.append(SampleClaims(blocks[0], key))
+        return SeveralClaims(tuple(parts))
+
+    def _estimated(
+        self, view: View, key: NDArray[np.int64], sizes: NDArray[np.int64], people: int, block: int, columns: list[str]
+    ) -> FactClaims:
+        sample = Sample.of(sizes, people)
+        alone = (key >= 0) & (sizes[np.maximum(key, 0)] == 1)
+        detail: dict[str, Any] = {"sample_uniques": int(alone.sum()), "fraction": sample.fraction}
+        true = _in_register(view, alone, block, columns)
+        if true is not None:
+            detail["register"] = float(true.sum() / sample.records)
+            alone = true
+        facts = []
+        for name, found in estimates(sample).items():
+            share = None if found.number is None else found.number / people
+            expected = None if found.number is None else found.number * sample.fraction
+            more = {**detail, "unique_records": expected, "chosen": found.model}
+            params = {"model": name, "population": people}
+            facts.append(
+                Fact(
+                    "unique",
+                    share,
+                    sample.records,
+                    params,
+                    more,
+                    alone.astype(np.float64),
+                    doubt=found.doubt,
+                    block=block,
+                )
+            )
+        return FactClaims(tuple(facts))
+
+
+def _classes(release: Release, block: int, columns: list[str]) -> NDArray[np.int64]:
+    """The class of each fragment, by its labels; -1 where all quasi-identifiers are withheld."""
+    kept = ~release.suppressed[release.blocks[block].bucket]
+    key = np.full(len(kept), -1, dtype=np.int64)
+    key[kept] = distinct_rows(published_values(release, columns)[0][kept])
+    return key
+
+
+def _in_register(view: View, alone: NDArray[np.bool_], block: int, columns: list[str]) -> NDArray[np.bool_] | None:
+    """Which of the records that are alone in the sample are so in the register as well; None without a register that
+    says so."""
+    register, release = view.knowledge.register, view.release
+    if register is None or any(c not in register.codes for c in columns):
+        return None
+    place = np.flatnonzero(alone)
+    true = np.zeros(len(alone), dtype=np.bool_)
+    if len(place):
+        labels = np.column_stack([release.blocks[block].cell(c)[place] for c in columns])
+        population = RegisterPopulation(register, IndependentPopulation.from_release(release))
+        true[place] = population.of_labels(release, columns, labels) * register.people < 1.5
+    return true

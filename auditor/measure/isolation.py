@@ -1,0 +1,59 @@
+"""Isolation: whether a predicate singles out exactly one person.
+
+Papers: A. Cohen, K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 2020; M. Giomi et al., "A unified
+framework for quantifying privacy risk in synthetic data" (Anonymeter), PoPETs 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+Allowed = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_SURE = 1 - 1e-12
+
+
+def meeting(predicate: Mapping[str, Allowed], codes: Mapping[str, NDArray[np.int32]], people: int) -> Ints:
+    """The people whose values are all allowed; a value that is not known (-1) is not."""
+    place = np.arange(people)
+    for column in sorted(predicate, key=lambda c: float(predicate[c].mean())):  # the narrowest first leaves the fewest
+        value = codes[column][place]
+        place = place[np.append(predicate[column], False)[value]]
+    return place
+
+
+def isolated(matches: Ints, people: int, size: int) -> Floats:
+    """The probability that a predicate which some of the people meet is met by exactly one in data of a size.
+
+    Where the people are the data this is yes or no. Where they are more, it is the chance that exactly one of those who meet
+    it is among as many drawn without replacement; where they are fewer, drawn with replacement.
+    """
+    if people == size:
+        return np.where(matches == 1, 1.0, 0.0)
+    if people < size:
+        return by_chance(matches / max(people, 1), size)
+    from scipy.stats import hypergeom
+
+    return np.asarray(hypergeom.pmf(1, people, matches, size), dtype=np.float64)
+
+
+def by_chance(weight: Floats, people: int) -> Floats:
+    """The probability that a predicate of this weight isolates one of so many people drawn at random: n·w·(1-w)^(n-1)."""
+    w = np.clip(weight, 0.0, 1.0)
+    chance: Floats = people * w * (1 - w) ** (people - 1)
+    return chance
+
+
+def exactly_one(chances: Floats) -> float:
+    """The probability that exactly one of independent events happens."""
+    sure = chances >= _SURE
+    rest = np.sort(chances[~sure])  # sorted: sums do not depend on the order of rows
+    if sure.sum() > 1:
+        return 0.0
+    none = float(np.exp(np.log1p(-rest).sum()))
+    return none if sure.any() else none * float((rest / (1 - rest)).sum())

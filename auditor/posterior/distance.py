@@ -1,0 +1,393 @@
+"""Beliefs by distance: a person is one of the nearest published records.
+
+Where averages, centres of clusters or noisy values are published, what covers a person is nobody's record, or somebody
+else's. The adversary then takes the records nearest to what is known (`metric.py`). Fragments are collapsed to cells as in
+`matching.py`; the nearest cells share the belief by the number of their records, ties included, so that no order of rows
+decides. Nothing says how far a record may be from its person, so the belief is all on the nearest: it expects too much where
+clusters are wide, and what is realised stands beside it.
+
+Without the own record (`without`) a class that still has other records stays where it is: what is left out is one of its
+records, not its share in the average. Where it was the only one the next nearest take its place.
+
+**Absence.** With a register every one of its people is nearest to some cell, and of the F people who are nearest to a cell of
+f records the share f/F is taken to be in the release. Without one nothing turns being near into a probability, and the prior
+stays.
+
+All known columns must be published in one block: otherwise no published record is near a person as a whole.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from auditor.model.knowledge import Knowledge
+from auditor.model.release import Release, Suppression
+from auditor.posterior.beliefs import (
+    TIE,
+    Beliefs,
+    MemberBeliefs,
+    RecordBeliefs,
+    Shares,
+    ValueBeliefs,
+    or_prior,
+    scaled,
+    spread,
+)
+from auditor.posterior.links import Weighting
+from auditor.posterior.matching import Cells, Floats, Ints, distinct_people, expand
+from auditor.posterior.metric import Metric, parts_of
+
+MOST_COMPARISONS = 2e10
+"""The most values that are compared (people × records × columns): about a minute's work."""
+_A_CHUNK = 1 << 20
+_SAME = 1e-15
+
+
+def no_distance(release: Release, columns: tuple[str, ...], people: int) -> str | None:
+    """Why people of whom these columns are known cannot be linked by distance, or None."""
+    known = [c for c in columns if c in release.columns]
+    if not known:
+        return "nothing that is published is known of the people, so no record is near them"
+    if len({release.block_number(c) for c in known}) > 1:
+        return "what is known is published in several blocks, so no published record is near a person as a whole"
+    comparisons = float(people) * _distinct(release, known) * len(known)
+    if comparisons > MOST_COMPARISONS:
+        return (
+            f"comparing every person with every record takes {comparisons / 1e9:.0f} billion comparisons, and the most are "
+            f"{MOST_COMPARISONS / 1e9:.0f} billion; attack fewer people"
+        )
+    return None
+
+
+def _distinct(release: Release, columns: list[str]) -> int:
+    return len(Cells.of(release.block_of(columns[0]), columns, len(release.sizes)).labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The nearest cells of each row: (row, cell) pairs, ascending, and the distance of each row."""
+
+    row: Ints
+    cell: Ints
+    distance: Floats
+
+
+class Search:
+    """Finds the nearest cells of the block that holds the known columns."""
+
+    def __init__(self, release: Release, columns: tuple[str, ...], suppression: Suppression, metric: Metric) -> None:
+        self.columns = tuple(c for c in columns if c in release.columns)
+        self.release, self.metric, self.suppression = release, metric, suppression
+        self.block = release.block_number(self.columns[0])
+        self.cells = Cells.of(release.blocks[self.block], self.columns, len(release.sizes))
+        counted = np.ones(len(release.sizes), np.bool_) if suppression is Suppression.WILDCARD else ~release.suppressed
+        cells = np.flatnonzero(counted[self.cells.bucket])
+        order = np.argsort(self.cells.pattern[cells], kind="stable")
+        self._by_pattern = cells[order]
+        self._patterns, self._first = np.unique(self.cells.pattern[self._by_pattern], return_index=True)
+        self._fan = np.diff(np.append(self._first, len(cells)))
+        records = np.add.reduceat(self.cells.count[self._by_pattern], self._first) if len(cells) else np.empty(0)
+        self._records = records.astype(np.float64)
+
+    def find(self, people: NDArray[np.int32], second: bool = False) -> Entries:
+        """The nearest cells of people (codes over the columns); `second`: those that are the nearest after these."""
+        rows: list[Ints] = []
+        found: list[Ints] = []
+        distance = np.full(len(people), np.inf)
+        if len(self._patterns):
+            labels = [self.release.labels[c] for c in self.columns]
+            parts = parts_of(self.metric, labels, self.cells.labels[self._patterns], people, self._records)
+            step = max(_A_CHUNK // len(self._patterns), 1)
+            for begin in range(0, len(people), step):
+                some = slice(begin, min(begin + step, len(people)))
+                away = np.zeros((some.stop - begin, len(self._patterns)))
+                for part in parts:
+                    part.add(some, away)
+                if second:
+                    away[_least(away)] = np.inf
+                row, pattern = np.nonzero(_least(away) & np.isfinite(away))
+                distance[some] = away.min(axis=1)
+                rows.append(row + begin)
+                found.append(pattern)
+        row, pattern = (np.concatenate(p) if p else np.empty(0, dtype=np.int64) for p in (rows, found))
+        cell = self._by_pattern[expand(self._first[pattern], self._fan[pattern])]
+        row = np.repeat(row, self._fan[pattern])
+        order = np.lexsort((cell, row))
+        root = distance if self.metric is Metric.GOWER else np.sqrt(distance)
+        return Entries(row[order], cell[order], root)
+
+
+def _least(away: Floats) -> NDArray[np.bool_]:
+    """Which distances are the least of their row, ties included."""
+    least: NDArray[np.bool_] = away <= (away.min(axis=1) * (1 + TIE) + _SAME)[:, None]
+    return least
+
+
+class Nearest(Beliefs):
+    """The beliefs of somebody who takes the nearest records; see `no_distance` for when there are none."""
+
+    def __init__(
+        self,
+        release: Release,
+        knowledge: Knowledge,
+        suppression: Suppression,
+        weighting: Weighting = Weighting.SIZE,
+        metric: Metric = Metric.EUCLID,
+    ) -> None:
+        self.release, self.knowledge, self.weighting = release, knowledge, weighting
+        self.search = Search(release, knowledge.columns, suppression, metric)
+        self.targets = knowledge.targets
+        places = [knowledge.columns.index(c) for c in self.search.columns]
+        self.tuples, self.row_of = distinct_people(knowledge.codes[:, places])
+        self.entries = self.search.find(self.tuples)
+        cells = self.search.cells
+        self.weight = weights(cells.count[self.entries.cell], release.sizes[cells.bucket[self.entries.cell]], weighting)
+        self.total = np.bincount(self.entries.row, weights=self.weight, minlength=len(self.tuples))
+        self.p = self.weight / self.total[self.entries.row]
+
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        return np.asarray(self.total[self.row_of] > 0)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the targets are known to be in the release."""
+        prior = self.knowledge.membership
+        return prior is None or prior >= 1
+
+    def take(self, which: Ints) -> Nearest:
+        """The same beliefs about some of the targets, in the given order."""
+        some = copy(self)
+        some.targets, some.row_of = len(which), self.row_of[which]
+        some.present = self.present[which]
+        return some
+
+    @cached_property
+    def present(self) -> Floats:
+        """P(in) for each target: 1 where membership is known."""
+        return self._present(self.knowledge.membership)
+
+    def _present(self, prior: float | None) -> Floats:
+        if prior is None or prior >= 1:
+            return np.ones(self.targets)
+        register, columns = self.knowledge.register, self.search.columns
+        if register is None or any(c not in register.codes for c in columns):
+            return np.full(self.targets, prior)
+        everybody, number = distinct_people(np.column_stack([register.codes[c] for c in columns]))
+        if no_distance(self.release, columns, len(everybody)) is not None:
+            return np.full(self.targets, prior)
+        times = np.bincount(number, minlength=len(everybody)) / register.coverage
+        cells = self.search.cells
+        theirs = self.search.find(everybody)
+        each = weights(cells.count[theirs.cell], self.release.sizes[cells.bucket[theirs.cell]], self.weighting)
+        total = np.bincount(theirs.row, weights=each, minlength=len(everybody))
+        people = np.bincount(
+            theirs.cell, weights=times[theirs.row] * each / total[theirs.row], minlength=len(cells.bucket)
+        )
+        share = np.divide(cells.count, people, out=np.ones(len(people)), where=people > cells.count)
+        among = np.bincount(self.entries.row, weights=self.p * share[self.entries.cell], minlength=len(self.tuples))
+        # the register's own share of members stands for the prior: from it to the one that is asked for
+        sampled = min(self.release.rows * register.coverage / register.people, 1 - 1 / max(register.people, 2))
+        scale = prior / (1 - prior) * (1 - sampled) / sampled
+        sure = among > 1 - TIE
+        odds = scale * among / np.where(sure, 1.0, 1 - among)
+        return np.where(sure, 1.0, odds / (1 + odds))[self.row_of]
+
+    def values(self, column: str) -> ValueBeliefs:
+        return self.thinned(column, None)
+
+    def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
+        labels = self.release.labels[column]
+        known = self.knowledge.priors[column]
+        counts, _ = self.groups(column, shares)
+        rows = sparse.csr_array(self.fragment_weights(column) @ counts @ spread(labels, known))
+        if self.certain:
+            return or_prior(rows, self.row_of, self.matched, known)
+        return scaled(rows, self.row_of, self.present)
+
+    def fragment_weights(self, column: str) -> sparse.csr_array:
+        """The probability of each fragment with a value of a column, the same for all of its group: rows × groups."""
+        _, size = self.groups(column)
+        each = self.p / np.maximum(size, 1)[self.group(column)[self.entries.cell]]
+        shape = (len(self.tuples), len(size))
+        return sparse.csr_array((each, (self.entries.row, self.group(column)[self.entries.cell])), shape=shape)
+
+    def group(self, column: str) -> Ints:
+        """For each cell the group of fragments that hold the values of a column: itself, or its bucket where the column is
+        in another block."""
+        cells = self.search.cells
+        inside = self.release.block_number(column) == self.search.block
+        return np.arange(len(cells.bucket), dtype=np.int64) if inside else cells.bucket
+
+    def groups(self, column: str, shares: Shares | None = None) -> tuple[sparse.csr_array, Floats]:
+        """How often each label of a column stands in each group, fragments counting by their shares, and how many fragments
+        each group has."""
+        number = self.release.block_number(column)
+        block = self.release.blocks[number]
+        inside = number == self.search.block
+        group = self.search.cells.of_fragment if inside else block.bucket
+        groups = len(self.search.cells.bucket) if inside else len(self.release.sizes)
+        shape = (groups, len(self.release.labels[column].texts))
+        each = np.ones(len(group)) if shares is None else shares.free
+        return sparse.csr_array((each, (group, block.cell(column))), shape=shape), np.bincount(
+            group, minlength=groups
+        ).astype(np.float64)
+
+    def records(self) -> RecordBeliefs:
+        count = self.search.cells.count[self.entries.cell]
+        each = self.p / count
+        top = np.zeros(len(self.tuples))
+        np.maximum.at(top, self.entries.row, each)
+        at_top = each >= top[self.entries.row] * (1 - TIE)
+        tied = np.bincount(self.entries.row, weights=np.where(at_top, count, 0.0), minlength=len(self.tuples))
+        return RecordBeliefs(top[self.row_of] * self.present, np.maximum(tied, 1.0)[self.row_of])
+
+    def own_cell(self, fragment: Ints) -> Ints:
+        """The cell of each target's own fragment, -1 where there is none."""
+        own = fragment[:, self.search.block]
+        return np.where(own >= 0, self.search.cells.of_fragment[own], -1)
+
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        own = self.own_cell(fragment)
+        cells = max(len(self.search.cells.bucket), 1)
+        key, wanted = self.entries.row * cells + self.entries.cell, self.row_of * cells + own
+        if not len(key):
+            return np.zeros(self.targets)
+        place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        found = (own >= 0) & (bucket >= 0) & (key[place] == wanted)
+        return np.where(found, self.p[place] / self.search.cells.count[own], 0.0) * self.present
+
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        shape = (len(self.tuples), len(self.release.sizes))
+        mass = sparse.csr_array((self.p, (self.entries.row, self.search.cells.bucket[self.entries.cell])), shape=shape)
+        mass.sum_duplicates()
+        row = np.repeat(np.arange(shape[0]), np.diff(mass.indptr))
+        top = np.zeros(shape[0])
+        np.maximum.at(top, row, mass.data)
+        at_top = mass.data >= top[row] * (1 - TIE)
+        tied = np.maximum(np.bincount(row[at_top], minlength=shape[0]), 1)
+        named = sparse.csr_array((np.ones(int(at_top.sum())), (row[at_top], mass.indices[at_top])), shape=shape)
+        found = np.asarray(named[self.row_of, np.maximum(bucket, 0)]).reshape(-1) > 0
+        return np.where(found & (bucket >= 0), 1 / tied[self.row_of], 0.0), top[self.row_of]
+
+    def membership(self, prior: float) -> MemberBeliefs:
+        """The nearer a record, the likelier a member: the degree is 1/(1 + distance)."""
+        shape = (len(self.tuples), len(self.release.sizes))
+        bucket = self.search.cells.bucket[self.entries.cell]
+        nearest = sparse.csr_array((np.ones(len(bucket)), (self.entries.row, bucket)), shape=shape)
+        nearest.sum_duplicates()
+        degree = 1 / (1 + self.entries.distance)
+        buckets = np.diff(nearest.indptr).astype(np.float64)
+        register = self.knowledge.register
+        judged = register is not None and all(c in register.codes for c in self.search.columns)
+        return MemberBeliefs(buckets[self.row_of], degree[self.row_of], self._present(prior), judged=judged)
+
+    def without(self, bucket: Ints, fragment: Ints) -> WithoutOwn:
+        """The same beliefs with each target's own record (bucket, and fragment per block) taken out."""
+        return WithoutOwn(self, bucket, fragment)
+
+
+def weights(count: Ints, size: Ints, weighting: Weighting) -> Floats:
+    """What cells of so many records weigh, in buckets of such sizes."""
+    weight = count.astype(np.float64)
+    return weight if weighting is Weighting.SIZE else weight / np.maximum(size, 1)
+
+
+class WithoutOwn(Beliefs):
+    """Beliefs by distance in which each target's own record is missing."""
+
+    def __init__(self, full: Nearest, bucket: Ints, fragment: Ints) -> None:
+        self._full, self._bucket, self._fragment = full, bucket, fragment
+        self.targets = full.targets
+
+    @cached_property
+    def _left(self) -> tuple[Ints, Ints, Floats]:
+        """(target, cell) pairs and their probabilities."""
+        full = self._full
+        target, cell, weight = self._expand(full.entries, np.arange(self.targets), full.row_of)
+        alone = np.setdiff1d(np.arange(self.targets), target)
+        if len(alone) and len(full.entries.row):
+            rows, row = np.unique(full.row_of[alone], return_inverse=True)
+            further = full.search.find(full.tuples[rows], second=True)
+            more = self._expand(further, alone, row.reshape(-1))
+            target, cell, weight = (np.concatenate(pair) for pair in zip((target, cell, weight), more, strict=True))
+        total = np.bincount(target, weights=weight, minlength=self.targets)
+        return target, cell, weight / total[target]
+
+    def _expand(self, entries: Entries, who: Ints, row: Ints) -> tuple[Ints, Ints, Floats]:
+        """The entries of some targets, who stand in these rows, with their weights once the own record is gone."""
+        full, cells = self._full, self._full.search.cells
+        first = np.searchsorted(entries.row, row)
+        lengths = np.searchsorted(entries.row, row, side="right") - first
+        target, cell = np.repeat(who, lengths), entries.cell[expand(first, lengths)]
+        count = cells.count[cell] - (cell == full.own_cell(self._fragment)[target])
+        size = full.release.sizes[cells.bucket[cell]] - (cells.bucket[cell] == self._bucket[target])
+        keep = count > 0
+        return target[keep], cell[keep], weights(count[keep], size[keep], full.weighting)
+
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        return np.bincount(self._left[0], minlength=self.targets) > 0
+
+    @property
+    def full(self) -> Nearest:
+        """The beliefs with the records in place."""
+        return self._full
+
+    @property
+    def fragment(self) -> Ints:
+        """The fragment of each target in each block that is left out, -1 for somebody without a record."""
+        return self._fragment
+
+    def values(self, column: str) -> ValueBeliefs:
+        return self.thinned(column, None)
+
+    def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
+        full, (target, cell, p) = self._full, self._left
+        counts, size = full.groups(column, shares)
+        group = full.group(column)[cell]
+        block = full.release.block_number(column)
+        own_fragment = self._fragment[:, block]
+        label = full.release.blocks[block].cell(column)[own_fragment]
+        own = np.where(own_fragment >= 0, self._own_group(column, own_fragment), -1)
+        mine = group == own[target]
+        # in the own group one fragment fewer: p · (counts - own label) / (size - 1)
+        each = p / np.maximum(size[group] - mine, 1)
+        chosen = sparse.csr_array((each, (target, group)), shape=(self.targets, len(size)))
+        gone: Floats = np.bincount(target[mine], weights=each[mine], minlength=self.targets).astype(np.float64)
+        if shares is not None:
+            gone = gone * shares.gone[own_fragment]
+        marks = sparse.csr_array((gone, (np.arange(self.targets), label)), shape=(self.targets, counts.shape[1]))
+        known = full.knowledge.priors[column]
+        rows = sparse.csr_array((chosen @ counts - marks) @ spread(full.release.labels[column], known))
+        rows.data[rows.data < TIE * TIE] = 0.0
+        rows.eliminate_zeros()
+        everybody = np.arange(self.targets)
+        if full.certain:
+            return or_prior(rows, everybody, self.matched, known)
+        return scaled(rows, everybody, full.present)
+
+    def _own_group(self, column: str, fragment: Ints) -> Ints:
+        full = self._full
+        if full.release.block_number(column) == full.search.block:
+            return full.search.cells.of_fragment[fragment]
+        return self._bucket
+
+    def records(self) -> RecordBeliefs:
+        return self._full.records()
+
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        return np.zeros(self.targets)  # the record is not there
+
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        share, top = self._full.classes(bucket)
+        return np.zeros_like(share), top  # likewise: no class is theirs
+
+    def membership(self, prior: float) -> MemberBeliefs:
+        raise TypeError("Membership is scored against outsiders or fakes, not by leaving one out.")

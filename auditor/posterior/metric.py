@@ -1,0 +1,260 @@
+"""How far a person is from a published record, over what is known of them.
+
+Three metrics, each a sum over the known columns:
+
+- `euclid`: the square of the difference in a number over the standard deviation of the published ones; of the steps in an
+  ordinal over the number of its categories; 0 or 1 for other values (with a taxonomy: the height of the common ancestor
+  over that of the tree, squared);
+- `mahalanobis`: the same, but the numbers are taken together: (x - c)' S⁻¹ (x - c), S being the covariance of the published
+  numbers, so that columns that tell the same count once;
+- `gower`: differences over the range, not squared, so that one bad column does not outweigh all others.
+
+A label that denotes several values is 0 away from what it covers, and from the rest as far as its nearest value (under
+`mahalanobis` an interval stands at its middle). A known value that is missing is 0 away from a label that covers the missing
+one, and from all others as far as two people are on average (2 where numbers are squared, else 1); so is a missing label
+from known values. What is not known at all counts for nothing. Scales come from the release, which the adversary has.
+
+Papers: J. Domingo-Ferrer, V. Torra, "A Quantitative Comparison of Disclosure Control Methods for Microdata", 2001, and
+"Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation", 2005; J. C. Gower, "A General Coefficient of
+Similarity and Some of Its Properties", 1971.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.domain import Domain
+from auditor.model.labels import Labels
+from auditor.model.schema import Type
+from auditor.model.taxonomy import Taxonomy
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+_NEGLIGIBLE = 1e-10
+"""A direction with less than this share of the largest variance has none: its numbers follow from the others."""
+
+
+class Metric(StrEnum):
+    """How distances are measured."""
+
+    EUCLID = "euclid"
+    MAHALANOBIS = "mahalanobis"
+    GOWER = "gower"
+
+
+class Part(ABC):
+    """What one column, or several together, add to the distances of people and patterns of labels."""
+
+    @abstractmethod
+    def add(self, people: slice, out: Floats) -> None:
+        """Adds the part of some people to `out` (people × patterns)."""
+
+
+def parts_of(
+    metric: Metric, columns: Sequence[Labels], patterns: Codes, people: Codes, counts: Floats
+) -> tuple[Part, ...]:
+    """The parts of a metric over the labels of the known columns: `patterns` (patterns × columns) are label numbers that so
+    many records have as `counts` says, `people` (people × columns) codes, -1 where a value is not known."""
+    lines: list[_Line] = []
+    parts: list[Part] = []
+    for place, labels in enumerate(columns):
+        label, code = patterns[:, place], people[:, place]
+        if _on_a_line(labels, label):
+            lines.append(_Line(metric, labels, label, code, counts))
+        else:
+            parts.append(_Tree(metric, labels, label, code))
+    together = metric is Metric.MAHALANOBIS
+    numeric = [line for line in lines if line.numeric and together]
+    if numeric:
+        parts.append(_Together(numeric, counts))
+    return (*(line for line in lines if not (line.numeric and together)), *parts)
+
+
+def _on_a_line(labels: Labels, used: Codes) -> bool:
+    """Whether a column has an order, and the labels that occur are stretches of it."""
+    ordered = labels.domain.numbers is not None or labels.domain.column.type is Type.ORDINAL
+    return ordered and not np.isin(used, list(labels.gaps)).any()
+
+
+def _places(domain: Domain) -> Floats:
+    """Where each code stands on its line; not a number for the missing value."""
+    place = np.full(domain.size, np.nan)
+    place[: domain.known] = np.arange(domain.known) if domain.numbers is None else domain.numbers
+    return place
+
+
+class _Line(Part):
+    """A column of numbers, or an ordinal. `place` is where people stand, `lower` to `upper` what each pattern covers; not a
+    number where there is none. `absent` marks the people who miss the value, `open_to` the patterns that cover this."""
+
+    def __init__(self, metric: Metric, labels: Labels, label: Codes, code: Codes, counts: Floats) -> None:
+        domain = labels.domain
+        places = _places(domain)
+        self.numeric = domain.numbers is not None
+        self.squared = metric is not Metric.GOWER
+        self.place = np.where(code >= 0, places[code], np.nan)
+        self.unknown = code < 0
+        self.absent = ~self.unknown & np.isnan(self.place)
+        covers = labels.counts[label] > 0
+        lo, hi = np.where(covers, labels.lo[label], 0), np.where(covers, labels.hi[label], 0)
+        self.open_to = covers & (hi == (-1 if domain.missing is None else domain.missing))
+        everything = self.open_to & (lo != hi)
+        self.lower = np.where(everything, -np.inf, np.where(covers, places[lo], labels.low[label]))
+        self.upper = np.where(everything, np.inf, np.where(covers, places[hi], labels.high[label]))
+        with np.errstate(invalid="ignore"):  # inf - inf, where a label covers everything
+            self.middle = (self.lower + self.upper) / 2
+        self.middle[~np.isfinite(self.middle)] = np.nan
+        self.scale = self._scale(metric, domain, counts)
+
+    def _scale(self, metric: Metric, domain: Domain, counts: Floats) -> float:
+        """What a difference of one is divided by."""
+        if not self.numeric:
+            return float(max(domain.known - (metric is Metric.GOWER), 1))
+        if metric is Metric.GOWER:
+            return domain.width or 1.0
+        there = ~np.isnan(self.middle)
+        if not there.any():
+            return domain.width or 1.0
+        mean = np.average(self.middle[there], weights=counts[there])
+        deviation = float(np.sqrt(np.average((self.middle[there] - mean) ** 2, weights=counts[there])))
+        return deviation if deviation > _NEGLIGIBLE * abs(mean) else domain.width or 1.0
+
+    @property
+    def apart(self) -> float:
+        """How far a missing value is from any other."""
+        return 2.0 if self.numeric and self.squared else 1.0
+
+    def add(self, people: slice, out: Floats) -> None:
+        nowhere = np.isnan(self.lower)
+        place, lower = np.nan_to_num(self.place[people])[:, None], np.where(nowhere, 0.0, self.lower)
+        if (self.lower == self.upper)[~nowhere].all():
+            way = np.abs(place - lower)
+        else:
+            way = np.maximum(lower - place, place - np.where(nowhere, 0.0, self.upper))
+            np.maximum(way, 0.0, out=way)
+        way /= self.scale  # after subtracting, so that equal differences stay equal
+        if self.squared:
+            way *= way
+        way[:, nowhere] = self.apart
+        _mind_missing(way, self.absent[people], self.open_to, self.apart)
+        way[self.unknown[people]] = 0.0
+        out += way
+
+
+def _mind_missing(way: Floats, absent: NDArray[np.bool_], open_to: NDArray[np.bool_], apart: float) -> None:
+    """Sets the ways of those who miss a value."""
+    if absent.any():
+        way[absent] = np.where(open_to, 0.0, apart)
+
+
+class _Together(Part):
+    """Numbers taken together: points turned and stretched so that the published ones are uncorrelated, with variance 1.
+    People and labels without a number stand at the mean."""
+
+    def __init__(self, lines: Sequence[_Line], counts: Floats) -> None:
+        self.lines = lines
+        centred, places = [], []
+        for line in lines:
+            there = ~np.isnan(line.middle)
+            mean = np.average(line.middle[there], weights=counts[there]) if there.any() else 0.0
+            centred.append(np.where(there, line.middle - mean, 0.0) / line.scale)
+            places.append(np.nan_to_num(line.place - mean) / line.scale)
+        published, known = np.column_stack(centred), np.column_stack(places)
+        covariance = (published * counts[:, None]).T @ published / counts.sum()
+        variance, direction = np.linalg.eigh(covariance)
+        real = variance > _NEGLIGIBLE * max(variance.max(), _NEGLIGIBLE)
+        turn = direction[:, real] / np.sqrt(variance[real])
+        self.centre, self.point = _turned(published, turn), _turned(known, turn)
+
+    def add(self, people: slice, out: Floats) -> None:
+        for axis in range(self.point.shape[1]):
+            way = self.point[people, axis][:, None] - self.centre[:, axis]
+            way *= way
+            out += way
+        for line in self.lines:
+            nowhere = np.isnan(line.lower)
+            if nowhere.any():
+                out[:, nowhere] += np.where(np.isnan(line.place[people]), 0.0, line.apart)[:, None]
+            absent = line.absent[people]
+            if absent.any():
+                out[absent] += np.where(line.open_to, 0.0, line.apart)
+
+
+def _turned(points: Floats, turn: Floats) -> Floats:
+    """`points @ turn`, one product after another: equal rows come out equal, which a matrix product does not promise."""
+    out = np.zeros((len(points), turn.shape[1]))
+    for column, weights in zip(points.T, turn, strict=True):
+        out += column[:, None] * weights
+    return out
+
+
+class _Tree(Part):
+    """A column without an order: values are equal or not, or have a common ancestor; also ordered values of which explicit
+    sets are published, which are measured over the range."""
+
+    def __init__(self, metric: Metric, labels: Labels, label: Codes, code: Codes) -> None:
+        self.labels, self.code = labels, code
+        self.used, self.which = np.unique(label, return_inverse=True)
+        self.squared = metric is not Metric.GOWER
+
+    def add(self, people: slice, out: Floats) -> None:
+        values, row = np.unique(self.code[people], return_inverse=True)
+        way = self._ways(values)
+        if self.squared:
+            way *= way
+        way[values < 0] = 0.0
+        out += way[row.reshape(-1)][:, self.which.reshape(-1)]
+
+    def _ways(self, values: Codes) -> Floats:
+        """How far values are from what each label that occurs covers (values × labels), from 0 to 1."""
+        labels, domain = self.labels, self.labels.domain
+        lo, hi = labels.lo[self.used], labels.hi[self.used]
+        inside = (lo <= values[:, None]) & (values[:, None] <= hi)
+        there, present = (values >= 0) & (values < domain.known), (hi < domain.known) & (lo <= hi)
+        way = np.ones(inside.shape)
+        ordered = domain.numbers is not None or domain.column.type is Type.ORDINAL
+        if domain.taxonomy is not None and domain.taxonomy.height and not ordered:
+            way[np.ix_(there, present)] = _rises(domain.taxonomy, values[there], lo[present], hi[present])
+        way[inside] = 0.0
+        for place in np.flatnonzero(np.isin(self.used, list(labels.gaps)) | ordered).tolist():
+            label = int(self.used[place])
+            covered = labels.codes(label)
+            listed = covered[covered < domain.known]
+            if ordered:
+                ends = _places(domain)[listed] if len(covered) else np.array([labels.low[label], labels.high[label]])
+                if len(ends):
+                    way[there, place] = _nearest(_places(domain)[values[there]], ends) / _span(domain)
+            elif domain.taxonomy is not None and domain.taxonomy.height and len(listed):
+                each = _rises(domain.taxonomy, values[there], listed, listed)
+                way[there, place] = each.min(axis=1)
+            else:
+                way[:, place] = 1.0
+            way[np.isin(values, covered), place] = 0.0
+        return way
+
+
+def _nearest(place: Floats, ends: Floats) -> Floats:
+    way: Floats = np.abs(place[:, None] - ends).min(axis=1)
+    return way
+
+
+def _span(domain: Domain) -> float:
+    place = _places(domain)
+    return float(place[domain.known - 1] - place[0]) or 1.0
+
+
+def _rises(taxonomy: Taxonomy, values: Codes, lo: Codes, hi: Codes) -> Floats:
+    """The height of the lowest node above each value and each stretch of leaves (values × stretches), over the tree's."""
+    depth = np.append(taxonomy.depth[taxonomy.leaf_node], 0)
+    deepest = np.maximum.reduceat(depth, np.column_stack([taxonomy.lo, taxonomy.hi + 1]).ravel())[::2]
+    low, high = np.minimum(values[:, None], lo), np.maximum(values[:, None], hi)
+    node = taxonomy.common_ancestor(low.astype(np.int64), high.astype(np.int64))
+    rise: Floats = (deepest - taxonomy.depth)[node] / taxonomy.height
+    return rise

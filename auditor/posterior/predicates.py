@@ -1,0 +1,121 @@
+"""Predicates: how many people of a release meet some conditions on their values, and how likely is it that each does?
+
+A predicate allows some values in some columns. A fragment whose label lies within the allowed values meets it for certain,
+one whose label has some of them with the share that they have in the label; columns of one block are taken as independent
+within their labels. Across blocks a fragment meets the rest with the share of its bucket's fragments that do. The number of
+people who meet a predicate is then a sum of independent yes and no, the fragments of the block in which the fewest do.
+
+A centroid is no value of its column; it is read as the values that are nearer to it than to any other centroid. In a column
+with centroids every number is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from auditor.model.labels import Labels
+from auditor.model.release import Release
+
+Allowed = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Meeting = Mapping[int, tuple[Ints, Floats]]
+"""For each block with conditions the fragments that may meet them, and with which probability."""
+
+
+class Sets:
+    """The values that the labels of a column denote, with the share that each value has among people at large."""
+
+    def __init__(self, labels: Labels, used: Ints, shares: Floats) -> None:
+        size = labels.domain.size
+        # a value that nobody is thought to have is still possible
+        self.shares = (shares + 1e-9 / size) / (shares.sum() + 1e-9)
+        self.lo, self.hi = labels.lo.astype(np.int64), labels.hi.astype(np.int64)
+        self._read_centroids(labels, used)
+        self.gaps = labels.gaps
+        rows = np.repeat(np.arange(len(self.gaps)), [len(codes) for codes in self.gaps.values()])
+        codes = np.concatenate([*self.gaps.values(), np.empty(0, dtype=np.int32)])
+        self._listed = sparse.csr_array((np.ones(len(codes)), (rows, codes)), shape=(len(self.gaps), size))
+        self._whole = self._mass(self.shares)
+
+    def _read_centroids(self, labels: Labels, used: Ints) -> None:
+        none = used[self.lo[used] > self.hi[used]]
+        if not len(none):
+            return
+        numbers = labels.domain.numbers
+        if numbers is None or not len(numbers):
+            self.lo[none], self.hi[none] = 0, labels.domain.size - 1
+            return
+        none = used[labels.low[used] == labels.high[used]]  # a centroid may happen to be a value
+        centres = np.unique(labels.low[none])
+        middle = (centres[1:] + centres[:-1]) / 2
+        first = np.concatenate([[0], np.searchsorted(numbers, middle)])
+        last = np.concatenate([first[1:], [len(numbers)]]) - 1
+        after = np.clip(np.searchsorted(numbers, centres), 1, max(len(numbers) - 1, 1))
+        nearest = np.minimum(
+            after - (centres - numbers[after - 1] <= numbers[after % len(numbers)] - centres), last.max()
+        )
+        empty = last < first
+        place = np.searchsorted(centres, labels.low[none])
+        self.lo[none] = np.where(empty, nearest, first)[place]
+        self.hi[none] = np.where(empty, nearest, last)[place]
+
+    def codes(self, label: int) -> Ints:
+        """The values that a label denotes."""
+        if label in self.gaps:
+            return self.gaps[label].astype(np.int64)
+        return np.arange(self.lo[label], self.hi[label] + 1)
+
+    def _mass(self, weights: Floats) -> Floats:
+        running = np.concatenate([[0.0], np.cumsum(weights)])
+        total: Floats = running[self.hi + 1] - running[np.minimum(self.lo, self.hi + 1)]
+        if self.gaps:
+            total[list(self.gaps)] = np.asarray(self._listed @ weights)
+        return total
+
+    def within(self, allowed: Allowed) -> Floats:
+        """For each label the share of its people who have an allowed value."""
+        inside = self._mass(np.where(allowed, self.shares, 0.0))
+        share = np.clip(inside / np.where(self._whole > 0, self._whole, 1.0), 0.0, 1.0)
+        return np.where(share > 1 - 1e-9, 1.0, np.where(share < 1e-12, 0.0, share))
+
+
+class ReleasedPeople:
+    """The people of a release, as far as it says who meets a predicate."""
+
+    def __init__(self, release: Release, columns: Sequence[str], shares: Mapping[str, Floats]) -> None:
+        self.release = release
+        self.cells = {column: release.block_of(column).cell(column) for column in columns}
+        self.sets = {c: Sets(release.labels[c], np.unique(cell), shares[c]) for c, cell in self.cells.items()}
+        self._block = {column: release.block_number(column) for column in columns}
+
+    def meeting(self, column: str, allowed: Allowed, so_far: Meeting | None = None) -> Meeting:
+        """Who meets a condition on one column, beside those on others."""
+        table, cell, block = self.sets[column].within(allowed), self.cells[column], self._block[column]
+        found = {} if so_far is None else dict(so_far)
+        if block in found:
+            place, chance = found[block]
+            chance = chance * table[cell[place]]
+            some = np.flatnonzero(chance)
+            found[block] = place[some], chance[some]
+        else:
+            place = np.flatnonzero((table > 0)[cell])
+            found[block] = place, table[cell[place]]
+        return found
+
+    def chances(self, found: Meeting) -> Floats:
+        """The probabilities above 0 of meeting all conditions, for each fragment of the block in which the fewest do."""
+        total = {block: float(chance.sum()) for block, (_, chance) in found.items()}
+        fewest = min(found, key=lambda block: (round(total[block], 9), block))
+        place, chance = found[fewest]
+        bucket = self.release.blocks[fewest].bucket[place]
+        for block, (other, meets) in found.items():
+            if block != fewest:
+                whose = self.release.blocks[block].bucket[other]
+                people = np.bincount(whose, weights=meets, minlength=len(self.release.sizes))
+                chance = chance * (people / np.maximum(self.release.sizes, 1))[bucket]
+        return chance[chance > 0]

@@ -1,0 +1,215 @@
+"""Background knowledge, simulated: what an adversary of a certain kind would know of the people of a data set.
+
+Everything is drawn from the truth, once per adversary and seed, whatever release is attacked: errors in known values
+(off by up to so much, evenly over the values there are; outdated, which is the value of somebody at large; not known),
+wrong values ruled out, acquaintances, a sample of outsiders, a register that misses people. Each column has a stream of its
+own, so knowing one more does not change the others.
+
+The adversary knows how often such things are wrong: `Knowledge.errors` are the very errors that were drawn with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizers import ANONYMIZERS
+from auditor.model.errors import UsageError
+from auditor.model.knowledge import Acquaintances, Knowledge, Mechanism, Register
+from auditor.model.release import Release
+from auditor.model.schema import Type
+from auditor.model.seeding import stage
+from auditor.model.table import Table
+from auditor.posterior.noise import reach
+from scenarios.adversaries import Adversary, MechanismKnown, Stance
+
+Ints = NDArray[np.int64]
+
+_CHUNK = 4_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """What there is to know: the table that was released and who of it is in the release, the release that is attacked and
+    others by name, the shares of sensitive values, the population (and the register that it is) and who of it is outside."""
+
+    people: Table
+    released: NDArray[np.bool_]
+    release: Release
+    priors: Mapping[str, NDArray[np.float64]]
+    population: Table | None = None
+    register: Register | None = None
+    outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    others: Mapping[str, Release] = field(default_factory=dict)
+
+    @property
+    def at_large(self) -> Table:
+        """The people that a value at random is somebody's of."""
+        return self.people if self.population is None else self.population
+
+
+class Simulator:
+    """Draws what one adversary knows."""
+
+    def __init__(self, adversary: Adversary, setting: Setting, seed: int) -> None:
+        self.adversary, self.setting, self.seed = adversary, setting, seed
+        self.register = self._register()
+        self.sample = self._sample()
+
+    def _rng(self, *what: str) -> np.random.Generator:
+        return stage(self.seed, "knowledge", self.adversary.name, *what)
+
+    # ----- about people ----------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are known of people: quasi-identifiers, and sensitive ones where these are known."""
+        schema, there = self.setting.people.schema, self.setting.people.codes
+        own = self.setting.release.sensitive if self.adversary.own_value else ()
+        return tuple(c for c in (*self.adversary.columns(schema.quasi), *own) if c in there)
+
+    def about(self, table: Table, rows: Ints, who: str, acquaintances: Ints) -> Knowledge:
+        """What is known of some people of a table; `who` names the table's draws apart. Without a register the share of
+        people at large who are in the release is not known, and taken as one half."""
+        adversary, register = self.adversary, self.register
+        columns = tuple(c for c in self.columns if c in table.codes)
+        membership = None
+        if not adversary.sure_of_membership:
+            people = 0.0 if register is None else register.people / register.coverage
+            membership = 0.5 if register is None else min(self.setting.release.rows / people, 1.0)
+        return Knowledge(
+            columns,
+            self.seen(table.matrix(columns), columns, who)[rows],
+            None,
+            register,
+            self.setting.priors,
+            membership,
+            adversary.stance is Stance.JOURNALIST,
+            adversary.errors(adversary.columns(table.schema.quasi)),
+            {c: excluded[rows] for c, excluded in self._not_values(table, who).items()},
+            self._acquaintances(acquaintances),
+            self._auxiliary(),
+            self.mechanism(),
+            tuple(self.setting.others[name] for name in adversary.earlier if name in self.setting.others),
+        )
+
+    def seen(self, codes: NDArray[np.int32], columns: tuple[str, ...], who: str) -> NDArray[np.int32]:
+        """The values of people (rows × columns) as this adversary knows them."""
+        adversary, at_large = self.adversary, self.setting.at_large
+        errors, out = adversary.errors(adversary.columns(at_large.schema.quasi)), codes.copy()
+        for place, column in enumerate(columns):
+            if column not in at_large.schema.quasi:
+                continue
+            error, unknown, rows = errors.get(column), adversary.unknown_share(column), len(codes)
+            if error is None and not unknown:
+                continue
+            rng = self._rng(who, column)
+            off, outdated, lost = rng.random((3, rows))
+            if error is not None:
+                first, last = reach(self.setting.people.domains[column], error.spread)
+                true = out[:, place]
+                near = first[true] + (off * (last[true] - first[true] + 1)).astype(np.int64)
+                source = at_large if column in at_large.codes else self.setting.people
+                anybody = source.codes[column][rng.integers(source.rows, size=rows)]
+                out[:, place] = np.where(outdated < error.stale, anybody, near)
+            out[lost < unknown, place] = -1
+        return out
+
+    def _not_values(self, table: Table, who: str) -> dict[str, NDArray[np.bool_]]:
+        """For each person the values ruled out: as many as asked for, but at least two are left."""
+        found = {}
+        for column in self.setting.release.sensitive if self.adversary.not_values else ():
+            if column not in table.codes or table.schema.columns[column].type is Type.NUMERIC:
+                continue
+            domain, true = table.domains[column], table.codes[column]
+            count = min(self.adversary.not_values, domain.known - 2)
+            if count < 1 or (true < 0).any():
+                continue
+            rng, excluded = self._rng(who, "not", column), np.zeros((table.rows, domain.size), dtype=np.bool_)
+            for begin in range(0, table.rows, _CHUNK):
+                some = true[begin : begin + _CHUNK]
+                order = rng.random((len(some), domain.known))
+                inside = np.flatnonzero(some < domain.known)
+                order[inside, some[inside]] = 2.0  # the true value comes last
+                chosen = np.argpartition(order, count - 1, axis=1)[:, :count]
+                excluded[begin + np.arange(len(some))[:, None], chosen] = True
+            found[column] = excluded
+        return found
+
+    # ----- about others ----------------------------------------------------------------------------------------------
+
+    def acquainted(self, attacked: Ints | None) -> Ints:
+        """The rows of the people in the release whom the adversary knows: nobody of those named to be attacked."""
+        wanted = self.adversary.acquaintances
+        if not wanted:
+            return np.empty(0, dtype=np.int64)
+        free = np.flatnonzero(self.setting.released)
+        count = round(wanted * len(free)) if wanted < 1 else int(wanted)
+        if attacked is not None:
+            free = np.setdiff1d(free, attacked)
+        if count > len(free) - (attacked is None):
+            raise UsageError(
+                f"adversary {self.adversary.name!r}: acquaintances must leave somebody to attack. Got {wanted:g}; "
+                f"{len(free)} people of the release can be known."
+            )
+        return np.sort(self._rng("acquaintances").choice(free, count, replace=False))
+
+    def _acquaintances(self, rows: Ints) -> Acquaintances | None:
+        if not len(rows):
+            return None
+        people = self.setting.people
+        columns = tuple(c for c in self.adversary.columns(people.schema.quasi) if c in people.codes)
+        values = {c: people.codes[c][rows] for c in self.setting.release.sensitive if c in people.codes}
+        return Acquaintances(columns, people.matrix(columns)[rows], values)
+
+    def _register(self) -> Register | None:
+        population = self.setting.population
+        if population is None or self.adversary.coverage == 1:
+            return self.setting.register
+        count = max(round(self.adversary.coverage * population.rows), 1)
+        rows = np.sort(self._rng("register").choice(population.rows, count, replace=False))
+        return register_of(population.take(rows), self.adversary.coverage)
+
+    def _sample(self) -> Ints:
+        """The outsiders whom the adversary has to learn from; they are no controls then."""
+        outsiders = self.setting.outsiders
+        count = round(self.adversary.sample * len(outsiders))
+        if not count:
+            return np.empty(0, dtype=np.int64)
+        return np.sort(self._rng("sample").choice(outsiders, count, replace=False))
+
+    def _auxiliary(self) -> Table | None:
+        population = self.setting.population
+        return population.take(self.sample, "sample") if population is not None and len(self.sample) else None
+
+    # ----- about the release -----------------------------------------------------------------------------------------
+
+    def mechanism(self) -> Mechanism | None:
+        """How the release was made, as far as it is known; it can be run where it is a method of ours with its settings."""
+        release, known = self.setting.release, self.adversary.mechanism
+        if known is MechanismKnown.NONE or release.method is None:
+            return None
+        if known is MechanismKnown.NAME:
+            return Mechanism(release.method)
+        params = dict(release.params)
+        if release.method not in ANONYMIZERS.all():
+            return Mechanism(release.method, params)
+        try:
+            method = ANONYMIZERS.get(release.method).configure(params)
+        except UsageError:  # another tool's method of the same name
+            return Mechanism(release.method, params)
+
+        def run(table: Table, rng: np.random.Generator) -> Release:
+            made, _ = method.anonymize(table, rng)
+            return made
+
+        return Mechanism(release.method, params, run)
+
+
+def register_of(population: Table, coverage: float = 1.0) -> Register:
+    """The register that a population table is: its quasi-identifiers."""
+    quasi = [c for c in population.schema.quasi if c in population.codes]
+    return Register({c: population.codes[c] for c in quasi}, population.rows, coverage)
