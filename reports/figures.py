@@ -19,7 +19,7 @@ LINKS = ("class", "likelihood", "tightest", "containment", "distance")
 ATTACKS = ("linking", "homogeneity", "proximity", "divergence", "membership")
 HARMS = frozenset({"divergence"})
 _STANCES = ("prosecutor", "journalist", "marketer")
-_PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders"}
+_PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders", "kind": "multivariate"}
 
 
 FEW_ATTEMPTS = 30

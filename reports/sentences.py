@@ -371,6 +371,10 @@ def _means_success(risk: Risk, by: str) -> str:
     )
 
 
+def _special(risk: Risk, _: str) -> str:
+    return f"{_of(risk)} are special uniques: a few of their quasi-identifiers are enough to tell them from all others."
+
+
 def _other_success(risk: Risk, by: str) -> str:
     about = f" at the {_column(risk)}" if risk.sensitive else ""
     return f"The {clean(risk.attack, 60)} attack{about} is right for {_share(risk)}{by and f', made{by}'}."
@@ -410,6 +414,7 @@ _SENTENCES: dict[tuple[str, str], Callable[[Risk, str], str]] = {
     **{(attack, "success"): _means_success for attack in _MEANS},
     **{(attack, "certain"): _certain for attack in _MEANS},
     **{(attack, "above"): _homogeneity_above for attack in _MEANS},
+    ("special-uniques", "at_risk"): _special,
     ("shadow-membership", "auc"): _auc,
     ("shadow-membership", "advantage"): _advantage,
     ("membership", "auc"): _auc,

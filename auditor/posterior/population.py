@@ -150,7 +150,7 @@ class IndependentPopulation(Population):
     def volume(cls, release: Release) -> IndependentPopulation:
         """Every value of a domain alike."""
         sizes = {c: release.labels[c].domain.size for c in release.columns}
-        return cls("leaf volume", {c: np.full(size, 1.0 / size) for c, size in sizes.items()})
+        return cls("leaf volume", {c: np.full(size, 1.0 / max(size, 1)) for c, size in sizes.items()})
 
     @classmethod
     def from_release(cls, release: Release) -> IndependentPopulation:
@@ -170,7 +170,7 @@ class IndependentPopulation(Population):
             np.add.at(step, labels.lo[whole], each[whole])
             np.add.at(step, labels.hi[whole] + 1, -each[whole])
             mass = np.maximum(np.cumsum(step[:-1]), 0.0)
-            shares[column] = mass / mass.sum() if mass.sum() > 0 else np.full(len(mass), 1.0 / len(mass))
+            shares[column] = mass / mass.sum() if mass.sum() > 0 else np.full(len(mass), 1.0 / max(len(mass), 1))
         return cls("marginals of the release", shares)
 
     def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
