@@ -57,7 +57,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "grading": {},
 }
 SIZES = [10_000, 30_162, 100_000]
-MILLION = ("kmember", "caat", "mondrian", "slicing", "anatomy", "grading", "mdav")
+MILLION = ("kmember", "caat", "mondrian", "slicing", "anatomy", "grading")
 
 
 def run_one(method: str, rows: int) -> dict[str, Any]:
@@ -101,7 +101,9 @@ def sweep(methods: list[str], sizes: list[int], million: bool, most: float) -> N
             growth = plain.exponent(tried, seconds)
             power_text = f"n^{growth[-1]:.2f}" if growth else ""
             lines.append([method, rows, found["seconds"], found["peak"], found["classes"], power_text])
-            print(f"{method} {rows}: {found['seconds']:.2f} s", file=sys.stderr)
+            # said at once: a long sweep that is broken off has not been for nothing
+            said = f"{found['seconds']:.2f} s, {found['peak']:.0f} MB {power_text}"
+            print(f"{method} {rows}: {said}", file=sys.stderr, flush=True)
     heads = ["method", "rows", "CPU s", "peak MB", "classes", "growth"]
     print(tabulate(lines, headers=heads, floatfmt=("", "", ".2f", ".0f", "", ""), missingval="-"))
 

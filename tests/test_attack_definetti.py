@@ -184,12 +184,13 @@ def success(
     truth: NDArray[np.int32],
     column: str = "ill",
     granted: NDArray[np.int32] | None = None,
+    rounds: int = DeFinetti().rounds,
 ) -> float:
     prior = np.bincount(table.codes[column], minlength=table.domains[column].size) / table.rows
     quasi = table.schema.quasi
     knowledge = Knowledge(quasi, table.matrix(quasi), priors={column: prior}, granted=granted)
     view = View(release, knowledge, Prior(table.rows, {column: prior}, release.sizes), None, column)
-    claims = DeFinetti().run(view, np.random.default_rng(0))
+    claims = DeFinetti(rounds=rounds).run(view, np.random.default_rng(0))
     assert isinstance(claims, ValueClaims)
     nowhere = np.full(table.rows, -1)
     figures = score(claims, Truth(np.arange(table.rows), nowhere, nowhere[:, None], truth.astype(np.int64)))
@@ -255,14 +256,16 @@ def adult(data: Path, sensitive: str) -> Table:
 @pytest.mark.slow
 @pytest.mark.parametrize(("sensitive", "l"), REFERENCE)
 def test_reference_values_on_adult(data_folder: Path, sensitive: str, l: int) -> None:
-    # the bucket is granted, as the reference has it: a row of the quasi-identifier table is given its value. Learning stops
-    # after ten rounds here, which is better than the reference where buckets are large (education, l = 3: 0.55).
+    # The bucket is granted, as the reference has it: a row of the quasi-identifier table is given its value. How long is
+    # learned decides where buckets are large: education, l = 3 falls from 0.55 after ten rounds (our default, the stronger
+    # attack) to 0.54 after 30 and 0.51 after 100. Sixty were chosen for lying near the reference there; the other five
+    # hardly depend on it.
     table = adult(data_folder, sensitive)
     found = []
     for seed in range(5):
         release, whose = Anatomy(l=l).anonymize(table, np.random.default_rng(seed))
-        found.append(success(release, table, table.codes[sensitive], sensitive, granted=whose.bucket))
-    assert REFERENCE[sensitive, l] - 0.01 < np.mean(found) < REFERENCE[sensitive, l] + 0.03
+        found.append(success(release, table, table.codes[sensitive], sensitive, granted=whose.bucket, rounds=60))
+    assert np.mean(found) == pytest.approx(REFERENCE[sensitive, l], abs=0.01)
 
 
 @pytest.mark.data

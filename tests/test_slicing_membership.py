@@ -52,7 +52,7 @@ def adult(data_folder: Path) -> Table:
 def test_area_under_the_curve(adult: Table, columns: list[list[str]], partition: str, size: int, auc: float) -> None:
     ties = {"ties": "together"} if partition == "mondrian" else {}
     found = []
-    for seed in range(3):
+    for seed in range(5):
         order = np.random.default_rng(seed).permutation(adult.rows)
         members, others = np.sort(order[: adult.rows // 2]), np.sort(order[adult.rows // 2 :])
         release, provenance = anonymize(
@@ -71,5 +71,5 @@ def test_area_under_the_curve(adult: Table, columns: list[list[str]], partition:
         ]
         assert row.value is not None
         found.append(row.value)
-    # the standard error of one AUC of 4000 against 4000 is at most 0.0065
+    # The reference is one run, with a standard error of 0.0065; ours over five has 0.004. 0.02 is below three of both.
     assert np.mean(found) == pytest.approx(auc, abs=0.02), found
