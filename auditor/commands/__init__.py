@@ -1,0 +1,1 @@
+"""The commands, a file for each kind. Everything heavy is imported when a command needs it."""

@@ -1,0 +1,189 @@
+"""Commands that attack releases: audit, redteam, demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auditor.commands.options import (
+    Attacks,
+    Force,
+    HtmlFile,
+    JsonFile,
+    Links,
+    MarkdownFile,
+    Quiet,
+    Reveal,
+    SchemaFile,
+    Seed,
+    Settings,
+    Targets,
+)
+from auditor.commands.support import (
+    Progress,
+    adversaries,
+    attack_settings,
+    conventions,
+    link_models,
+    listed_targets,
+    name_files,
+    names,
+    refuse_early,
+    refuse_inputs,
+    run_files,
+    show,
+    write_run,
+)
+from auditor.model.errors import UsageError
+
+DEMO = Path("demo")
+
+
+def audit(
+    release: Annotated[Path, typer.Argument(help="The release: a file, or a folder of blocks.", show_default=False)],
+    schema: SchemaFile,
+    original: Annotated[Path | None, typer.Option("--original", help="The table it was made from.")] = None,
+    match: Annotated[
+        str | None, typer.Option("--match", help="rows (same order), or a column with an id in both.")
+    ] = None,
+    provenance: Annotated[
+        Path | None, typer.Option("--provenance", help="The private provenance of our own release.")
+    ] = None,
+    population: Annotated[Path | None, typer.Option("--population", help="A register of the population.")] = None,
+    policy: Annotated[str | None, typer.Option("--policy", help="A built-in policy, or a TOML file.")] = None,
+    attacks: Attacks = None,
+    link: Links = None,
+    settings: Settings = None,
+    targets: Targets = None,
+    knows: Annotated[
+        str | None, typer.Option("--knows", help="Known quasi-identifiers, by commas. Default: all.")
+    ] = None,
+    suppression: Annotated[str, typer.Option("--suppression", help="excluded, own or wildcard.")] = "excluded",
+    recursive_l: Annotated[int, typer.Option("--recursive-l", min=1, help="The l of l_recursive_c.")] = 2,
+    weighting: Annotated[str, typer.Option("--weighting", help="size, or paper (the slicing paper's rule).")] = "size",
+    reveal: Reveal = False,
+    html: HtmlFile = None,
+    json: JsonFile = None,
+    markdown: MarkdownFile = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Audit a release made by any tool: what would an adversary get out of it?"""
+    from dataclasses import replace
+
+    from auditor.auditing import DEFAULT_SEED, Options, run_audit
+    from auditor.model.record import RunRecord
+    from auditor.policy import read_policy
+    from auditor.subjects import find_targets, read_subject
+
+    files = {"html": html, "json": json, "markdown": markdown}
+    refuse_inputs(files.values(), [release, schema, original, provenance, population])
+    refuse_early(files, force)
+    if policy is not None and targets is not None:
+        raise UsageError("A policy judges the whole release; leave out --policy or --targets.")
+    chosen = DEFAULT_SEED if seed is None else seed
+    options = Options(
+        attacks=names(attacks),
+        links=link_models(link),
+        settings=attack_settings(settings or []),
+        reveal=reveal,
+        policy=None if policy is None else read_policy(policy),
+        seed=chosen,
+        recursive_l=recursive_l,
+        **conventions(suppression, weighting),
+        **adversaries(knows, population is not None),
+    )
+    with Progress(quiet) as progress:
+        subject = read_subject(release, schema, original, match, provenance, population, chosen)
+        if targets is not None:
+            if subject.people is None:
+                raise UsageError("--targets needs the original that the people are in.")
+            options = replace(options, targets=find_targets(listed_targets(targets), subject.people))
+        record = run_audit(subject, options, progress.step)
+    run = RunRecord(record.release.name, chosen, (record,), record.tool)
+    write_run(run, files, force, single=True)
+    if json != Path("-"):
+        show(run, quiet)
+        name_files(files, quiet)
+    if record.policy is not None and not record.policy.passed:
+        raise typer.Exit(1)
+
+
+def redteam(
+    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML), or a built-in one.", show_default=False)],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the report and the record.")] = None,
+    targets: Targets = None,
+    reveal: Reveal = False,
+    link: Links = None,
+    attacks: Attacks = None,
+    settings: Settings = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            "--sweep", help="known=1..8: success against the number of known attributes.", metavar="known=N..M"
+        ),
+    ] = None,
+    json: JsonFile = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where a release fails the policy."""
+    from dataclasses import replace
+
+    from auditor.sweeping import read_sweep, red_team
+    from scenarios.scenario import read_scenario
+
+    files: dict[str, Path | None] = dict(run_files(output)) if output is not None else {}
+    if json is not None:
+        files["json"] = json
+    refuse_early(files, force, output)
+    plan = read_scenario(scenario)
+    given = attack_settings(settings or [])
+    merged = {name: {**plan.settings.get(name, {}), **given.get(name, {})} for name in {*plan.settings, *given}}
+    plan = replace(
+        plan,
+        attacks=names(attacks) or plan.attacks,
+        links=link_models(link) or plan.links,
+        settings=dict(sorted(merged.items())),
+    )
+    with Progress(quiet) as progress:
+        run = red_team(
+            plan,
+            None if sweep is None else read_sweep(sweep),
+            seed=seed,
+            targets=None if targets is None else listed_targets(targets),
+            reveal=reveal,
+            progress=progress.step,
+        )
+    write_run(run, files, force, output)
+    if json != Path("-"):
+        show(run, quiet)
+        name_files(files, quiet)
+    if any(record.policy is not None and not record.policy.passed for record in run.records):
+        raise typer.Exit(1)
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the report and the record.")] = Path(
+        "demo"
+    ),
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """The whole story on built-in data: releases of a synthetic town, attacked and compared."""
+    from auditor.redteaming import redteam
+    from scenarios.scenario import read_scenario
+
+    files = run_files(output)
+    force = force or output == DEMO  # the demo may replace itself
+    refuse_early(files, force, output)
+    with Progress(quiet) as progress:
+        run = redteam(read_scenario("town"), seed=seed, progress=progress.step)
+    write_run(run, files, force, output)
+    show(run, quiet)
+    typer.echo(f"\nReport: {files['html']}\nRecord: {files['json']}")

@@ -1,0 +1,114 @@
+"""Commands that make files: releases, decoded values, the built-in data."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auditor.commands.options import Force, MethodSettings, Quiet, SchemaFile, Seed
+from auditor.commands.support import Progress, refuse_inputs, refuse_same, setting_pair
+from auditor.model.errors import UsageError
+
+
+def anonymize(
+    data: Annotated[Path, typer.Argument(help="The table (CSV).", show_default=False)],
+    schema: SchemaFile,
+    method: Annotated[
+        str, typer.Option("--method", help="An anonymizer: see `auditor list anonymizers`.", show_default=False)
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The release: a file, or a folder for several blocks.")
+    ],
+    settings: MethodSettings = None,
+    provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None,
+    key: Annotated[Path | None, typer.Option("--key", help="Write the private key of `grading` here.")] = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a release of a table. What is private is written only where --provenance and --key say."""
+    from auditor.auditing import DEFAULT_SEED
+    from auditor.files import refuse_existing, write_files
+    from auditor.measure.classes import class_facts
+    from auditor.redteaming import anonymize as make
+    from auditor.releasing import write_release
+    from auditor.subjects import read_table
+
+    chosen = DEFAULT_SEED if seed is None else seed
+    options = dict(setting_pair(text) for text in settings or [])
+    secret = [file for file in (provenance, key) if file is not None]
+    refuse_inputs([output, *secret], [data, schema])
+    refuse_same([output, *secret])
+    if output.exists() and not force:
+        raise UsageError(f"{output} exists already. Use --force to replace it.")
+    refuse_existing(secret, force)
+    table = read_table(data, schema)
+    with Progress(quiet) as progress:
+        release, whose = make(table, method, chosen, progress.step, **options)
+    files, private = write_release(release, whose, output)
+    if provenance is not None and private is not None:
+        files[provenance] = private
+    if key is not None:
+        if whose.key is None:
+            raise UsageError(f"--key: {release.method} has no key; only `grading` does.")
+        files[key] = whose.key.to_json()
+    write_files(files, force, output if len(release.blocks) > 1 else None, private=secret)
+    if whose.key is not None and key is None and not quiet:
+        typer.echo("The key was not written (--key FILE): nobody can decode this release.", err=True)
+    if not quiet:
+        facts = class_facts(release)
+        deleted = f", {facts.left_out_rows} deleted" if facts.left_out_rows else ""
+        size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
+        typer.echo(
+            f"{output}: {facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "
+            f"{facts.suppressed_rows} suppressed{deleted} (seed {chosen})."
+        )
+
+
+def decode(
+    file: Annotated[
+        Path, typer.Argument(help="Published values (CSV), or any text: rules, a tree.", show_default=False)
+    ],
+    key: Annotated[Path, typer.Option("--key", help="The key of the release.", show_default=False)],
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="A graded column whose numbers are meant in texts.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put original values for published ones, with the key of a release by `grading`."""
+    from auditor.decoding import decode_file, read_key
+    from auditor.files import refuse_existing, write_files
+
+    refuse_inputs([output], [file, key])
+    refuse_existing([output] if output is not None else [], force)
+    decoded = decode_file(file, read_key(key), column or ())
+    if output is None:
+        sys.stdout.write(decoded.text)
+    else:
+        write_files({output: decoded.text}, force, private=[output])
+    if not quiet:
+        unknown = f", {decoded.unknown} unknown to the key left as they are" if decoded.unknown else ""
+        typer.echo(f"{decoded.replaced} values decoded{unknown}.", err=True)
+
+
+def export(
+    scenario: Annotated[
+        str, typer.Argument(help="A built-in scenario: see `auditor list scenarios`.", show_default=False)
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")],
+    seed: Seed = None,
+    force: Force = False,
+) -> None:
+    """Write a built-in scenario's data, schema and scenario file, to try the other commands on."""
+    from auditor.files import write_files
+    from auditor.redteaming import export_scenario
+
+    files = export_scenario(scenario, output, seed)
+    write_files(files, force, output)
+    for file in files:
+        typer.echo(str(file))
