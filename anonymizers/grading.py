@@ -111,7 +111,8 @@ class Grading(Anonymizer):
             labels[column] = Labels.read(table.domains[column], distinct, partial(_place, column), declared)
         release, provenance = self.publish(table, labels, cells, [published_columns(table)], None, secret)
         form = table.schema.format
-        return release, replace(provenance, key=Key(keys, form.missing, form.decimal))
+        missing = dict.fromkeys(text for column in sensitive for text in form.of(column).missing)
+        return release, replace(provenance, key=Key(keys, tuple(missing) or form.missing, form.decimal))
 
     def _categories(self, table: Table, column: str, rng: np.random.Generator) -> Categories:
         """The categories of a numeric column: the given ones, or drawn from its numbers."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from auditor.model.errors import UsageError
 from auditor.model.labels import Labels
@@ -88,7 +88,8 @@ class Alias(Attack):
         if not len(aliases):
             return NotApplicable(f"no value of {column} is published under an alias.")
         if auxiliary is None or column not in auxiliary.codes:
-            return NotApplicable(f"no sample of the population with {column} is known to compare the aliases with.")
+            why = f"no sample of the population with {column} is known to compare the aliases with."
+            return NotApplicable(why, Lacks.FACTS)
         if view.blind:
             return _claims(ValueClaims(view.beliefs.values(column), self.tau), None, len(aliases), self.method)
         meaning = decode(release, auxiliary, column, self.method)

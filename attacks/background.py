@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from auditor.model.errors import UsageError
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -63,7 +63,8 @@ class Background(Attack):
         known = friends is not None and column in friends.values and friends.people > 0
         if not known and (excluded is None or not excluded.any()):
             return NotApplicable(
-                f"the adversary knows no value of {column} that a person does not have, and no acquaintance's value."
+                f"the adversary knows no value of {column} that a person does not have, and no acquaintance's value.",
+                Lacks.FACTS,
             )
         coupled = Coupled(view.beliefs, knowledge, rng, self.together)
         before, after = view.beliefs.values(column), coupled.values(column)

@@ -53,11 +53,22 @@ class View:
         return self.release.labels[self.sensitive].domain
 
 
+class Lacks(StrEnum):
+    """What an attack would need to apply: something known of the people, a register of the population (or its size), how the
+    release was made, or further facts (what people do not have, acquaintances, samples, other releases)."""
+
+    PEOPLE = "people"
+    POPULATION = "population"
+    MECHANISM = "mechanism"
+    FACTS = "facts"
+
+
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """An attack that does not apply, with the reason in words."""
+    """An attack that does not apply, with the reason in words; `lacks` is what would make it apply, where that is known."""
 
     reason: str
+    lacks: Lacks | None = None
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
 from attacks.learning import Attribute, Lesson, Pairs
 from auditor.model.errors import UsageError
@@ -88,7 +88,7 @@ class DeFinetti(Attack):
             return ValueClaims(view.beliefs.values(view.sensitive), self.tau, tenth=True)
         known = [c for c in view.knowledge.columns if c in view.release.quasi]
         if not known:
-            return NotApplicable("Nothing that is published is known of the people.")
+            return NotApplicable("Nothing that is published is known of the people.", Lacks.PEOPLE)
         lesson = Lesson(view.release, view.sensitive, self.bins)
         taught = [a for a in lesson.attributes if a.column in known and (a.wide or a.block != lesson.number)]
         if not taught:

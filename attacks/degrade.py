@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
@@ -102,9 +102,10 @@ class Degrade(Attack):
         known = known_points(release, knowledge, column, grades)
         people = people_at_large(knowledge, column, labels.domain, release.rows)
         if self.method is Method.POINTS and not len(known.category):
-            return NotApplicable(f"no acquaintance is known whose record and {column} are known.")
+            return NotApplicable(f"no acquaintance is known whose record and {column} are known.", Lacks.FACTS)
         if self.method is not Method.POINTS and not len(known.category) and people is None:
-            return NotApplicable(f"neither acquaintances nor the population's distribution of {column} are known.")
+            why = f"neither acquaintances nor the population's distribution of {column} are known."
+            return NotApplicable(why, Lacks.FACTS)
         decimals = _decimals(labels.domain)
         if view.blind:
             return self._claims(ValueClaims(view.beliefs.values(column), self.tau), grades, None)

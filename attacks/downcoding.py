@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, PredicateClaims, SeveralClaims
 from attacks.narrowest import METHODS, Parts, parts
 from attacks.singling_out import SinglingOut
@@ -73,7 +73,7 @@ class Downcoding(Attack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         why = _unfit(view)
         if why is not None:
-            return NotApplicable(why)
+            return NotApplicable(why, None if view.knowledge.mechanism else Lacks.MECHANISM)
         if view.blind:
             return self._guessed(view, rng)
         classes = _Classes(view)

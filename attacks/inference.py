@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.learning import Lesson
 from attacks.proximity import best_windows
@@ -69,7 +69,7 @@ class Inference(Attack):
         if view.blind:
             return self._claims(view, view.beliefs.values(view.sensitive))
         if not any(c in view.release.quasi for c in view.knowledge.columns):
-            return NotApplicable("Nothing that is published is known of the people.")
+            return NotApplicable("Nothing that is published is known of the people.", Lacks.PEOPLE)
         return self._claims(view, _predicted(Lesson(view.release, view.sensitive, self.bins), view.knowledge))
 
     def _claims(self, view: View, values: ValueBeliefs) -> Claims:

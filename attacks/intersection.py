@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
@@ -73,7 +73,7 @@ class Intersection(Attack):
         assert view.sensitive is not None
         column = view.sensitive
         if not view.knowledge.earlier:
-            return NotApplicable("the adversary has no other release about the same people.")
+            return NotApplicable("the adversary has no other release about the same people.", Lacks.FACTS)
         earlier = [release for release in view.knowledge.earlier if column in release.columns]
         if not earlier:
             return NotApplicable(f"none of the earlier releases publishes {column}.")

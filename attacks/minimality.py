@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from attacks.narrowest import parts
 from attacks.worlds import Constraint, Cuts, Worlds, held, joined, narrow, worlds
@@ -96,7 +96,8 @@ class Minimality(Attack):
         assert view.sensitive is not None
         mechanism, why = view.knowledge.mechanism, _unfit(view)
         if why is not None or mechanism is None:
-            return NotApplicable(why or "how the release was made is not known.")
+            lacks = Lacks.MECHANISM if mechanism is None else None
+            return NotApplicable(why or "how the release was made is not known.", lacks)
         before = view.beliefs.values(view.sensitive)
         if view.blind:
             return self._claims(mechanism, before, before, {})

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, WindowClaims
-from auditor.measure.nearness import largest_m, upper
+from auditor.measure.classes import NEAR, proximity
+from auditor.measure.counts import class_counts
+from auditor.measure.nearness import upper
 from auditor.model.errors import UsageError
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -64,8 +66,8 @@ class Proximity(Attack):
         domain = view.domain
         if domain.column.type is not Type.NUMERIC or domain.numbers is None or not len(domain.numbers):
             return NotApplicable(f"{view.sensitive} is not numeric, so no value is near another.")
-        epsilon = self.epsilon if self.epsilon is not None else (0.05 if self.relative else 0.05 * domain.width)
-        width = self.width if self.width is not None else (0.05 * domain.width if self.relative else epsilon)
+        epsilon = self.epsilon if self.epsilon is not None else (NEAR if self.relative else NEAR * domain.width)
+        width = self.width if self.width is not None else (NEAR * domain.width if self.relative else epsilon)
         values = view.beliefs.values(view.sensitive)
         start, row, mass = best_windows(values, domain.numbers, width)
         m = None if self.relative else _published_m(view, epsilon)
@@ -92,11 +94,5 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
 def _published_m(view: View, epsilon: float) -> float | None:
     """The largest m for which the published classes are (ε,m)-anonymous; None where cells are not single numbers."""
     assert view.sensitive is not None
-    block = view.release.block_of(view.sensitive)
-    labels = view.release.labels[view.sensitive]
-    chosen = block.cell(view.sensitive)
-    counted = ~view.release.suppressed[block.bucket]
-    number = labels.low[chosen][counted]
-    if (labels.counts[chosen][counted] != 1).any() or np.isnan(number).any() or not len(number):
-        return None
-    return largest_m(block.bucket[counted].astype(np.int64), number, epsilon)
+    found = class_counts(view.release, view.sensitive)
+    return proximity(view.release, view.sensitive, found, epsilon)[1]

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, RankClaims, RecordClaims, SeveralClaims
 from auditor.model.errors import UsageError
 from auditor.model.labels import Labels
@@ -66,7 +66,7 @@ class RecordLinkage(Attack):
         release, knowledge = view.release, view.knowledge
         why = no_distance(release, knowledge.columns, knowledge.targets)
         if why is not None:
-            return NotApplicable(f"{why}.")
+            return NotApplicable(f"{why}.", None if knowledge.columns else Lacks.PEOPLE)
         beliefs: Beliefs = view.beliefs
         if not view.blind:
             beliefs = Nearest(release, knowledge, Suppression.EXCLUDED, metric=self.metric)

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.knowledge import Knowledge
@@ -82,12 +82,13 @@ class ShadowMembership(Attack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         knowledge = view.knowledge
         if knowledge.mechanism is None or knowledge.mechanism.run is None:
-            return NotApplicable("How the release was made is not known, or cannot be done again.")
+            return NotApplicable("How the release was made is not known, or cannot be done again.", Lacks.MECHANISM)
         if knowledge.auxiliary is None:
-            return NotApplicable("No sample of the population is known from which shadow releases could be made.")
+            why = "No sample of the population is known from which shadow releases could be made."
+            return NotApplicable(why, Lacks.FACTS)
         known = [c for c in knowledge.columns if c in view.release.quasi and c in knowledge.auxiliary.codes]
         if not known:
-            return NotApplicable("Nothing that is published is known of the people.")
+            return NotApplicable("Nothing that is published is known of the people.", Lacks.PEOPLE)
         if knowledge.auxiliary.rows < _LEAST:
             return NotApplicable(f"The sample of the population has fewer than {_LEAST} people.")
         try:

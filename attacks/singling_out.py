@@ -32,7 +32,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, PredicateClaims, SeveralClaims
 from auditor.measure.isolation import by_chance, exactly_one, meeting
 from auditor.model.errors import UsageError
@@ -92,7 +92,7 @@ class SinglingOut(Attack):
         if not columns:
             return NotApplicable("no column of the original is published.")
         if not view.knowledge.columns:
-            return NotApplicable("without the original nobody can be singled out in it.")
+            return NotApplicable("without the original nobody can be singled out in it.", Lacks.PEOPLE)
         shares, source = _shares(view, columns)
         most = self.predicates * CANDIDATES
         maker = _Guesser(view, columns, shares) if view.blind else _Reader(view, columns, shares)

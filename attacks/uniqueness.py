@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SampleClaims, SeveralClaims
 from auditor.measure.population_uniqueness import Sample, estimates
 from auditor.measure.sample_uniqueness import published_values
@@ -72,7 +72,8 @@ class Uniqueness(Attack):
         people = self.population or (None if register is None else register.people)
         weighted = bool(release.schema.names(Role.WEIGHT))
         if people is None and not weighted:
-            return NotApplicable("the size of the population is not known: give a register, or the setting population.")
+            why = "the size of the population is not known: give a register, or the setting population."
+            return NotApplicable(why, Lacks.POPULATION)
         if people is not None and people < sizes.sum():
             return NotApplicable(f"the population must not have fewer people than the {int(sizes.sum())} records.")
         parts: list[FactClaims | SampleClaims] = []

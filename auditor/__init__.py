@@ -22,12 +22,17 @@ from auditor.version import VERSION
 
 if TYPE_CHECKING:
     from auditor.auditing import Options, audit
+    from auditor.comparing.running import Limits, compare
+    from auditor.explaining import explain_labels
     from auditor.model.errors import AuditorError
     from auditor.model.record import AuditRecord, RunRecord
     from auditor.model.schema import Schema
     from auditor.model.table import Table
+    from auditor.policy import read_policy
+    from auditor.profiling.proposal import Profile, profile
     from auditor.redteaming import anonymize, redteam
     from auditor.subjects import read_table
+    from reports.plots import Plot, plots
     from scenarios.scenario import read_scenario
 
 __version__ = VERSION
@@ -35,12 +40,20 @@ __version__ = VERSION
 _HOMES = {
     "AuditRecord": "auditor.model.record",
     "AuditorError": "auditor.model.errors",
+    "Limits": "auditor.comparing.running",
     "Options": "auditor.auditing",
+    "Plot": "reports.plots",
+    "Profile": "auditor.profiling.proposal",
     "RunRecord": "auditor.model.record",
     "Schema": "auditor.model.schema",
     "Table": "auditor.model.table",
     "anonymize": "auditor.redteaming",
     "audit": "auditor.auditing",
+    "compare": "auditor.comparing.running",
+    "explain_labels": "auditor.explaining",
+    "plots": "reports.plots",
+    "profile": "auditor.profiling.proposal",
+    "read_policy": "auditor.policy",
     "read_scenario": "scenarios.scenario",
     "read_table": "auditor.subjects",
     "redteam": "auditor.redteaming",
@@ -49,13 +62,21 @@ _HOMES = {
 __all__ = [
     "AuditRecord",
     "AuditorError",
+    "Limits",
     "Options",
+    "Plot",
+    "Profile",
     "RunRecord",
     "Schema",
     "Table",
     "__version__",
     "anonymize",
     "audit",
+    "compare",
+    "explain_labels",
+    "plots",
+    "profile",
+    "read_policy",
     "read_scenario",
     "read_table",
     "redteam",

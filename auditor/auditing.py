@@ -8,23 +8,28 @@ control is the risk a person owes to being in the release. Attacks that do not l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attacks import ATTACKS
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import MemberClaims
+from attacks.linking import Linking
+from attacks.proximity import Proximity
+from auditor.lacking import lacking
 from auditor.measure.classes import class_facts
-from auditor.measure.utility import utility_rows
+from auditor.measure.utility import find_measures, utility_rows
 from auditor.member_scoring import score_members
 from auditor.model.knowledge import Knowledge
 from auditor.model.progress import Progress, silent
 from auditor.model.record import (
+    ORIGINAL,
     AdversaryFacts,
     AttackFacts,
     AuditRecord,
+    Lack,
     PolicyVerdict,
     ReleaseFacts,
     Risk,
@@ -38,13 +43,15 @@ from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, no_distance
 from auditor.posterior.links import Link
 from auditor.posterior.posterior import Posterior
+from auditor.remedies import Advice, advise
+from auditor.remedy_commands import with_commands
 from auditor.risk_rows import member_row, not_applicable, risk_row
 from auditor.scoring import Figure
 from auditor.sides import Sides
 from auditor.subjects import Subject, read_subject
 from auditor.trials import Side, trial
 from auditor.version import VERSION
-from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary
+from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary, Stance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +90,10 @@ def audit(
     """
     options = options or Options()
     subject = read_subject(release, schema, original, match, provenance, population, options.seed)
-    return run_audit(subject, options, progress)
+    record = run_audit(subject, options, progress)
+    if isinstance(release, str | Path) and isinstance(schema, str | Path):
+        record = with_commands(record, release, schema, options.suppression, options.recursive_l)
+    return record
 
 
 class _Audit:
@@ -93,6 +103,7 @@ class _Audit:
         self.subject, self.options, self.progress = subject, options, progress
         self.release = subject.release
         self.attacks = self._attacks()
+        self.measures = None if options.utility is None else find_measures(options.utility)
         self.adversaries = self._adversaries()
         self.sides = Sides(subject, options)
         self.notes: list[str] = []
@@ -101,33 +112,57 @@ class _Audit:
     def record(self) -> AuditRecord:
         subject, options = self.subject, self.options
         risks = [risk for adversary in self.adversaries for risk in self._by(adversary)]
-        facts = class_facts(self.release, options.suppression, options.recursive_l)
-        facts = replace(facts, identifiers=subject.identifiers)
+        if subject.has_original:  # it was given, and whoever knows nothing of the people was not to know
+            risks = [replace(risk, lacks=None) if risk.lacks == ORIGINAL else risk for risk in risks]
+        facts = self._facts()
         self.progress(self.done, self._steps(), "utility")
-        utility = []
-        if options.utility:
-            k = self.release.params.get("k")
-            original = subject.people if subject.has_original else None
-            utility = utility_rows(
-                self.release, original, stage(options.seed, "utility"), k if isinstance(k, int) else None
-            )
+        k = self.release.params.get("k", self.release.params.get("r"))  # r is what k is where clusters are gathered
+        known = subject.has_original
+        utility = utility_rows(
+            self.release,
+            subject.people if known else None,
+            subject.provenance.fragment if known and subject.provenance is not None else None,
+            k=k if isinstance(k, int) else None,
+            seed=options.seed,
+            names=self.measures,
+        )
         quasi = self.release.schema.quasi
         register = None if subject.population is None else subject.population.rows
         adversaries = tuple(
             AdversaryFacts(a.name, a.sentence(quasi, register), a.stance, a.columns(quasi)) for a in self.adversaries
         )
+        verdict = self._verdict(facts, risks, adversaries)
+        advice = self._advice(verdict)
         return AuditRecord(
             seed=options.seed,
             release=facts,
             risks=tuple(risks),
             utility=tuple(utility),
-            policy=self._verdict(facts, risks, adversaries),
+            policy=verdict,
             adversaries=adversaries,
             attacks=tuple(AttackFacts(a.name, a.goal, a.claim, a.lowered_by, a.paper) for a in self.attacks),
             inputs=subject.inputs,
             notes=(*subject.notes, *self.sides.notes, *self.notes),
             tool={"name": "auditor", "version": VERSION},
+            lacking=self._lacking(risks),
+            drivers=advice.drivers,
+            remedies=advice.remedies,
         )
+
+    def _lacking(self, risks: Sequence[Risk]) -> tuple[Lack, ...]:
+        """What was not given. Where the adversaries were chosen nobody else is wanted."""
+        subject = self.subject
+        stances = {a.stance for a in self.adversaries} if self.options.adversaries is None else set(Stance)
+        return lacking(risks, stances, subject.has_original, subject.population is not None)
+
+    def _facts(self) -> ReleaseFacts:
+        """What the release alone shows, by the settings of the attacks that look at the same."""
+        options = self.options
+        near = Proximity.configure(options.settings.get(Proximity.name, {}))
+        linked = Linking.configure(options.settings.get(Linking.name, {}))
+        epsilon = None if near.relative else near.epsilon
+        facts = class_facts(self.release, options.suppression, options.recursive_l, epsilon, linked.threshold)
+        return replace(facts, identifiers=self.subject.identifiers)
 
     def _verdict(
         self, facts: ReleaseFacts, risks: list[Risk], adversaries: tuple[AdversaryFacts, ...]
@@ -141,6 +176,23 @@ class _Audit:
             )
             return None
         return self.options.policy.judge(facts, risks, adversaries)
+
+    def _advice(self, verdict: PolicyVerdict | None) -> Advice:
+        """What would help, where the policy fails and that is asked for."""
+        if verdict is None or verdict.passed or not self.options.remedies:
+            return Advice()
+        self.progress(self.done, self._steps(), "remedies")
+
+        def judge(subject: Subject, options: Options, attacks: Collection[str]) -> PolicyVerdict:
+            again = _Audit(subject, options, silent)
+            again.attacks = [a for a in again.attacks if a.name in attacks]
+            found = again.record().policy
+            assert found is not None
+            return found
+
+        advice = advise(self.subject, verdict, self.options, [a.name for a in self.attacks], judge)
+        self.notes.extend(advice.notes)
+        return advice
 
     def _attacks(self) -> list[Attack]:
         names = self.options.attacks or tuple(ATTACKS.all())
@@ -160,14 +212,15 @@ class _Audit:
         alone = sum(not attack.linked for attack in self.attacks)
         return sum(len(self._links(adversary)[0]) + alone for adversary in self.adversaries) + 1
 
-    def _links(self, adversary: Adversary) -> tuple[tuple[Link, ...], dict[Link, str]]:
+    def _links(self, adversary: Adversary) -> tuple[tuple[Link, ...], dict[Link, NotApplicable]]:
         """The link models that are run, and why others that were asked for do not apply. Those that cannot tell anything are
         run only where they are asked for by name."""
         asked, named = self.options.links or tuple(Link), bool(self.options.links)
-        barred: dict[Link, str] = {}
+        barred: dict[Link, NotApplicable] = {}
         for link in asked:
-            why = None
+            why, lacks = None, None
             if link is not Link.CLASS and not self.subject.has_original:
+                lacks = Lacks.PEOPLE
                 why = "without the original nothing is known of the people, only their class can be granted"
             elif link is Link.TIGHTEST and self.release.exact:
                 why = "every label is one value, so no class is tighter than another"
@@ -179,7 +232,7 @@ class _Audit:
                 share = f"{100 * self.sides.untrue:.0f} %"
                 why = f"{share} of the records do not cover their person (averages, centres or noise): see the link distance"
             if why is not None:
-                barred[link] = why
+                barred[link] = NotApplicable(why, lacks)
         return tuple(link for link in asked if link not in barred), barred
 
     def _no_distance(self, adversary: Adversary) -> str | None:
@@ -195,9 +248,9 @@ class _Audit:
         if not attacks:
             return
         self.sides = self.sides.facing(adversary)
-        reason = self._nobody(adversary)
-        if reason is not None:
-            yield from (not_applicable(a, adversary, None, reason) for a in attacks)
+        nobody = self._nobody(adversary)
+        if nobody is not None:
+            yield from (not_applicable(a, adversary, None, nobody) for a in attacks)
             return
         knowledge = self.sides.knowledge()
         outsiders = self.sides.outsiders()
@@ -227,15 +280,17 @@ class _Audit:
                 matching = matching or self.sides.matching(knowledge)
                 yield from self._once(attack, adversary, knowledge, outsiders, matching)
 
-    def _nobody(self, adversary: Adversary) -> str | None:
+    def _nobody(self, adversary: Adversary) -> NotApplicable | None:
         """Why an adversary can attack nobody at all, or None."""
         subject = self.subject
         if subject.people is None or subject.provenance is None:
-            return "a release of several blocks does not say whose value is whose; give the original and the provenance"
+            why = "a release of several blocks does not say whose value is whose; give the original and the provenance"
+            return NotApplicable(why, Lacks.PEOPLE)
         if not len(self.sides.targets):
-            return "there is no target in the release whose quasi-identifiers are published"
+            return NotApplicable("there is no target in the release whose quasi-identifiers are published")
         if not subject.has_original and not adversary.sure_of_membership:
-            return "without the original nothing is known of the people, so nobody can be looked up in the register"
+            why = "without the original nothing is known of the people, so nobody can be looked up in the register"
+            return NotApplicable(why, Lacks.PEOPLE)
         return None
 
     # ----- one attack ------------------------------------------------------------------------------------------------
@@ -260,14 +315,14 @@ class _Audit:
     ) -> Iterator[Risk]:
         columns: Sequence[str | None] = self.release.sensitive if attack.goal is Goal.ATTRIBUTE else (None,)
         if not columns:
-            yield not_applicable(attack, adversary, link, "no sensitive column is published")
+            yield not_applicable(attack, adversary, link, NotApplicable("no sensitive column is published"))
         tried = main.take(main.attempted(attack))
         for column in columns:
             figures = self._trial(attack, tried, link, column)
             truth = tried.truth(column)
             if isinstance(figures, NotApplicable) or truth is None:
-                reason = figures.reason if isinstance(figures, NotApplicable) else "the truth is not known"
-                yield not_applicable(attack, adversary, link, reason, column)
+                why = figures if isinstance(figures, NotApplicable) else NotApplicable("the truth is not known")
+                yield not_applicable(attack, adversary, link, why, column)
                 continue
             baseline = self._trial(attack, self.sides.blind(tried), link, column)
             control, kind = self._control(attack, main, outside, link, column)
@@ -298,31 +353,34 @@ class _Audit:
         self, attack: Attack, adversary: Adversary, knowledge: Knowledge, outsiders: Knowledge | None
     ) -> Iterator[Risk]:
         if not knowledge.columns:
-            yield not_applicable(attack, adversary, None, "nothing is known of the people whose membership is asked")
+            why = NotApplicable("nothing is known of the people whose membership is asked", Lacks.PEOPLE)
+            yield not_applicable(attack, adversary, None, why)
             return
         rng = stage(self.options.seed, attack.name)
         by_distance = self._by_distance(adversary)
         members = self._claims(attack, knowledge, by_distance)
         if isinstance(members, NotApplicable):
-            yield not_applicable(attack, adversary, None, members.reason)
+            yield not_applicable(attack, adversary, None, members)
             return
         groups = {
             "outsiders": (
                 outsiders,
-                "no outsiders are known: give a population with people who are not in the release",
+                NotApplicable(
+                    "no outsiders are known: give a population with people who are not in the release", Lacks.POPULATION
+                ),
             ),
             "fakes": (
                 self.sides.invented(knowledge, MOST_FAKES),
-                "every combination of known values that could be invented belongs to somebody",
+                NotApplicable("every combination of known values that could be invented belongs to somebody"),
             ),
         }
-        for against, (others, reason) in groups.items():
+        for against, (others, why) in groups.items():
             if others is None:
-                yield not_applicable(attack, adversary, None, reason, params={"against": against})
+                yield not_applicable(attack, adversary, None, why, params={"against": against})
                 continue
             strangers = self._claims(attack, others, by_distance)
             if isinstance(strangers, NotApplicable):
-                yield not_applicable(attack, adversary, None, strangers.reason, params={"against": against})
+                yield not_applicable(attack, adversary, None, strangers, params={"against": against})
                 continue
             for figure in score_members(members, strangers, against, rng):
                 yield member_row(attack, adversary, figure, against, self.sides.targets)

@@ -10,17 +10,14 @@ from tabulate import tabulate
 
 from anonymizers import ANONYMIZERS
 from attacks import ATTACKS
+from auditor.measure.utility import MEASURES
 from auditor.model.errors import UsageError
 from auditor.policy import builtin_policies
 from scenarios.adversaries import Stance
 from scenarios.scenario import builtin_scenarios
 
 METRICS = {
-    "granularity": "1 - mean over cells of (values covered - 1)/(domain - 1), or width over range for numbers; 1 is no loss.",
-    "granularity_arx": "The same per column, weighted by 1 - 1/domain size, which is what ARX prints.",
-    "discernibility": "Sum of squared class sizes, and n for each suppressed row; lower is better.",
-    "class_size": "People per class over the k that was asked for; 1 is best.",
-    "queries": "Relative error of random COUNT queries on the release (median and 90th percentile); lower is better.",
+    **{measure.name: f"{measure.what} {measure.better.capitalize()} is better." for measure in MEASURES},
     "k": "The size of the smallest class.",
     "alpha": "The largest share that one sensitive value has in a class.",
     "l_distinct": "The least number of different sensitive values in a class.",
@@ -32,6 +29,13 @@ METRICS = {
     "beta_basic": "The largest relative gain of a value's share in a class over its share in the table.",
     "beta_enhanced": "The least β for which no gain exceeds min(β, -ln of the value's share in the table).",
     "delta_disclosure": "The largest |ln| of a class's share of a value over the table's; needs every value in every class.",
+    "proximity_m": "The largest m for which at most one in m of a class lies within ±ε of any number in it: (ε,m)-anonymity.",
+    "prosecutor_max": "The highest chance of naming a person's record: one over the size of the smallest class.",
+    "prosecutor_mean": "The mean of that over records: classes over records.",
+    "at_risk_share": "The share of records whose chance of being named exceeds the threshold (0.2).",
+    "sample_uniques": "How many records are alone in their class.",
+    "weighted_max": "The highest individual risk where records carry sampling weights (Benedetti and Franconi 1998).",
+    "weighted_reidentified": "The sum of the individual risks: how many right links are expected when all records are tried.",
 }
 
 LINKS = {
@@ -121,6 +125,9 @@ def explanation(name: str) -> str:
         ]
         said = "\n".join(f"{key}: {value}" for key, value in facts)
         return f"{name}: an attack\n\n{attack.explanation()}\n\n{said}"
+    for measure in MEASURES:
+        if measure.name == name:
+            return f"{name}: a utility measure\n\n{measure.explanation()}"
     for sort, known in (("a metric", METRICS), ("a link model", LINKS), ("a word of the reports", TERMS)):
         if name in known:
             return f"{name}: {sort}\n\n{known[name]}"

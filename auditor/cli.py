@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from auditor.commands import auditing, making, showing
+from auditor.commands import auditing, comparing, making, mending, profiling, serving, showing
 from auditor.model.errors import AuditorError
 from auditor.version import VERSION
 
@@ -43,10 +43,14 @@ def _common(
 
 
 app.command()(auditing.demo)
+app.command()(profiling.profile)
 app.command()(making.anonymize)
 app.command()(auditing.audit)
+app.command()(mending.mend)
 app.command()(auditing.redteam)
+app.command()(comparing.compare)
 app.command()(showing.render)
+app.command()(serving.serve)
 app.command()(making.decode)
 app.command()(making.export)
 app.command(name="list")(showing.list_things)
@@ -80,8 +84,6 @@ def main() -> None:
         code = 3
     except (Exception, KeyboardInterrupt) as error:
         code = _unexpected(error)
-    if code == INTERRUPTED:
-        typer.echo("Interrupted; nothing was written.", err=True)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -90,6 +92,7 @@ def _unexpected(error: BaseException) -> int:
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, KeyboardInterrupt | typer.Abort):
+            typer.echo("Interrupted; nothing was written.", err=True)
             return INTERRUPTED
         inner = inner.__cause__ or inner.__context__
     if "--debug" in sys.argv[1:]:

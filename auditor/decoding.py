@@ -23,7 +23,7 @@ from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable
 from auditor.model.values import format_number, parse_number
 
-_TABLE = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_TABLE = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".xlsx", ".xlsm")
 _SIGNS = r"(?:<=|>=|==|!=|<>|=|<|>|≤|≥|≠|:)"
 
 

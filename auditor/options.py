@@ -16,7 +16,8 @@ DEFAULT_SEED = 2026
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to run. None means: all that apply."""
+    """What to run. None means: all that apply. `utility` names measures; () is none of them. `remedies` asks, where the
+    policy fails, for what would help."""
 
     attacks: tuple[str, ...] | None = None
     links: tuple[Link, ...] | None = None
@@ -28,5 +29,6 @@ class Options:
     seed: int = DEFAULT_SEED
     suppression: Suppression = Suppression.EXCLUDED
     weighting: Weighting = Weighting.SIZE
-    utility: bool = True
+    utility: tuple[str, ...] | None = None
     recursive_l: int = 2
+    remedies: bool = True

@@ -31,15 +31,22 @@ from auditor.model.record import (
     NOT_CONVERGED,
     OK,
     AdversaryFacts,
+    ClassRisk,
     PolicyCheck,
     PolicyVerdict,
     ReleaseFacts,
     Risk,
     SensitiveFacts,
+    WeightedRisk,
 )
 
 _RELEASE = ("k", "classes", "suppressed_rows", "suppressed_share")
-_SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in ("column", "values", "l_recursive_l"))
+_NO_FIGURE = ("column", "values", "l_recursive_l", "proximity_epsilon", "records", "threshold", "people", "reason")
+_SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in _NO_FIGURE)
+_RISK = tuple(f.name for f in fields(ClassRisk) if f.name not in _NO_FIGURE)
+_WEIGHTED = tuple(f"weighted_{f.name}" for f in fields(WeightedRisk) if f.name not in _NO_FIGURE)
+_FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_SENSITIVE)
+"""The figures of `release`, named as in the record; those of the individual risk with `weighted_` before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +121,15 @@ def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], 
     if measure in _RELEASE:
         value = getattr(release, measure)
         return ([], "a release of several blocks has no k") if value is None else ([float(value)], "")
+    if measure in _RISK:
+        reason = "the release has several blocks or no class, or it would take too long"
+        figure = None if release.risk is None else getattr(release.risk, measure)
+        return ([], reason) if figure is None else ([float(figure)], "")
+    if measure in _WEIGHTED:
+        if release.weighted is None:
+            return [], "the release has no column of role weight"
+        figure = getattr(release.weighted, measure.removeprefix("weighted_"))
+        return ([], release.weighted.reason or "") if figure is None else ([float(figure)], "")
     values = [getattr(facts, measure) for facts in release.sensitive]
     known = [float(v) for v in values if v is not None]
     if len(known) < len(values) or not values:
@@ -162,8 +178,8 @@ def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -
         part, _, measure = figure.partition(".")
         if not part or not measure:
             faults.append(f'{place}: figure must be "ATTACK.MEASURE" or "release.FIGURE". Got {figure!r}.')
-        elif part == "release" and measure not in (*_RELEASE, *_SENSITIVE):
-            faults.append(f"{place}: release has no figure {measure!r}. It has: {', '.join((*_RELEASE, *_SENSITIVE))}.")
+        elif part == "release" and measure not in _FIGURES:
+            faults.append(f"{place}: release has no figure {measure!r}. It has: {', '.join(_FIGURES)}.")
         limits = [k for k in ("at_most", "at_least") if k in entry]
         if len(limits) != 1 or not isinstance(entry.get(limits[0]), int | float):
             faults.append(f"{place}: at_most or at_least must give one number.")

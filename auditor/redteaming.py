@@ -71,11 +71,13 @@ def prepare(
     options = Options(
         attacks=scenario.attacks,
         links=scenario.links,
+        utility=scenario.utility,
         adversaries=scenario.adversaries,
         settings=scenario.settings,
         reveal=reveal,
         policy=None if scenario.policy is None else read_policy(scenario.policy),
         seed=seed,
+        remedies=False,  # its releases are made anew by each run, and are no files that could be mended
     )
     world = _world(scenario.data, seed)
     for adversary in scenario.adversaries or ():
@@ -141,9 +143,14 @@ def _world(data: Data, seed: int) -> World:
         inputs = (*inputs, Input("population", data.population.name, register.sha256, register.rows))
         return World(people, population, find_outsiders(people, population), inputs)
     (everybody,) = encode(schema, [raw])
-    if data.sample is None or data.sample == 1:
+    return sampled(everybody, data.sample, seed, inputs)
+
+
+def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Input, ...]) -> World:
+    """A table of which a random share is released and the rest are outsiders; all of it where no share is given."""
+    if sample is None or sample == 1:
         return World(everybody, None, np.empty(0, dtype=np.int64), inputs)
-    count = max(round(data.sample * everybody.rows), 1)
+    count = max(round(sample * everybody.rows), 1)
     chosen = np.sort(stage(seed, "sample").choice(everybody.rows, count, replace=False))
     outsiders = np.setdiff1d(np.arange(everybody.rows), chosen)
     return World(everybody.take(chosen), everybody, outsiders, inputs)

@@ -1,8 +1,9 @@
 """Releases as files: written for others to open, read from any tool.
 
-A release of one block is an ordinary CSV file. One of several blocks is a folder: a CSV file per block with a bucket
-column in each (QIT and ST in Anatomy's words), and `manifest.json`, which names them. The private provenance is a CSV
-of its own: original row, bucket, and the fragment (row of the block's file) per block, all counted from 1.
+A release of one block is an ordinary CSV file, or a Parquet file where its name ends so. One of several blocks is a folder: a
+file per block with a bucket column in each (QIT and ST in Anatomy's words), and `manifest.json`, which names them. The
+private provenance is a CSV of its own: original row, bucket, and the fragment (row of the block's file) per block, all
+counted from 1.
 
 Where a release holds aliases, `release.csv.labels.json` beside it (in a folder: the manifest) declares what each denotes, so
 that texts are published as they are, numbers as numbers, and still nobody takes a graded 2.35 for an income of 2.35. It says
@@ -12,8 +13,7 @@ written over must not be read with the labels of another one.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.arrow_tables import parquet_bytes, require_parquet
 from auditor.files import csv_text, read_raw, sha256
+from auditor.manifests import (
+    FORMAT,
+    LABELS_FORMAT,
+    MANIFEST,
+    declared_beside,
+    declared_labels,
+    json_text,
+    labels_file,
+    read_manifest,
+)
 from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError
+from auditor.model.errors import ReleaseError, UsageError
 from auditor.model.labels import Declared, Labels, alias_meaning
-from auditor.model.notation import named_values
+from auditor.model.named import named_domain
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import DERIVED, Release, with_derived
@@ -34,9 +45,10 @@ from auditor.model.table import RawTable
 from auditor.model.values import shown
 
 BUCKET = "bucket"
-MANIFEST = "manifest.json"
-FORMAT = "auditor-release/1"
-LABELS_FORMAT = "auditor-labels/1"
+PARQUET = ".parquet"
+"""The ending of a name that asks for Parquet."""
+_NOT_WRITTEN = (".xlsx", ".xlsm", ".xls", ".arrow", ".feather", ".gz", ".zip")
+"""Endings of other kinds of files, under which CSV would be misleading."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +76,8 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
         raw = read_raw(file, schema.format, (*schema.columns, *DERIVED))
         if raw.rows == 0:
             raise ReleaseError(f"{file}: the release must have at least one row below its header.")
-        return RawRelease(str(file), (raw,), None, raw.sha256, declared=_declared_beside(file, raw.sha256, schema))
-    manifest = _manifest(file)
+        return RawRelease(str(file), (raw,), None, raw.sha256, declared=declared_beside(file, raw.sha256, schema))
+    manifest = read_manifest(file)
     blocks, buckets, digests = [], [], []
     for part in manifest["blocks"]:
         raw = read_raw(file / part["file"], replace(schema.format, header=None), (BUCKET, *schema.columns, *DERIVED))
@@ -82,49 +94,9 @@ def read_release(file: str | Path, schema: Schema) -> RawRelease:
                 f"{raw.name}: every block must have as many rows in each bucket as {blocks[0].name} has."
             )
     digest = sha256("".join(digests).encode())
-    declared = _declared(manifest.get("labels", {}), schema, file / MANIFEST)
+    declared = declared_labels(manifest.get("labels", {}), schema, file / MANIFEST)
     method, params = manifest.get("method"), manifest.get("params")
     return RawRelease(str(file), tuple(blocks), tuple(buckets), digest, method, params, declared)
-
-
-def labels_file(release: Path) -> Path:
-    """Where the meaning of a release's aliases is declared."""
-    return release.with_name(f"{release.name}.labels.json")
-
-
-def _declared_beside(release: Path, digest: str | None, schema: Schema) -> dict[str, Declared]:
-    """What the aliases of a release file denote; nothing where no file beside it says so."""
-    file = labels_file(release)
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ReleaseError(f"{file}: the file cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise ReleaseError(f"{file} must be JSON ({error}).") from error
-    if not isinstance(content, dict) or content.get("format") != LABELS_FORMAT:
-        raise ReleaseError(f"{file} must have the format {LABELS_FORMAT!r}. Remove it if {release} has no aliases.")
-    if content.get("sha256", digest) != digest:
-        raise ReleaseError(
-            f"{file} declares the aliases of another file than {release} (the SHA-256 differs). Remove it if the release was "
-            'replaced by one without aliases; remove its "sha256" if the release was only put into another form.'
-        )
-    return _declared(content.get("labels"), schema, file)
-
-
-def _declared(content: Any, schema: Schema, file: Path) -> dict[str, Declared]:
-    if not isinstance(content, dict):
-        raise ReleaseError(f'{file}: "labels" must be an object with a label, or aliases and their labels, per column.')
-    for column, part in content.items():
-        texts = [*part, *part.values()] if isinstance(part, dict) else [part]
-        if not all(isinstance(text, str) for text in texts):
-            raise ReleaseError(f"{file}: the labels of {column!r} must be texts.")
-        if column not in schema.sensitive:
-            raise ReleaseError(
-                f"{file}: {column!r} must be a sensitive column. There are: {', '.join(schema.sensitive)}."
-            )
-    return content
 
 
 def _buckets(raw: RawTable) -> NDArray[np.int64]:
@@ -132,37 +104,6 @@ def _buckets(raw: RawTable) -> NDArray[np.int64]:
         if not (cell.isascii() and cell.isdigit() and len(cell) < 19):
             raise ReleaseError(f"{raw.place(row)}, column {BUCKET!r}: must be a whole number. Got {shown(cell)}.")
     return np.array([int(cell) for cell in raw.columns[BUCKET]], dtype=np.int64)
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    file = folder / MANIFEST
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ReleaseError(
-            f"{folder}: a release folder must hold {MANIFEST}. {file}: there is no such file."
-        ) from error
-    except OSError as error:
-        raise ReleaseError(f"{file}: the file cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise ReleaseError(f"{file} must be JSON ({error}).") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ReleaseError(f"{file} must have the format {FORMAT!r}.")
-    parts = manifest.get("blocks")
-    if (
-        not isinstance(parts, list)
-        or not parts
-        or not all(isinstance(p, dict) and _is_name(p.get("file")) for p in parts)
-    ):
-        raise ReleaseError(f'{file} must list its blocks, files beside it: "blocks": [{{"file": "block1.csv"}}, …].')
-    if not isinstance(manifest.get("params") or {}, dict) or not isinstance(manifest.get("method") or "", str):
-        raise ReleaseError(f'{file}: "method" must be a text and "params" an object.')
-    return manifest
-
-
-def _is_name(name: Any) -> bool:
-    """Whether this is the plain name of a file: a manifest must not point out of its folder."""
-    return isinstance(name, str) and name not in ("", "..") and Path(name).name == name
 
 
 def release_schema(schema: Schema, raw: RawRelease) -> Schema:
@@ -180,10 +121,10 @@ def release_domains(schema: Schema, raw: RawRelease, known: dict[str, Domain]) -
     for block in raw.blocks:
         for name, cells in block.columns.items():
             if name not in domains:
-                column, form, declared = schema.columns[name], schema.format, raw.declared.get(name)
+                column, form, declared = schema.columns[name], schema.format.of(name), raw.declared.get(name)
                 if column.type is Type.NUMERIC:  # elsewhere an alias holds the place of the value that it hides
                     cells = [text for text in cells if alias_meaning(declared, text, form) is None]
-                domains[name] = Domain.of(column, form, [(block.name, named_values(column, form, cells))])
+                domains[name] = named_domain(column, form, block.name, cells)
     return domains
 
 
@@ -217,7 +158,8 @@ def build_release(
                 continue
             numbers, distinct, first = number_texts(texts)
             where = _where(block, name, first)
-            labels[name] = Labels.read(domains[name], distinct, where, raw.declared.get(name))
+            asked = schema.columns[name].notation
+            labels[name] = Labels.read(domains[name], distinct, where, raw.declared.get(name), asked)
             cells[name] = numbers[order[place]]
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
     _check_blocks(raw, columns)
@@ -278,35 +220,43 @@ def number_texts(texts: Sequence[str]) -> tuple[NDArray[np.int32], list[str], li
     return numbers, distinct, [first[text] for text in distinct]
 
 
-def write_release(release: Release, provenance: Provenance | None, target: Path) -> tuple[dict[Path, str], str | None]:
-    """The texts of a release's files, and of its provenance. Nothing is written here."""
+def check_target(target: Path) -> None:
+    """An error, before any work, where a release cannot be written under this name."""
+    if target.suffix.lower() in _NOT_WRITTEN:
+        raise UsageError(
+            f"{target}: a release is written as CSV, or as Parquet where its name ends in {PARQUET}. "
+            f"Got the ending {target.suffix}."
+        )
+    if target.suffix.lower() == PARQUET:
+        require_parquet()
+
+
+def write_release(
+    release: Release, provenance: Provenance | None, target: Path
+) -> tuple[dict[Path, str | bytes], str | None]:
+    """The contents of a release's files, and of its provenance. Nothing is written here."""
+    check_target(target)
+    ending = PARQUET if target.suffix.lower() == PARQUET else ".csv"
     declared = {c: said for c in release.columns if (said := release.labels[c].declared()) is not None}
+    files: dict[Path, str | bytes] = {}
+    orders = [_line_order(release, number) for number in range(len(release.blocks))]
     if len(release.blocks) == 1:
-        block = release.blocks[0]
-        order = _line_order(release, 0)
-        files = {target: _csv(release, block.columns, _cells(release, 0, order))}
+        files[target] = content = _block_file(release, 0, orders[0], ending)
         if declared:
-            digest = sha256(files[target].encode())
-            files[labels_file(target)] = _json({"format": LABELS_FORMAT, "sha256": digest, "labels": declared})
-        orders = [order]
+            digest = sha256(content if isinstance(content, bytes) else content.encode())
+            files[labels_file(target)] = json_text({"format": LABELS_FORMAT, "sha256": digest, "labels": declared})
     else:
         if BUCKET in release.columns:
             raise ReleaseError(
                 f"{release.name}: a column {BUCKET!r} must have another name: the blocks are joined by it."
             )
-        files, orders, parts = {}, [], []
+        parts = []
         for number, block in enumerate(release.blocks):
-            order = _line_order(release, number)
-            name = f"block{number + 1}.csv"
-            rows = (
-                [str(bucket + 1), *cells]
-                for bucket, cells in zip(block.bucket[order].tolist(), _cells(release, number, order), strict=True)
-            )
-            files[target / name] = _csv(release, [BUCKET, *block.columns], rows)
+            name = f"block{number + 1}{ending}"
+            files[target / name] = _block_file(release, number, orders[number], ending)
             parts.append({"file": name, "columns": list(block.columns)})
-            orders.append(order)
         manifest = {"format": FORMAT, "method": release.method, "params": dict(release.params), "blocks": parts}
-        files[target / MANIFEST] = _json(manifest | ({"labels": declared} if declared else {}))
+        files[target / MANIFEST] = json_text(manifest | ({"labels": declared} if declared else {}))
     if provenance is None:
         return files, None
     lines = []
@@ -324,16 +274,19 @@ def write_release(release: Release, provenance: Provenance | None, target: Path)
     return files, csv_text(header, rows)
 
 
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-
-def _csv(release: Release, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The text of a file of the release. It is written as UTF-8, and announces that by its first character where the
-    schema names another encoding for the files of this data set."""
-    form = release.schema.format
+def _block_file(release: Release, number: int, order: NDArray[np.int64], ending: str) -> str | bytes:
+    """One block as a file, with its buckets where there are several blocks. CSV is written as UTF-8, and announces that by
+    its first character where the schema names another encoding for the files of this data set."""
+    block, form = release.blocks[number], release.schema.format
+    cells = {name: (release.labels[name].texts, block.cells[order, i]) for i, name in enumerate(block.columns)}
+    if len(release.blocks) > 1:
+        buckets = [str(bucket + 1) for bucket in range(int(block.bucket.max(initial=-1)) + 1)]
+        cells = {BUCKET: (tuple(buckets), block.bucket[order]), **cells}
+    if ending == PARQUET:
+        return parquet_bytes(cells, form)
+    columns = [[texts[i] for i in numbers.tolist()] for texts, numbers in cells.values()]
     mark = "\ufeff" if form.encoding is not None else ""
-    return mark + csv_text(header, rows, form.delimiter or ",")
+    return mark + csv_text(list(cells), zip(*columns, strict=True), form.delimiter or ",")
 
 
 def _line_order(release: Release, number: int) -> NDArray[np.int64]:
@@ -343,15 +296,6 @@ def _line_order(release: Release, number: int) -> NDArray[np.int64]:
     if len(release.blocks) > 1:
         return np.argsort(release.blocks[number].bucket, kind="stable")
     return np.random.default_rng(rows).permutation(rows)
-
-
-def _cells(release: Release, number: int, order: NDArray[np.int64]) -> list[list[str]]:
-    block = release.blocks[number]
-    columns = []
-    for place, name in enumerate(block.columns):
-        texts = release.labels[name].texts
-        columns.append([texts[i] for i in block.cells[order, place].tolist()])
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def read_provenance(file: str | Path, blocks: int, originals: int, rows: int) -> NDArray[np.int64]:

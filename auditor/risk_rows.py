@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal
+from attacks.base import Attack, Goal, Lacks, NotApplicable
 from auditor.measure.intervals import Interval, excess
 from auditor.member_scoring import MemberFigure
-from auditor.model.record import NOT_APPLICABLE, NOT_CONVERGED, OK, Risk
+from auditor.model.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGINAL, Risk
 from auditor.posterior.links import Link
 from auditor.scoring import COUNT, FACT, Figure, Truth
 from scenarios.adversaries import Adversary
 
+_DIGITS = 12
+"""Figures that agree to so many digits are equal: sums in another order differ in the last ones."""
 WORST = 10
 
 
@@ -23,20 +25,24 @@ def not_applicable(
     attack: Attack,
     adversary: Adversary,
     link: Link | None,
-    reason: str,
+    why: NotApplicable,
     sensitive: str | None = None,
     params: Mapping[str, Any] | None = None,
 ) -> Risk:
-    """The row of an attack that does not apply, with the reason."""
+    """The row of an attack that does not apply, with the reason and what it lacks: of the people the original says
+    who they are."""
     measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
-    return Risk(attack.name, adversary.name, link, measure, sensitive, params or {}, NOT_APPLICABLE, reason)
+    lacks = None if why.lacks is None else ORIGINAL if why.lacks is Lacks.PEOPLE else str(why.lacks)
+    return Risk(
+        attack.name, adversary.name, link, measure, sensitive, params or {}, NOT_APPLICABLE, why.reason, lacks=lacks
+    )
 
 
 def worst_rows(each: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> tuple[int, ...]:
-    """The row numbers (from 1) of the people with the highest figures above zero; ties by row number."""
+    """The row numbers (from 1) of the people with the highest figures above zero; ties, beyond float noise, by row number."""
     if each is None:
         return ()
-    order = np.lexsort((rows, -each))[:WORST]
+    order = np.lexsort((rows, -np.round(each, _DIGITS)))[:WORST]
     return tuple(int(rows[i]) + 1 for i in order if each[i] > 0)
 
 

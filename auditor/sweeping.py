@@ -104,7 +104,7 @@ def sweep(
         for step in steps
         for name, columns in step.subsets.items()
     )
-    asked = replace(options, adversaries=crew, policy=None, utility=False)
+    asked = replace(options, adversaries=crew, policy=None, utility=())
     register = None if world.population is None else world.population.rows
     records = []
     for subject, step_done in subjects(scenario, world, options.seed, progress):

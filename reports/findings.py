@@ -342,9 +342,12 @@ def _other_adversaries(rows: Sequence[Risk], lead: str) -> list[str]:
 
 def gaps(record: AuditRecord) -> list[Gap]:
     """The figures that are not there, one entry for each attack, column, status and reason; attacks that lack the same for
-    the same reason share one."""
+    the same reason share one. What only lacks something that was not given is said there (`lacking`)."""
+    said = {lack.what for lack in record.lacking}
     gathered: dict[tuple[str, str | None, str, str], list[Risk]] = {}
     for risk in record.risks:
+        if risk.lacks is not None and risk.lacks in said:
+            continue
         if risk.status != OK or finite(risk.value) is None:
             status = risk.status if risk.status != OK else "no figure"
             gathered.setdefault((risk.attack, risk.sensitive, status, risk.reason or "no reason given"), []).append(

@@ -93,6 +93,20 @@ UTILITY: tuple[tuple[str, str], ...] = (
 )
 
 GLOSSES: dict[str, str] = {
+    "k": "people in the smallest class",
+    "prosecutor_max": "highest chance of naming somebody's record, class known",
+    "prosecutor_mean": "the same on average",
+    "prosecutor_min": "the same in the largest class",
+    "wildcard_max": "highest chance, a withheld cell being any value",
+    "wildcard_mean": "the same on average",
+    "at_risk": "records with a higher chance than the threshold",
+    "marketer": "share of right links; fewer where the register has outsiders",
+    "sample_uniques": "records that are alone in their class",
+    "weighted_people": "people of the population whom the records stand for",
+    "weighted_max": "highest chance of finding a record's person among them",
+    "weighted_mean": "the same on average",
+    "weighted_reidentified": "expected number of right links, all records tried",
+    "weighted_at_risk": "records with a higher chance than the threshold",
     "values": "different values in the release",
     "alpha": "largest share of one value in a class",
     "l_distinct": "fewest different values in a class",
@@ -104,10 +118,32 @@ GLOSSES: dict[str, str] = {
     "beta_basic": "largest relative gain of a value in a class",
     "beta_enhanced": "the same, capped for frequent values",
     "delta_disclosure": "largest change of a share (logarithm)",
+    "proximity_m": "at most one in m of a class within ±ε of any number",
 }
 
 STATISTICS: tuple[tuple[str, str], ...] = (
     ("k", "The size of the smallest class: nobody is hidden among fewer."),
+    (
+        "prosecutor_max, prosecutor_mean, prosecutor_min",
+        "The chance of naming a person's record, one over the size of the class, for somebody who knows that the person is "
+        "in the release: the highest, the mean over records, the lowest.",
+    ),
+    (
+        "wildcard_max, wildcard_mean",
+        "The same where a withheld cell may be any value, so that people hide among more than their class.",
+    ),
+    ("at_risk", "How many records have a chance above the threshold."),
+    (
+        "marketer",
+        "The share of right links of somebody who links everybody in a register that holds nobody but the people of the "
+        "release; with outsiders in the register it is lower, and so is a journalist's chance.",
+    ),
+    ("sample_uniques", "How many records are alone in their class."),
+    (
+        "weighted_max, weighted_mean, weighted_reidentified, weighted_at_risk",
+        "The individual risk of a sample with weights: a class of records stands for as many people as its weights add up "
+        "to. Highest, mean, sum (expected right links), and records above the threshold.",
+    ),
     ("alpha", "The largest share of one sensitive value in a class."),
     ("l_distinct", "The fewest different sensitive values in a class."),
     ("l_entropy", "The same, with values that are rare in the class counting less (exponential of the entropy)."),
@@ -126,5 +162,9 @@ STATISTICS: tuple[tuple[str, str], ...] = (
     (
         "delta_disclosure",
         "The largest change, up or down, of a value's share in a class against the table, as a logarithm.",
+    ),
+    (
+        "proximity_m",
+        "The largest m for which (ε,m)-anonymity holds: at most one in m of a class lies within ±ε of any number in it.",
     ),
 )

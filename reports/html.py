@@ -1,4 +1,8 @@
-"""The run as one HTML file that needs nothing else: no script, no font, no picture, no request.
+"""The run as one HTML file that needs nothing else: no font, no picture, no request.
+
+Text, tables and pictures need no script. Two are embedded all the same, for a reader who has them: one to choose light or
+dark, and, where several releases are compared, the picture in which axes and methods can be chosen (`explorer`); the page's
+own security policy lets these run and no other.
 
 The words come from `findings`, the tables from `tables`, the pictures from `charts`; the template sets them in order,
 and jinja2 escapes every text. Only the drawings are put in as they are: `svg` escapes the texts in them.
@@ -17,10 +21,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from auditor.model.record import AuditRecord, RunRecord
 from reports import charts, glossary
 from reports.charts import Axes
+from reports.explorer import EXPLORER, THEME, as_script_data, explorer, permission, scripts
 from reports.figures import one_person
 from reports.findings import findings, gaps
+from reports.frontier import frontier_note, frontier_table, left_out_table
+from reports.lacking import ALONE, alone, basis, title, wanted
 from reports.lines import lines
 from reports.pictures import ROWS, class_sizes, frontier, histograms, panels, roc
+from reports.remedies import remedy_words
+from reports.statistics import class_table, statistics_table
 from reports.summary import adversary_lines, bottom_line, briefs
 from reports.sweeps import Sweep, sweep_table, sweeps
 from reports.tables import (
@@ -31,7 +40,6 @@ from reports.tables import (
     policy_table,
     release_facts,
     sorted_risks,
-    statistics_table,
     tool_text,
     utility_table,
     verdict_word,
@@ -63,7 +71,12 @@ def _page(run: RunRecord) -> dict[str, Any]:
     shown = briefs(run, 6 if len(run.records) > 10 else 10) if several else []
     people = list(dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries))
     attacks = {a.name: a for record in run.records for a in record.attacks}
+    interactive = explorer(run) if several else None
+    embedded = scripts(THEME + EXPLORER if interactive else THEME)
     return {
+        "explorer": None if interactive is None else as_script_data(interactive),
+        "scripts": embedded,
+        "permission": permission(embedded),
         "title": clean(run.title) or "Audit",
         "seed": run.seed,
         "tools": tool_text([run.tool, *(record.tool for record in run.records)]),
@@ -75,10 +88,15 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "briefs": shown,
         "findings": [] if several else [f for record in run.records for f in findings(record)],
         "more": number(len(run.records) - len(shown)) if several and len(shown) < len(run.records) else "",
+        "findings_title": ALONE if any(alone(record) for record in run.records) and not several else "Findings",
+        "basis": "" if several else " ".join(basis(record) for record in run.records),
+        "lacking": [] if several else [one for record in run.records for one in wanted(record)],
+        "lacking_title": title(run.records[0]) if run.records else "",
         "bottom_line": bottom_line(run),
         "sweeps": _sweeps(run),
         "overview": overview(run) if several else None,
         "frontier": _frontier(run) if several else None,
+        "compared": _compared(run),
         "attacks_picture": _attacks_picture(run),
         "rows_shown": ROWS if len(run.records) > ROWS else 0,
         "releases": [_release(record, place, several) for place, record in enumerate(run.records, 1)],
@@ -121,6 +139,14 @@ def _frontier(run: RunRecord) -> dict[str, Any] | None:
     }
 
 
+def _compared(run: RunRecord) -> dict[str, Any] | None:
+    """The tables of a comparison: the frontier, and what has no place."""
+    found = run.comparison
+    if found is None:
+        return None
+    return {"note": frontier_note(found), "table": frontier_table(found), "left_out": left_out_table(found)}
+
+
 def _attacks_picture(run: RunRecord) -> str | None:
     found = panels(run)
     if not found:
@@ -143,7 +169,11 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "source": clean(record.policy.source) if record.policy is not None else "",
         "checks": policy_table(record.policy) if record.policy is not None else None,
         "findings": findings(record) if several else [],
-        "statistics": statistics_table(record) if record.release.sensitive else None,
+        "remedies": remedy_words(record),
+        "classes": class_table(record),
+        "statistics": statistics_table(record),
+        "lacking": wanted(record) if several else [],
+        "lacking_title": title(record),
         "pictures": _pictures(record, place),
         "attacks": [_attack(record, attack) for attack in attacks],
         "gaps": gaps(record),

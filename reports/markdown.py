@@ -6,11 +6,16 @@ tag in a label stays what it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from auditor.model.record import AuditRecord, RunRecord
 from reports import glossary
 from reports.findings import Finding, findings, gaps
+from reports.frontier import frontier_note, frontier_table, left_out_table
+from reports.lacking import ALONE, alone, basis, title, wanted
+from reports.remedies import remedy_words
+from reports.statistics import class_table, statistics_table
 from reports.summary import adversary_lines, bottom_line, briefs
 from reports.sweeps import sweep_table, sweeps
 from reports.tables import (
@@ -21,7 +26,6 @@ from reports.tables import (
     release_facts,
     risk_table,
     sorted_risks,
-    statistics_table,
     tool_text,
     utility_table,
     worst_rows,
@@ -45,8 +49,19 @@ def render_markdown(run: RunRecord) -> str:
     for one in sweeps(run):
         title = f"## {markdown(one.title)}: {one.measure} by known attributes (of {one.of})"
         parts += [title, markdown(glossary.SWEEP), _table(sweep_table(one))]
+    if run.comparison is not None:
+        found_points = run.comparison
+        parts += [
+            "## Risk against utility",
+            markdown(frontier_note(found_points)),
+            _table(frontier_table(found_points)),
+        ]
+        if found_points.left_out:
+            parts += ["### Without a place", _table(left_out_table(found_points))]
     if len(run.records) == 1:
-        parts += ["## Findings", _findings(findings(run.records[0]))]
+        record = run.records[0]
+        parts += [markdown(basis(record)), f"## {ALONE if alone(record) else 'Findings'}", _findings(findings(record))]
+        parts += _lacking(record, "##")
     elif run.records:
         parts += _several(run)
     for record in run.records:
@@ -72,10 +87,12 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     if record.policy is not None:
         outcome = "PASS" if record.policy.passed else "FAIL"
         parts += [f"### {outcome} – {markdown(policy_name(record.policy))}", _table(policy_table(record.policy))]
+    parts += _remedies(record)
     if not single:
-        parts += ["### Findings on this release", _findings(findings(record))]
-    if record.release.sensitive:
-        parts += ["### Class statistics", _table(statistics_table(record))]
+        parts += ["### Findings on this release", _findings(findings(record)), *_lacking(record, "###")]
+    tables = [table for table in (class_table(record), statistics_table(record)) if table is not None]
+    if tables:
+        parts += ["### Class statistics", *(_table(table) for table in tables)]
     rows = sorted_risks(record)
     if rows:
         parts += ["### Risk", _table(risk_table(rows).without_empty())]
@@ -91,6 +108,35 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     if record.notes:
         parts += ["### Notes", _list(markdown(note) for note in record.notes)]
     return parts
+
+
+def _lacking(record: AuditRecord, level: str) -> list[str]:
+    """What was not given and would show more."""
+    parts = []
+    for one in wanted(record):
+        figures = "\n".join(f"  - {markdown(figure)}" for figure in one.figures)
+        parts.append(f"- {one.name} – give {markdown(one.give)}:\n{figures}")
+    return [f"{level} {title(record)}", "\n".join(parts)] if parts else []
+
+
+def _remedies(record: AuditRecord) -> list[str]:
+    said = remedy_words(record)
+    if said is None:
+        return []
+    lines = (f"{number}: {_code(command)}" for number, command in said.commands)
+    return [
+        "### What would lower the risk",
+        markdown(said.lead),
+        _list(markdown(line) for line in said.drivers),
+        _table(said.table),
+        _list(lines),
+    ]
+
+
+def _code(text: str) -> str:
+    """A text as code; its fence is longer than any run of backticks in it."""
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
 
 
 def _findings(found: Sequence[Finding]) -> str:

@@ -139,7 +139,7 @@ def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
     marks = []
     for place, record in enumerate(run.records, 1):
         mine = [r for r in _rows(record, attack, sensitive) if r.adversary == lead_adversary(record)]
-        row = _pictured(attack, mine)
+        row = pictured(attack, mine)
         if row is not None:
             marks.append(_mark(f"{place} {clean(record.release.name, 60)}", row))
     if len(marks) > ROWS:
@@ -153,7 +153,7 @@ def _links(record: AuditRecord, attack: str, sensitive: str | None) -> list[Mark
     adversary = lead_adversary(record)
     mine = [r for r in rows if r.adversary == adversary] or rows
     links = sorted(dict.fromkeys(r.link for r in mine), key=link_rank)
-    found = [row for link in links if (row := _pictured(attack, [r for r in mine if r.link == link])) is not None]
+    found = [row for link in links if (row := pictured(attack, [r for r in mine if r.link == link])) is not None]
     if attack == "membership":
         scores = {str(r.params.get("score", "")): r for r in mine if r.measure == "auc" and is_rate(r)}
         against = [r for r in mine if r.measure == "auc" and r.params.get("against", "outsiders") == "outsiders"]
@@ -166,7 +166,8 @@ def _rows(record: AuditRecord, attack: str, sensitive: str | None) -> list[Risk]
     return [r for r in figures(record) if r.attack == attack and r.sensitive == sensitive]
 
 
-def _pictured(attack: str, rows: Sequence[Risk]) -> Risk | None:
+def pictured(attack: str, rows: Sequence[Risk]) -> Risk | None:
+    """The rate that stands for an attack in a picture."""
     for measure in _PICTURED.get(attack, ("success",)):
         row = pick(rows, measure)
         if row is not None and is_rate(row):

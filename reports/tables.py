@@ -24,28 +24,15 @@ from reports.figures import (
     utility_of,
     value_of,
 )
-from reports.glossary import GLOSSES
 from reports.summary import utility_name
 from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken, words
 from reports.verdicts import check_text
 
-_STATISTICS = (
-    "alpha",
-    "l_distinct",
-    "l_entropy",
-    "l_recursive_c",
-    "t_equal",
-    "t_ordered",
-    "t_hierarchical",
-    "beta_basic",
-    "beta_enhanced",
-    "delta_disclosure",
-)
 _MEMBERS = ("member AUC", "member AUC, made-up people")
 _SHOWN_WORST = 20
 _PLAIN = ("reading", "score", "against")  # parameters whose value says enough without the name
 _UNSAID = ("prior", "population")  # assumptions that all rows of an attack share; the record has them
-_UTILITY = ("statistic", "k")  # what tells utility figures apart; the record has the rest
+_UTILITY = ("statistic", "k", "class")  # what tells utility figures apart; the record has the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,17 +248,34 @@ def measure_text(risk: Risk, said: Collection[str] = ()) -> str:
 
 
 def utility_table(rows: Sequence[Utility]) -> Table:
-    """The utility figures with the way that is better; what is missing says why."""
-    cells = []
+    """The utility figures with the way that is better; what is missing says why, once for measures that share a reason."""
+    cells: list[tuple[str, str, str]] = []
     for row in rows:
         value = finite(row.value)
         known = row.status == OK and value is not None
         given = ", ".join(clean(row.params[key], 40) for key in _UTILITY if row.params.get(key) is not None)
-        bounds = interval(finite(row.low), finite(row.high)) if known else ""
-        shown = " ".join(part for part in (number(value), bounds) if part) if known else _status(row.status)
-        note = f"{clean(row.better, 20)} is better" if known else clean(row.reason or "no reason given")
-        cells.append((clean(row.measure, 40) + (f" ({given})" if given else ""), shown, note))
+        name = clean(row.measure, 40) + (f" ({given})" if given else "")
+        if known:
+            shown = " ".join(part for part in (number(value), interval(finite(row.low), finite(row.high))) if part)
+            cells.append((name, shown, f"{clean(row.better, 20)} is better{_beside(row)}"))
+            continue
+        missing = (_status(row.status), clean(row.reason or "no reason given"))
+        if cells and cells[-1][1:] == missing:
+            cells[-1] = (f"{cells[-1][0]}, {name}", *missing)
+        else:
+            cells.append((name, *missing))
     return Table(("measure", "value", "note"), tuple(cells), frozenset({1}))
+
+
+def _beside(row: Utility) -> str:
+    """What a figure is to be read beside: the same on the original, and without any knowledge."""
+    words_for = {"original": "on the original", "majority": "the commonest class", "null": "by chance"}
+    said = [
+        f"{word} {number(found)}"
+        for key, word in words_for.items()
+        if (found := finite(row.detail.get(key))) is not None
+    ]
+    return f"; {', '.join(said)}" if said else ""
 
 
 def _status(status: str) -> str:
@@ -295,23 +299,6 @@ def policy_table(policy: PolicyVerdict) -> Table:
         for c in policy.checks
     )
     return Table(("check", "outcome", "source"), cells).without_empty()
-
-
-def statistics_table(record: AuditRecord) -> Table:
-    """The class statistics of the sensitive columns, one row a statistic that some column has, with what it means."""
-    facts = record.release.sensitive
-    names = ["values", *(name for name in _STATISTICS if any(getattr(f, name) is not None for f in facts))]
-    asked = next((f.l_recursive_l for f in facts if f.l_recursive_l is not None), None)
-    cells = tuple(
-        (
-            f"{name} (l={asked})" if name == "l_recursive_c" and asked else name,
-            *(number(finite(getattr(f, name))) for f in facts),
-            GLOSSES[name],
-        )
-        for name in names
-    )
-    headings = ("statistic", *(clean(f.column, 60) for f in facts), "meaning")
-    return Table(headings, cells, frozenset(range(1, len(facts) + 1)))
 
 
 def release_facts(record: AuditRecord) -> list[tuple[str, str]]:

@@ -14,9 +14,14 @@ from itertools import groupby
 
 from tabulate import tabulate
 
+from auditor.model.comparison import Comparison
 from auditor.model.record import AuditRecord, Risk, RunRecord
 from reports import glossary
 from reports.findings import Finding, findings, gaps
+from reports.frontier import frontier_note, frontier_table, left_out_table
+from reports.lacking import ALONE, alone, basis, title, wanted
+from reports.remedies import remedy_words
+from reports.statistics import class_table, statistics_table
 from reports.summary import Brief, adversary_lines, bottom_line, briefs
 from reports.sweeps import is_sweep, sweep_table, sweeps
 from reports.tables import (
@@ -26,7 +31,6 @@ from reports.tables import (
     overview,
     policy_table,
     sorted_risks,
-    statistics_table,
     tool_text,
     utility_table,
     worst_rows,
@@ -42,6 +46,8 @@ def render_terminal(run: RunRecord, width: int = 100) -> str:
     parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(run, width)]
     if is_sweep(run):
         parts.extend(_sweeps(run, width))
+    elif run.comparison is not None:
+        parts.extend(_comparison(run.comparison, width))
     elif len(run.records) == 1:
         parts.extend(_release(run.records[0], width))
     elif run.records:
@@ -57,6 +63,19 @@ def _sweeps(run: RunRecord, width: int) -> list[str]:
     for found in sweeps(run):
         title = f"{found.title}: {found.measure} by known attributes (of {found.of})"
         parts.append(_section(title, _fitted(sweep_table(found), width), width))
+    return parts
+
+
+def _comparison(found: Comparison, width: int) -> list[str]:
+    """The frontier and what has no place; all other figures are in the report."""
+    parts = []
+    spare = [["interval of utility"], ["k"], ["from"], ["interval"]]
+    if found.points:
+        table = _fitted(frontier_table(found), width, spare)
+        parts.append(_section("Risk against utility", f"{_wrap(frontier_note(found), width)}\n\n{table}", width))
+    if found.left_out:
+        lines = [_wrap(": ".join(row[:2]) + f", {row[2]}", width, "- ") for row in left_out_table(found).rows]
+        parts.append(_section("Without a place", "\n".join(lines), width))
     return parts
 
 
@@ -114,10 +133,15 @@ def _release(record: AuditRecord, width: int) -> list[str]:
     ]
     method = clean(release.method or release.kind) + (f" ({settings(release.params)})" if release.params else "")
     parts = [_wrap(f"{clean(release.name, 60)}: {method}; {', '.join(facts)}", width)]
+    parts.append(_wrap(basis(record), width))
     parts.append(_adversaries(RunRecord("", 0, (record,)), width))
-    parts.append(_findings(findings(record), width))
-    if record.release.sensitive:
-        parts.append(_section("Class statistics", _fitted(statistics_table(record), width), width))
+    parts.append(_findings(findings(record), width, ALONE if alone(record) else "Findings"))
+    lacking = _lacking(record, width)
+    if alone(record):
+        parts.append(lacking)
+    tables = [table for table in (class_table(record), statistics_table(record)) if table is not None]
+    if tables:
+        parts.append(_section("Class statistics", "\n\n".join(_fitted(table, width) for table in tables), width))
     rows = sorted_risks(record)
     if rows:
         parts.append(_section("Risk", "\n\n".join(_risk_groups(rows, width)), width))
@@ -125,6 +149,8 @@ def _release(record: AuditRecord, width: int) -> list[str]:
     if missing:
         lines = [_wrap(f"{gap.what}: {gap.status}, {gap.reason}", width, "- ") for gap in missing]
         parts.append(_section("Not computed", "\n".join(lines), width))
+    if not alone(record):
+        parts.append(lacking)
     if record.utility:
         parts.append(_section("Utility", _fitted(utility_table(record.utility), width), width))
     if record.policy is not None and record.policy.checks:
@@ -133,6 +159,12 @@ def _release(record: AuditRecord, width: int) -> list[str]:
                 _capital(policy_name(record.policy)), _fitted(policy_table(record.policy), width, [["source"]]), width
             )
         )
+    said = remedy_words(record)
+    if said is not None:
+        lines = [_wrap(said.lead, width), *(_wrap(line, width, "- ") for line in said.drivers)]
+        body = [_fitted(said.table, width, [["detail kept"]])] if said.table.rows else []
+        best = [f"Carry out the first:\n  {said.commands[0][1]}"] if said.commands else []
+        parts.append(_section("What would lower the risk", "\n\n".join(["\n".join(lines), *body, *best]), width))
     if record.notes:
         parts.append(_section("Notes", "\n".join(_wrap(clean(note, 600), width, "- ") for note in record.notes), width))
     return parts
@@ -146,11 +178,20 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _findings(found: Sequence[Finding], width: int) -> str:
+def _lacking(record: AuditRecord, width: int) -> str:
+    """What was not given and would show more; empty where nothing is lacking."""
+    parts = []
+    for one in wanted(record):
+        lines = [_wrap(figure, width, "  - ") for figure in one.figures]
+        parts.append("\n".join([_wrap(f"{one.name}:", width), *lines, _wrap(f"Give {one.give}.", width, "  ")]))
+    return _section(title(record), "\n".join(parts), width) if parts else ""
+
+
+def _findings(found: Sequence[Finding], width: int, heading: str) -> str:
     if not found:
-        return _section("Findings", "No attack gave a figure.", width)
+        return _section(heading, "No attack gave a figure.", width)
     lines = [_wrap(f"{f.headline} [{f.label}]", width, f"{i}. ") for i, f in enumerate(found, 1)]
-    return _section("Findings", "\n".join(lines), width)
+    return _section(heading, "\n".join(lines), width)
 
 
 def _risk_groups(rows: Sequence[Risk], width: int) -> list[str]:

@@ -20,6 +20,9 @@
     link = ["class", "likelihood"]
     proximity = { epsilon = 1000 }
 
+    [utility]
+    run = ["queries", "classification"]      # default: all measures that apply; [] is none
+
     [policy]
     use = "ema"
 
@@ -40,6 +43,7 @@ from typing import Any
 
 from anonymizers import ANONYMIZERS, Anonymizer
 from attacks import ATTACKS
+from auditor.measure.utility import find_measures
 from auditor.model.errors import ScenarioError, UsageError
 from auditor.posterior.links import Link
 from scenarios.adversaries import SETTINGS, Adversary, MechanismKnown, Stance, knowledge_faults
@@ -73,8 +77,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A red-team run. `policy` is a name or a file; None in `attacks` and `links` means all that apply; `folder` is where
-    its files are."""
+    """A red-team run. `policy` is a name or a file; None in `attacks`, `links` and `utility` means all that apply; `folder`
+    is where its files are."""
 
     name: str
     data: Data
@@ -86,6 +90,7 @@ class Scenario:
     policy: str | None = None
     seed: int | None = None
     folder: Path = Path()
+    utility: tuple[str, ...] | None = None
 
     @property
     def earlier(self) -> dict[str, Path]:
@@ -140,7 +145,7 @@ class _Reader:
         self.releases: list[str] = []
 
     def scenario(self, data: Mapping[str, Any]) -> Scenario:
-        self._known(data, ("data", "release", "adversary", "attacks", "policy"), "")
+        self._known(data, ("data", "release", "adversary", "attacks", "utility", "policy"), "")
         source, seed = self._data(self._table(data.get("data", {}), "[data]"))
         releases = [
             plan for number, entry in enumerate(self._list(data, "release"), 1) for plan in self._plans(entry, number)
@@ -151,6 +156,7 @@ class _Reader:
         adversaries = [self._adversary(entry, n) for n, entry in enumerate(self._list(data, "adversary"), 1)]
         self._own_names([a.name for a in adversaries if a is not None])
         run, links, settings = self._attacks(self._table(data.get("attacks", {}), "[attacks]"))
+        utility = self._utility(self._table(data.get("utility", {}), "[utility]"))
         policy = self._table(data.get("policy", {}), "[policy]")
         self._known(policy, ("use",), "[policy]")
         use = policy.get("use")
@@ -163,7 +169,9 @@ class _Reader:
         if self.faults:
             raise ScenarioError.of(self.faults)
         people = tuple(a for a in adversaries if a is not None) or None
-        return Scenario(self.title, source, tuple(releases), people, run, links, settings, use, seed, self.folder)
+        return Scenario(
+            self.title, source, tuple(releases), people, run, links, settings, use, seed, self.folder, utility
+        )
 
     def _known(self, data: Mapping[str, Any], allowed: tuple[str, ...], part: str) -> None:
         for key in data:
@@ -327,6 +335,20 @@ class _Reader:
                 except UsageError as error:
                     self.faults.append(f"{self._place('[attacks]')}: {error}")
         return run, None if link is None else tuple(Link(x) for x in link), settings
+
+    def _utility(self, data: Mapping[str, Any]) -> tuple[str, ...] | None:
+        self._known(data, ("run",), "[utility]")
+        value = data.get("run")
+        if value is None:
+            return None
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            self.faults.append(f"{self._place('[utility]')}: run must be a list of measures. Got {value!r}.")
+            return None
+        try:
+            return find_measures(value)
+        except UsageError as error:
+            self.faults.append(f"{self._place('[utility]')}: {error}")
+            return None
 
     def _names(self, value: Any, allowed: tuple[str, ...], part: str) -> tuple[str, ...] | None:
         if value is None:

@@ -169,7 +169,7 @@ def test_who_knows_the_value_seeks_the_record_and_membership(subject: Subject) -
     knowledge = known(subject, adversary)
     assert knowledge.columns == ("sex", "disease", "income")
     np.testing.assert_array_equal(knowledge.codes[:, 1], true_codes(subject, "disease"))
-    options = Options(adversaries=(adversary,), links=(Link.CONTAINMENT,), utility=False)
+    options = Options(adversaries=(adversary,), links=(Link.CONTAINMENT,), utility=())
     with_value = run_audit(subject, replace(options, attacks=("linking", "membership", "homogeneity")))
     without = run_audit(subject, replace(options, adversaries=(Adversary(knows=("sex",)),), attacks=("linking",)))
     assert {r.attack for r in with_value.risks} == {"linking", "membership"}

@@ -231,7 +231,7 @@ def audited(adversary: Adversary, method: str, **params: Any) -> dict[str, Any]:
     people, outsiders = everybody.take(np.arange(300)), np.arange(300, 600)
     release, provenance = anonymize(people, method, 3, **params)
     subject = Subject(release, people, provenance, True, everybody, outsiders)
-    options = Options(attacks=("background",), adversaries=(adversary,), links=(Link.CONTAINMENT,), utility=False)
+    options = Options(attacks=("background",), adversaries=(adversary,), links=(Link.CONTAINMENT,), utility=())
     found = run_audit(subject, options).risks
     return {r.measure: r for r in found if r.sensitive == "disease"}
 

@@ -211,7 +211,7 @@ def audited(subject: Subject, seed: int = 0, predicates: int = 200) -> dict[str,
     options = Options(
         attacks=("downcoding",),
         adversaries=(adversary,),
-        utility=False,
+        utility=(),
         seed=seed,
         settings={"downcoding": {"predicates": predicates}},
     )

@@ -229,7 +229,7 @@ def test_two_releases_in_an_audit() -> None:
     other, _ = anonymize(people, "anatomy", 4, l=3, sensitive="disease")
     subject = Subject(release, people, provenance, True, everybody, outsiders, others={"first": other})
     adversary = Adversary(Stance.PROSECUTOR, "reader", earlier=("first",))
-    options = Options(attacks=("intersection",), adversaries=(adversary,), links=(Link.CONTAINMENT,), utility=False)
+    options = Options(attacks=("intersection",), adversaries=(adversary,), links=(Link.CONTAINMENT,), utility=())
     risks = {(r.sensitive, r.measure): r for r in run_audit(subject, options).risks}
     risk = risks["disease", "success"]
     assert risk.status == "ok"

@@ -256,7 +256,7 @@ def audited(subject: Subject, seed: int = 0, **settings: Any) -> dict[str, Risk]
     options = Options(
         attacks=("minimality",),
         adversaries=(adversary,),
-        utility=False,
+        utility=(),
         seed=seed,
         settings={"minimality": settings},
     )

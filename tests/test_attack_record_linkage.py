@@ -38,7 +38,7 @@ PAY = {
     "pay": {"role": "quasi", "type": "numeric"},
     "ill": {"role": "sensitive"},
 }
-only_this = Options(attacks=("record-linkage",), utility=False)
+only_this = Options(attacks=("record-linkage",), utility=())
 
 
 def found(world: World, attack: RecordLinkage, blind: bool = False) -> dict[str, Figure]:

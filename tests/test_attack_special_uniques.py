@@ -117,7 +117,7 @@ def test_francdat_is_audited_with_its_scores_and_weights(data_folder: Path, tmp_
     lines = [line.rsplit(",", 1)[0] for line in original.read_text().splitlines()]  # the weight is not published
     release = tmp_path / "release.csv"
     release.write_text("\n".join(lines) + "\n")
-    options = Options(attacks=("special-uniques", "uniqueness"), utility=False)
+    options = Options(attacks=("special-uniques", "uniqueness"), utility=())
     record = audit(release, schema, original=original, match="rows", options=options)
     largest = record.find("special-uniques", "max")
     assert largest.value == pytest.approx(0.0142135, abs=5e-8)

@@ -121,7 +121,7 @@ def test_a_sample_of_a_town_in_an_audit() -> None:
     people = population.take(members)
     release, provenance = anonymize(people, "identity", 4)
     subject = Subject(release, people, provenance, True, population, outsiders)
-    record = run_audit(subject, Options(attacks=("uniqueness", "special-uniques", "singling-out"), utility=False))
+    record = run_audit(subject, Options(attacks=("uniqueness", "special-uniques", "singling-out"), utility=()))
     dankar = [r for r in record.risks if r.attack == "uniqueness" and r.params.get("model") == "dankar"]
     assert {r.adversary for r in dankar} == {"prosecutor", "journalist", "marketer"}
     for risk in dankar:

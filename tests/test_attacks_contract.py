@@ -90,7 +90,7 @@ def risks(
     table: str, person: str, link: Link | None = Link.CONTAINMENT, **settings: dict[str, Any]
 ) -> dict[tuple[Any, ...], Risk]:
     """The figures for one person, by attack, sensitive column, measure and reading."""
-    options = Options(targets=(ROWS[person],), reveal=True, utility=False, settings=settings)
+    options = Options(targets=(ROWS[person],), reveal=True, utility=(), settings=settings)
     if table == "patients":
         how: dict[str, Any] = {"match": "rows"}
     else:
@@ -164,7 +164,7 @@ def test_no_sensitive_column_published(tmp_path: Path) -> None:
         HOSPITAL / "schema.toml",
         original=HOSPITAL / "patients.csv",
         provenance=HOSPITAL / "table3.provenance.csv",
-        options=Options(utility=False, attacks=("linking", "homogeneity", "proximity", "divergence")),
+        options=Options(utility=(), attacks=("linking", "homogeneity", "proximity", "divergence")),
     )
     reasons = {r.attack: r.reason for r in record.risks if r.link == Link.CONTAINMENT}
     assert reasons.pop("linking") is None

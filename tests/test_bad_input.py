@@ -154,7 +154,7 @@ def test_broken_schemas(tmp_path: Path, schema: str | bytes, parts: list[str]) -
         (GOOD_TABLE + 'Cas,40,"B,low,flu\n', ["data.csv, line 4: not a proper CSV line", "Check its quotes."]),
         (GOOD_TABLE.encode() + b"Cas,40,B\x00,low,flu\n", ["data.csv, line 4: a NUL byte."]),
         (gzip.compress(GOOD_TABLE.encode(), mtime=0)[:-9], ["data.csv: the gzip file is damaged or cut short"]),
-        (b"PAR1\x15\x04\x00\x00\xff", ["data.csv is a Parquet file; this version reads CSV (also gzipped). Export it"]),
+        (b"PAR1\x15\x04\x00\x00\xff", ["data.csv: a Parquet file that is damaged or cut short"]),
         (GOOD_TABLE.encode("utf-16-le"), ["data.csv, line 1: a NUL byte.", "[table] encoding"]),
     ],
 )

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from auditor.measure.clustering import information_loss, square_error
-from auditor.measure.utility import discernibility
+from auditor.measure.utility import Case
+from auditor.measure.utility.sizes import discernibility
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 from auditor.redteaming import anonymize
@@ -64,7 +65,7 @@ def figures(data_folder: Path) -> dict[tuple[str, int], Figures]:
             everything = {} if method == "kmember" else {"attributes": "all"}
             rounds = {"iterations": 10} if method.startswith("kmeans") else {}
             release, provenance = anonymize(table, method, 1, k=k, **everything, **rounds)
-            loss, lost = information_loss(release).value, discernibility(release, k).value
+            loss, lost = information_loss(release).value, discernibility(Case(release, k=k))[0].value
             assert loss is not None
             assert lost is not None
             error = square_error(table, COLUMNS, provenance.bucket.astype("int64"))

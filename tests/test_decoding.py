@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from auditor.auditing import audit
 from auditor.decoding import decode_file, decode_table, decode_text, read_key
 from auditor.files import write_files
+from auditor.manifests import labels_file
 from auditor.model.errors import KeyFileError, ReleaseError, UsageError
 from auditor.model.key import Aliases, Categories, Key
 from auditor.model.release import Release
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 from auditor.redteaming import anonymize
-from auditor.releasing import build_release, labels_file, read_release, write_release
+from auditor.releasing import build_release, read_release, write_release
 from tests.anonymizer_cases import tables
 from tests.conftest import Ended
 from tests.grading_cases import COLUMNS, PATIENTS, patients, rows

@@ -317,7 +317,7 @@ def test_averages_are_searched_by_distance_and_not_by_containment() -> None:
         release,
         original=table,
         provenance=provenance,
-        options=Options(attacks=("linking", "homogeneity"), utility=False),
+        options=Options(attacks=("linking", "homogeneity"), utility=()),
     )
     for link in (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST):
         row = record.find("linking", "success", link=link)
@@ -329,7 +329,7 @@ def test_averages_are_searched_by_distance_and_not_by_containment() -> None:
     assert 0.2 < (found.value or 0) <= (granted.value or 0) <= 1 / 3 + 1e-9
     guess = record.find("homogeneity", "success", link=Link.DISTANCE, sensitive="ill")
     assert guess.control_kind == "leave_one_out"
-    named = Options(attacks=("linking",), links=(Link.CONTAINMENT,), utility=False)
+    named = Options(attacks=("linking",), links=(Link.CONTAINMENT,), utility=())
     asked = audit(release, original=table, provenance=provenance, options=named)
     assert asked.find("linking", "success", link=Link.CONTAINMENT).value == pytest.approx(0, abs=0.05)
 
@@ -339,7 +339,7 @@ def test_where_records_cover_people_distance_runs_only_when_named() -> None:
 
     table = numbers(40)
     release, provenance = KMember(k=4).anonymize(table, np.random.default_rng(0))
-    alone = Options(attacks=("linking",), utility=False)
+    alone = Options(attacks=("linking",), utility=())
     record = audit(release, original=table, provenance=provenance, options=alone)
     row = record.find("linking", "success", link=Link.DISTANCE)
     assert row.reason == "every record covers its person, so the nearest records are those that contain the person"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
+import io
 import os
-import time
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from auditor.files import csv_text, read_raw, refuse_existing, write_files
 from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable
+from auditor.model.taxonomy import Taxonomy
 
 
 def read(folder: Path, content: str | bytes, form: TableFormat | None = None, *expected: str) -> RawTable:
@@ -137,23 +140,23 @@ def test_rows_know_their_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "magic", "kind"),
+    ("magic", "message"),
     [
-        ("a.parquet", b"PAR1\x15\x00", "a Parquet file"),
-        ("a.arrow", b"ARROW1\x00\x00", "an Arrow file"),
-        ("a.feather", b"FEA1\x00", "a Feather file"),
-        ("a.xlsx", b"PK\x03\x04\x14\x00", "an Excel file"),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "an Excel file"),
-        ("a.zip", b"PK\x03\x04\x14\x00", "a zip archive"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
+            "an Excel file of the old kind (.xls), or one with a password, which is",
+        ),
+        (
+            b"FEA1\x00",
+            "a Feather file of version 1, which is not read. Write it as version 2, or export it as CSV.",
+        ),
+        (b"%PDF-1.7", "a PDF file, which is not read. Export it as CSV."),
+        (b"\x89PNG\r\n\x1a\n", "a PNG picture, which is not read. Export it as CSV."),
+        (b"BZh91AY", "a bzip2 file, which is not read. Unpack it, or export it as CSV."),
     ],
 )
-def test_files_of_another_kind_are_named(tmp_path: Path, name: str, magic: bytes, kind: str) -> None:
-    (tmp_path / name).write_bytes(magic)
-    with pytest.raises(TableError) as caught:
-        read_raw(tmp_path / name)
-    assert str(caught.value) == (
-        f"{tmp_path / name} is {kind}; this version reads CSV (also gzipped). Export it as CSV."
-    )
+def test_files_of_another_kind_are_named(tmp_path: Path, magic: bytes, message: str) -> None:
+    assert refused(tmp_path, magic).startswith(f" is {message}")
 
 
 @pytest.mark.parametrize(
@@ -218,23 +221,19 @@ def test_a_given_header(tmp_path: Path) -> None:
 # ----- size -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_million_columns_are_refused_in_a_moment(tmp_path: Path) -> None:
-    started = time.monotonic()
+def test_a_million_columns_are_refused(tmp_path: Path) -> None:
     wide = ",".join(f"c{i}" for i in range(1_000_000))
     message = refused(tmp_path, f"{wide}\n{wide}\n")
     assert message == (
         ", line 1: 1000000 columns are more than the 10000 a table may have. Is this the right delimiter?"
     )
-    assert time.monotonic() - started < 20
 
 
-def test_ten_thousand_columns_are_read_in_a_moment(tmp_path: Path) -> None:
-    started = time.monotonic()
+def test_ten_thousand_columns_are_read(tmp_path: Path) -> None:
     names = [f"c{i}" for i in range(10_000)]
-    raw = read(tmp_path, csv_text(names, [names]))
+    raw = read(tmp_path, csv_text(names, [[f"{name}!" for name in names]]))
     assert list(raw.columns) == names
-    assert raw.columns["c9999"][0] == "c9999"
-    assert time.monotonic() - started < 10
+    assert raw.columns["c9999"][0] == "c9999!"
 
 
 @pytest.mark.parametrize("place", ["header", "cell"])
@@ -243,6 +242,25 @@ def test_ten_megabytes_in_one_cell(tmp_path: Path, place: str) -> None:
     raw = read(tmp_path, f"{long},b\n1,2\n" if place == "header" else f'a,b\n1,"{long}"\n')
     assert cells(raw) == ({long: ["1"], "b": ["2"]} if place == "header" else {"a": ["1"], "b": [long]})
     assert len(refused(tmp_path, f"{long},{long}\n1,2\n")) < 300
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_a_gzip_file_that_unpacks_to_far_too_much(tmp_path: Path, pieces: int) -> None:
+    # 120 MB of one repeated row, in one gzip member or two (a reader goes on with the next one).
+    packed = gzip.compress(b"1,2\n" * (30_000_000 // pieces), 1) * pieces
+    message = refused(tmp_path, packed)
+    assert message.startswith(f": {len(packed)} bytes unpack to more than 100 MB and 200 times their size, as no usual")
+    assert "unpack it yourself" in message
+
+
+def test_a_table_that_shrinks_well_is_read(tmp_path: Path) -> None:
+    raw = read(tmp_path, gzip.compress(b"a,b\n" + b"1,2\n" * 100_000))  # 300 times smaller, and only 400 kB
+    assert raw.rows == 100_000
+
+
+def test_equal_cells_share_their_memory(tmp_path: Path) -> None:
+    raw = read(tmp_path, "town,n\n" + "".join(f"Zürich,{i}\n" for i in range(5)))
+    assert len({id(cell) for cell in raw.columns["town"]}) == 1
 
 
 # ----- files that cannot be read --------------------------------------------------------------------------------------
@@ -259,6 +277,126 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         read_raw(tmp_path / "none.csv")
     with pytest.raises(TableError, match=r"the file cannot be read \(Is a directory\)\."):
         read_raw(tmp_path)
+
+
+# ----- what other programs add ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("sign", ";,\t|")
+def test_a_first_line_may_state_the_delimiter(tmp_path: Path, sign: str, end: str) -> None:
+    other = "|" if sign != "|" else ","  # which alone would be taken for the delimiter
+    text = end.join([f"SEP={sign}", f"a{other}b{other}c{sign}d", f"1{other}2{sign}x", ""])
+    raw = read(tmp_path, text)
+    assert cells(raw) == {f"a{other}b{other}c": [f"1{other}2"], "d": ["x"]}
+    assert (raw.lines, raw.delimiter) == ([3], sign)
+
+
+def test_the_stated_delimiter_counts_before_the_given_one(tmp_path: Path) -> None:
+    raw = read(tmp_path, "sep=;\nage;town\n20;X\n", TableFormat(delimiter=","), "age", "town")
+    assert cells(raw) == {"age": ["20"], "town": ["X"]}
+    assert raw.notes == (f"{tmp_path / 'data.csv'}: read with delimiter ';' (the schema says ',').",)
+    assert refused(tmp_path, "sep=;\n").startswith(": the file is empty.")
+    assert refused(tmp_path, "sep=;\na;b\n1\n").startswith(", line 3: 1 cells where there are 2 columns")
+
+
+def test_a_column_called_like_a_statement_reads_back(tmp_path: Path) -> None:
+    assert cells(read(tmp_path, csv_text(["sep=;"], [["1"]]))) == {"sep=;": ["1"]}
+
+
+def test_files_that_were_put_together(tmp_path: Path) -> None:
+    message = refused(tmp_path, "a,b\n1,2\na,b\n3,4\na,b\n")
+    assert message == (
+        ", line 3: the header line stands here again. Were files put together? Remove it, and the 1 others like it."
+    )
+    message = refused(tmp_path, "a,b\n1,2\n\ufeffa,b\n3,4\n")
+    assert message.startswith(", line 3: begins with a byte order mark (U+FEFF), as files do.")
+    assert cells(read(tmp_path, "a\n1\na\n")) == {"a": ["1", "a"]}  # one column: this may be a value
+    assert cells(read(tmp_path, "\ufeff\ufeffa,b\n1,2\n")) == {"a": ["1"], "b": ["2"]}
+    marked = {"a": ["\ufeffx", "y\n\ufeffz"], "b": ["1", "\ufeff"]}
+    assert cells(read(tmp_path, csv_text(["a", "b"], zip(*marked.values(), strict=True)))) == marked
+
+
+def test_all_ragged_lines_are_counted(tmp_path: Path) -> None:
+    assert refused(tmp_path, "a,b\n1\n2,3\n4\n").endswith("It is not alone: there are 2 such lines.")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_named(tmp_path: Path, encoding: str) -> None:
+    assert refused(tmp_path, TEXT.encode(encoding)).endswith(f'It looks like UTF-16: try encoding = "{encoding}".')
+
+
+def test_lines_are_counted_whatever_ends_them(tmp_path: Path) -> None:
+    assert refused(tmp_path, b"a,b\r1,2\r3,\x00\r").startswith(", line 3: a NUL byte.")
+    assert refused(tmp_path, b"a,b\r\n1,2\r\xff,3\n", TableFormat(encoding="utf-8")).startswith(", line 3: the text")
+
+
+def test_names_that_would_act_on_a_terminal_are_refused(tmp_path: Path) -> None:
+    message = refused(tmp_path, "a,\x1b[31mb\n1,2\n")
+    assert message == (r", line 1: the name of column 2, '\x1b[31mb', must not hold control characters. Rename it.")
+    assert list(read(tmp_path, 'a,"b\n(years)"\n1,2\n').columns) == ["a", "b\n(years)"]
+
+
+# ----- formulas -------------------------------------------------------------------------------------------------------
+
+LIVE = [
+    "=cmd|' /C calc'!A0",
+    "+1+cmd",
+    "@SUM(A1)",
+    "-2+3",
+    "-5-10",
+    "+49 170 1",
+    "-x",
+    "＝1+1",
+    "'=x",
+    "''=x",
+    "=1",
+    "--1",
+]
+DEAD = [
+    "-5",
+    "+3",
+    "-1.5e3",
+    "-1,5",
+    "<20",
+    ">=80",
+    "[-5, -3]",
+    "-",
+    "--",
+    "+",
+    "*",
+    "'",
+    "'s",
+    "a=b",
+    "{-1, 1}",
+    "1-2",
+    "",
+]
+
+
+def test_cells_that_a_spreadsheet_could_run_are_written_with_an_apostrophe(tmp_path: Path) -> None:
+    lines = csv_text(["=a"], [[cell] for cell in [*LIVE, *DEAD]], ";").splitlines()
+    assert lines[: len(LIVE) + 1] == ["'=a", *(f"'{cell}" for cell in LIVE)]
+    assert [line.replace('"', "") for line in lines[len(LIVE) + 1 :]] == DEAD
+    assert cells(read(tmp_path, "\n".join(lines), TableFormat(delimiter=";"), "=a")) == {"=a": [*LIVE, *DEAD]}
+
+
+def test_a_taxonomy_that_was_written_reads_back(tmp_path: Path) -> None:
+    rows = [[cell, "some"] for cell in dict.fromkeys([*LIVE, *DEAD]) if cell]
+    (tmp_path / "tree.csv").write_text(csv_text(rows[0], rows[1:], ";"), encoding="utf-8")
+    assert set(Taxonomy.from_file(tmp_path / "tree.csv").leaves) == {row[0] for row in rows}
+
+
+@given(st.lists(st.text(st.sampled_from("'=+-@ ＝1.,ex\t\n"), max_size=6).map(str.strip), min_size=1, max_size=8))
+def test_nothing_that_is_written_is_live_and_all_of_it_reads_back(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    text = csv_text(["a", "b"], [[cell, "x"] for cell in texts])
+    for row in csv.reader(io.StringIO(text, newline="")):
+        for cell in row:
+            bare = cell.strip("+- ") and not re.fullmatch(r"[+-]?[0-9]*[.,]?[0-9]*(e[+-]?[0-9]{1,3})?", cell)
+            assert not (cell[:1] in "=+-@＝" and bare), cell
+    assert cells(read(tmp_path_factory.mktemp("files"), text))["a"] == texts
 
 
 # ----- writing --------------------------------------------------------------------------------------------------------
@@ -288,6 +426,12 @@ def test_files_are_written_as_utf_8(tmp_path: Path) -> None:
     assert (tmp_path / "b.txt").read_bytes() == b""
     assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o644
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+
+
+def test_bytes_are_written_as_they_are(tmp_path: Path) -> None:
+    write_files({tmp_path / "a.bin": b"\x00\xff\r\n", tmp_path / "b.txt": "\r\n"})
+    assert (tmp_path / "a.bin").read_bytes() == b"\x00\xff\r\n"
+    assert (tmp_path / "b.txt").read_bytes() == b"\r\n"
 
 
 def test_existing_files_stay_without_force(tmp_path: Path) -> None:

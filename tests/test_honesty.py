@@ -68,7 +68,7 @@ def believed(method: tuple[str, dict[str, Any]], adversary: Adversary) -> Iterat
     people = population.take(members)
     release, provenance = anonymize(people, method[0], 3, **method[1])
     subject = Subject(release, people, provenance, True, population, outsiders)
-    options = Options(FIVE, (Link.LIKELIHOOD,), (adversary,), utility=False)
+    options = Options(FIVE, (Link.LIKELIHOOD,), (adversary,), utility=())
     for risk in run_audit(subject, options).risks:
         if risk.expected is not None and risk.low is not None:
             yield risk
@@ -153,7 +153,7 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
     false: Counter[tuple[str, str, str]] = Counter()
     for seed in SEEDS:
         for name, null, subject in null_subjects(seed):
-            options = Options(FIVE, (Link.LIKELIHOOD,), (PROSECUTOR,), utility=False, seed=seed)
+            options = Options(FIVE, (Link.LIKELIHOOD,), (PROSECUTOR,), utility=(), seed=seed)
             for risk in run_audit(subject, options).risks:
                 if risk.attack == "membership":
                     against = risk.params.get("against") == "outsiders" and risk.params.get("score") == "posterior"
@@ -182,7 +182,7 @@ def test_a_sampled_control_is_about_the_same(monkeypatch: pytest.MonkeyPatch) ->
     # Where the posteriors of all targets would not fit into memory the leave-one-out control is of a sample, and says so.
     people = townsfolk(3000, 2)
     release, provenance = anonymize(people, "mondrian", 2, k=50)
-    options = Options(attacks=("proximity",), links=(Link.CLASS,), utility=False)
+    options = Options(attacks=("proximity",), links=(Link.CLASS,), utility=())
     whole = run_audit(Subject(release, people, provenance), options).find("proximity", "success", sensitive="income")
     monkeypatch.setattr(sides, "MOST_ENTRIES", 20_000)
     part = run_audit(Subject(release, people, provenance), options).find("proximity", "success", sensitive="income")

@@ -2,72 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditor.measure import queries as asking
 from auditor.measure.classes import class_facts
-from auditor.measure.queries import queries
-from auditor.measure.utility import class_size, discernibility, granularity, granularity_arx, utility_rows
+from auditor.measure.utility import MEASURES, Case, find_measures, utility_rows
+from auditor.measure.utility import queries as asking
+from auditor.measure.utility.queries import queries
+from auditor.measure.utility.sizes import class_size, discernibility
+from auditor.measure.utility.widths import granularity, granularity_arx
 from auditor.model.errors import UsageError
-from auditor.model.labels import Labels
-from auditor.model.publishing import publish
 from auditor.model.record import AuditRecord, ReleaseFacts, Utility
 from auditor.model.release import Release
-from auditor.model.schema import Schema
 from auditor.model.table import Table
-
-COLUMNS: dict[str, dict[str, Any]] = {
-    "age": {"role": "quasi", "type": "numeric"},
-    "town": {"role": "quasi", "taxonomy": {"North": ["A", "B"], "South": ["C", "D", "E"]}},
-    "job": {"role": "quasi"},
-    "income": {"role": "sensitive", "type": "numeric"},
-}
-ORIGINAL = {
-    "age": ["20", "30", "40", "60", "30", "20"],
-    "town": ["A", "B", "C", "D", "E", "A"],
-    "job": ["x", "y", "z", "x", "y", "x"],
-    "income": ["1", "2", "3", "4", "2", "1"],
-}
-
-
-def table_of(rows: dict[str, list[str]], **more: dict[str, Any]) -> Table:
-    columns = {column: COLUMNS[column] for column in rows}
-    return Table.from_frame(pd.DataFrame(rows), Schema.from_dict({"columns": {**columns, **more}}))
+from tests.utility_cases import GENERALISED, ORIGINAL, Rows, case_of, published, table_of
 
 
 def release_of(
-    published: dict[str, list[str]],
-    original: Table,
-    blocks: list[list[str]] | None = None,
-    bucket: list[int] | None = None,
+    texts: Rows, original: Table, blocks: list[list[str]] | None = None, bucket: list[int] | None = None
 ) -> Release:
-    labels, cells = {}, {}
-    for column, texts in published.items():
-        distinct = sorted(set(texts))
-        labels[column] = Labels.read(original.domains[column], distinct, lambda i: f"label {i}")
-        cells[column] = np.array([distinct.index(text) for text in texts], dtype=np.int32)
-    buckets = None if bucket is None else np.array(bucket)
-    return publish(original.schema, labels, cells, blocks or [list(published)], buckets, np.random.default_rng(3))[0]
+    return published(texts, original, blocks, bucket)[0]
 
 
-GENERALISED = {
-    "age": ["[20, 40]", "[20, 40]", "[20, 40]", "60", "*", "*"],
-    "town": ["North", "North", "C", "C", "*", "*"],
-    "job": ["{x, y}", "{x, y}", "z", "x", "*", "*"],
-    "income": ["1", "2", "3", "4", "2", "1"],
-}
+def one(rows: list[Utility]) -> Utility:
+    (row,) = rows
+    return row
 
 
 def test_granularity_by_hand() -> None:
     # age over its range 20–60: 3 · 20/40, 0, 1, 1 → 3.5 of 6. town over 5 leaves: 1/4, 1/4, 0, 0, 1, 1 → 2.5 of 6.
     # job over 3 values: 1/2, 1/2, 0, 0, 1, 1 → 3 of 6. Mean loss 9/18.
-    found = granularity(release_of(GENERALISED, table_of(ORIGINAL)))
+    found = one(granularity(Case(release_of(GENERALISED, table_of(ORIGINAL)))))
     assert found.value == pytest.approx(0.5)
     assert found.better == "higher"
     assert found.params["domain"] == {"age": "range", "town": "taxonomy leaves", "job": "values"}
@@ -76,17 +43,17 @@ def test_granularity_by_hand() -> None:
 
 def test_granularity_as_arx_prints_it() -> None:
     # weights 1 - 1/4 (ages 20, 30, 40, 60), 1 - 1/5, 1 - 1/3: (.75·2.5/6 + .8·3.5/6 + .6667·.5)/2.216667
-    found = granularity_arx(release_of(GENERALISED, table_of(ORIGINAL)))
+    found = one(granularity_arx(Case(release_of(GENERALISED, table_of(ORIGINAL)))))
     assert found.value == pytest.approx((0.75 * 2.5 / 6 + 0.8 * 3.5 / 6 + 2 / 3 * 0.5) / (0.75 + 0.8 + 2 / 3))
 
 
 def test_a_quasi_identifier_left_out_is_fully_lost() -> None:
     original = table_of(ORIGINAL)
     release = release_of({"age": ORIGINAL["age"], "income": ORIGINAL["income"]}, original)
-    found = granularity(release)
+    found = one(granularity(Case(release)))
     assert found.value == pytest.approx(1 / 3)
     assert found.params["absent"] == ["town", "job"]
-    arx = granularity_arx(release)
+    arx = one(granularity_arx(Case(release)))
     assert (arx.status, arx.value) == ("not_applicable", None)
     assert "town" in str(arx.reason)
 
@@ -94,46 +61,46 @@ def test_a_quasi_identifier_left_out_is_fully_lost() -> None:
 def test_granularity_does_not_apply() -> None:
     original = table_of(ORIGINAL)
     apart = release_of(ORIGINAL, original, [["age", "town", "job"], ["income"]], [0, 0, 0, 1, 1, 1])
-    assert "several blocks" in str(granularity(apart).reason)
+    assert "several blocks" in str(one(granularity(Case(apart))).reason)
     centroids = release_of({**GENERALISED, "age": ["33.3"] * 6}, original)
-    for found in (granularity(centroids), granularity_arx(centroids)):
+    for found in (*granularity(Case(centroids)), *granularity_arx(Case(centroids))):
         assert found.status == "not_applicable"
         assert str(found.reason).startswith("age:")
     only = {"income": ORIGINAL["income"]}
-    assert "no quasi-identifier" in str(granularity(release_of(only, table_of(only))).reason)
+    assert "no quasi-identifier" in str(one(granularity(Case(release_of(only, table_of(only))))).reason)
 
 
 def test_an_interval_between_the_values_has_its_width() -> None:
     # ]40, 60[ covers no age that occurs, and is 20 of 40 wide
     rows = {"age": ["]40, 60["] * 6}
-    found = granularity(release_of(rows, table_of({"age": ORIGINAL["age"]})))
+    found = one(granularity(Case(release_of(rows, table_of({"age": ORIGINAL["age"]})))))
     assert found.value == pytest.approx(0.5)
 
 
 def test_columns_of_one_value_have_no_weight() -> None:
     rows = {"age": ["20", "20"], "income": ["1", "2"]}
-    assert "one value" in str(granularity_arx(release_of(rows, table_of(rows))).reason)
+    assert "one value" in str(one(granularity_arx(Case(release_of(rows, table_of(rows))))).reason)
 
 
 def test_discernibility_by_hand() -> None:
     # classes: {North, {x,y}} 2, {C, z} 1, {C, x} 1, suppressed 2; n = 6
     release = release_of(GENERALISED, table_of(ORIGINAL))
-    assert discernibility(release).value == 4 + 1 + 1 + 6 * 2
-    assert discernibility(release, 2).value == 4 + 6 * (1 + 1) + 6 * 2
-    assert discernibility(release).better == "lower"
+    assert one(discernibility(Case(release))).value == 4 + 1 + 1 + 6 * 2
+    assert one(discernibility(Case(release, k=2))).value == 4 + 6 * (1 + 1) + 6 * 2
+    assert one(discernibility(Case(release))).better == "lower"
 
 
 def test_class_size_by_hand() -> None:
     release = release_of(GENERALISED, table_of(ORIGINAL))
-    found = class_size(release, 2)
+    found = one(class_size(Case(release, k=2)))
     assert found.value == pytest.approx(4 / 3 / 2)  # four people in three classes
     assert found.params["suppressed_rows"] == 2
-    assert class_size(release, None).status == "not_applicable"
+    assert one(class_size(Case(release))).status == "not_applicable"
 
 
 def test_an_exact_release_answers_every_query() -> None:
     original = table_of(ORIGINAL)
-    median, ninetieth = queries(release_of(ORIGINAL, original), original, np.random.default_rng(1))
+    median, ninetieth = queries(Case(release_of(ORIGINAL, original), original, seed=1))
     assert [median.params["statistic"], ninetieth.params["statistic"]] == ["median", "p90"]
     assert (median.value, ninetieth.value, ninetieth.high) == (0.0, 0.0, 0.0)
     assert median.better == "lower"
@@ -186,9 +153,9 @@ def test_estimates_equal_counting_fragment_by_fragment(
 ) -> None:
     original = table_of(ORIGINAL)
     rng = np.random.default_rng(seed)
-    published = {column: [row[i] for row in rows] for i, column in enumerate(published_cells)}
+    texts = {column: [row[i] for row in rows] for i, column in enumerate(published_cells)}
     bucket = None if len(blocks) == 1 else rng.integers(0, 3, len(rows)).tolist()
-    release = release_of(published, original, blocks, bucket)
+    release = release_of(texts, original, blocks, bucket)
     columns = asking._columns(release, original)
     asked = [asking._draw(release, columns, rng, 3) for _ in range(5)]
     expected = []
@@ -217,13 +184,11 @@ def test_fragment_order_does_not_matter_to_the_last_bit(
 ) -> None:
     original = table_of(ORIGINAL)
     rng = np.random.default_rng(seed)
-    published = {column: [row[i] for row in rows] for i, column in enumerate(published_cells)}
+    texts = {column: [row[i] for row in rows] for i, column in enumerate(published_cells)}
     bucket = None if len(blocks) == 1 else rng.integers(0, 3, len(rows)).tolist()
-    release = release_of(published, original, blocks, bucket)
+    release = release_of(texts, original, blocks, bucket)
     other, _ = release.shuffled(rng)
-    assert utility_rows(release, original, np.random.default_rng(9), 2) == utility_rows(
-        other, original, np.random.default_rng(9), 2
-    )
+    assert utility_rows(release, original, k=2, seed=9) == utility_rows(other, original, k=2, seed=9)
 
 
 def test_queries_have_a_quasi_identifier_and_known_values_only() -> None:
@@ -248,30 +213,35 @@ def test_queries_have_a_quasi_identifier_and_known_values_only() -> None:
 def test_rows_left_out_are_errors() -> None:
     original = table_of({column: cells * 50 for column, cells in ORIGINAL.items()})
     kept = [0] * 150 + [-1] * 150
-    published = {column: cells * 50 for column, cells in ORIGINAL.items()}
-    half = release_of(published, original, [["age", "town", "job", "income"]], kept)
-    median, _ = queries(half, original, np.random.default_rng(2))
+    texts = {column: cells * 50 for column, cells in ORIGINAL.items()}
+    half = release_of(texts, original, [["age", "town", "job", "income"]], kept)
+    median, _ = queries(Case(half, original, seed=1))
     assert (median.params["rows_original"], median.params["rows_release"]) == (300, 150)
     assert median.value == pytest.approx(0.5)
 
 
 def test_queries_do_not_apply() -> None:
     original = table_of(ORIGINAL)
-    rng = np.random.default_rng(1)
-    centroids = release_of({**GENERALISED, "age": ["33.3"] * 6}, original)
-    for found in queries(centroids, original, rng):
-        assert found.status == "not_applicable"
-        assert str(found.reason).startswith("age holds labels that denote no value")
-    for found in queries(release_of(ORIGINAL, original), None, rng):
+    for found in queries(Case(release_of(ORIGINAL, original), None, seed=1)):
         assert found.reason == "true counts need the original"
     only = {"income": ORIGINAL["income"]}
-    assert "no quasi-identifier" in str(queries(release_of(only, table_of(only)), table_of(only), rng)[0].reason)
+    alone = Case(release_of(only, table_of(only)), table_of(only))
+    assert "no quasi-identifier" in str(queries(alone)[0].reason)
+
+
+def test_a_number_outside_the_domain_counts_as_the_nearest_value() -> None:
+    # ages are 20, 30, 40, 60: 33.3 counts as 30, 25 lies between 20 and 30 and counts as the lower, 99 as 60
+    original = table_of(ORIGINAL)
+    release = release_of({**ORIGINAL, "age": ["33.3", "33.3", "25", "25", "99", "]40, 60["]}, original)
+    for inside, people in (([0, 1, 0, 0], 2), ([1, 0, 0, 0], 2), ([0, 0, 0, 1], 1), ([0, 0, 1, 0], 1)):
+        (found,) = asking._estimates(release, ["age"], [{"age": np.array(inside, dtype=np.bool_)}])
+        assert found == people  # ]40, 60[ has its middle at 50, as far from 40 as from 60
 
 
 def test_a_release_of_nobody_has_no_figures() -> None:
     original = table_of(ORIGINAL)
     release = release_of(ORIGINAL, original, bucket=[-1] * 6)
-    rows = utility_rows(release, original, np.random.default_rng(1), 2)
+    rows = utility_rows(release, original, k=2, seed=1)
     assert [row.reason for row in rows if row.measure in ("granularity", "queries")] == ["the release has no rows"] * 3
     assert [row.value for row in rows if row.measure == "discernibility"] == [36]  # six people deleted, six each
     assert [row.reason for row in rows if row.measure == "class_size"] == ["the release has no class"]
@@ -283,16 +253,16 @@ def test_a_release_of_nobody_has_no_figures() -> None:
 def test_queries_refuse_a_release_coded_otherwise() -> None:
     other = table_of({**ORIGINAL, "age": ["20", "30", "40", "60", "30", "99"]})
     with pytest.raises(UsageError, match="coded alike"):
-        queries(release_of(ORIGINAL, table_of(ORIGINAL)), other, np.random.default_rng(1))
+        queries(Case(release_of(ORIGINAL, table_of(ORIGINAL)), other, seed=1))
     with pytest.raises(UsageError, match="at least 1"):
-        queries(release_of(ORIGINAL, other), other, np.random.default_rng(1), count=0)
+        queries(Case(release_of(ORIGINAL, other), other), count=0)
 
 
 def test_one_column_gives_queries_on_one() -> None:
     rows = {"age": ORIGINAL["age"]}
     original = table_of(rows)
     blurred = release_of({"age": ["[20, 60]"] * 6}, original)
-    median, ninetieth = queries(blurred, original, np.random.default_rng(1))
+    median, ninetieth = queries(Case(blurred, original, seed=1))
     assert median.value is not None
     assert ninetieth.value is not None
     assert 0 < median.value <= ninetieth.value
@@ -301,8 +271,8 @@ def test_one_column_gives_queries_on_one() -> None:
 def test_one_seed_one_answer_and_blurring_costs() -> None:
     original = table_of(ORIGINAL)
     blurred = release_of(GENERALISED, original)
-    first = utility_rows(blurred, original, np.random.default_rng(4), 2)
-    assert first == utility_rows(blurred, original, np.random.default_rng(4), 2)
+    first = utility_rows(blurred, original, k=2, seed=4, names=["queries"])
+    assert first == utility_rows(blurred, original, k=2, seed=4, names=["queries"])
     ninetieth: Utility = first[-1]
     assert ninetieth.value is not None
     assert ninetieth.low is not None
@@ -311,14 +281,52 @@ def test_one_seed_one_answer_and_blurring_costs() -> None:
 
 
 def test_all_rows_with_and_without_the_original_travel_as_json() -> None:
-    original = table_of(ORIGINAL)
-    release = release_of(GENERALISED, original)
-    names = ["granularity", "granularity_arx", "discernibility", "class_size", "queries", "queries"]
-    facts = ReleaseFacts("r", "generalised", 6, 2, "excluded", 3, 1, {})
-    for table, k, status in ((original, 2, "ok"), (None, None, "not_applicable")):
-        rows = utility_rows(release, table, np.random.default_rng(4), k)
-        assert [row.measure for row in rows] == names
-        assert {row.status for row in rows[3:]} == {status}
+    original = table_of({column: cells * 5 for column, cells in ORIGINAL.items()})
+    release, provenance = published({column: cells * 5 for column, cells in GENERALISED.items()}, original)
+    facts = ReleaseFacts("r", "generalised", 30, 10, "excluded", 3, 1, {})
+    needless = {"granularity", "granularity_arx", "information_loss", "discernibility"}
+    for table, fragment, k in ((original, provenance.fragment, 2), (original, None, 2), (None, None, None)):
+        rows = utility_rows(release, table, fragment, k=k, seed=4)
+        assert list(dict.fromkeys(row.measure for row in rows)) == [measure.name for measure in MEASURES]
         assert all((row.value is None) == (row.reason is not None) for row in rows)
+        if table is None:
+            assert {row.measure for row in rows if row.status == "ok"} == needless
+        elif fragment is None:
+            assert {row.measure for row in rows if row.status == "ok"} == {*needless, "class_size", "queries"}
+            assert "which record is whose" in str(next(row.reason for row in rows if row.measure == "pmse"))
         text = AuditRecord(seed=1, release=facts, risks=(), utility=rows).to_json()
-        assert len(AuditRecord.from_json(text).utility) == 6
+        assert [row.value for row in AuditRecord.from_json(text).utility] == [row.value for row in rows]
+
+
+def test_labels_that_do_not_cover_their_people_have_no_granularity() -> None:
+    # one of twenty labels may be wrong, two of twenty may not: B and C are no A
+    names = ["A"] * 18 + ["B", "C"]
+    original = table_of({"town": names, "job": ["x"] * 20})
+    for texts, reason in ((["A"] * 19 + ["C"], None), (["A"] * 20, "town: 10 %")):
+        rows = granularity(case_of({"town": texts, "job": ["x"] * 20}, original))
+        assert (one(rows).reason or "").startswith(reason or "")
+        assert (one(rows).value is None) == (reason is not None)
+
+
+def test_measures_are_found_by_name() -> None:
+    assert find_measures(["queries", "ctbil", "CTBIL'", "Classification-Within"]) == (
+        "queries",
+        "CTBIL'",
+        "classification_within",
+    )
+    assert find_measures([]) == find_measures(["none"]) == ()
+    with pytest.raises(UsageError, match=r"'granularit'\. Did you mean 'granularity'"):
+        find_measures(["queries", "granularit"])
+    with pytest.raises(UsageError, match="There are: granularity, "):
+        find_measures(["?"])
+
+
+def test_only_what_is_asked_for_is_measured_and_is_the_same() -> None:
+    original = table_of(ORIGINAL)
+    release, provenance = published(GENERALISED, original)
+    everything = utility_rows(release, original, provenance.fragment, k=2, seed=4)
+    for names in (["IL3"], ["queries", "Dist"], ["correlation", "EBIL", "IL1"]):
+        some = utility_rows(release, original, provenance.fragment, k=2, seed=4, names=names)
+        assert some == [row for row in everything if row.measure in names]
+        assert {row.measure for row in some} == set(names)
+    assert utility_rows(release, original, provenance.fragment, names=()) == []

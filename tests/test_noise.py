@@ -385,7 +385,7 @@ def test_a_noisy_adversary_with_a_register_is_right_as_often_as_expected(adversa
             attacks=("linking", "homogeneity", "membership"),
             links=(Link.LIKELIHOOD,),
             adversaries=(adversary,),
-            utility=False,
+            utility=(),
         )
         record = run_audit(subject, options)
         risks = [r for r in record.risks if r.expected is not None and r.measure == "success"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -12,8 +13,11 @@ from hypothesis import strategies as st
 
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
+from auditor.model.kinds import Notation
 from auditor.model.labels import Labels, write_label
-from auditor.model.notation import named_values
+from auditor.model.masks import is_mask
+from auditor.model.named import named_domain, named_values
+from auditor.model.notation import Reader
 from auditor.model.schema import Schema
 
 TREE = {"North": ["Ayton", "Beeham"], "South": ["Cray", {"Coast": ["Dover", "Eling"]}]}
@@ -71,6 +75,33 @@ AGES = numbers("17", "20", "25", "39", "40", "80", "90")
         ("20-39", "20 25 39"),
         ("20 – 39", "20 25 39"),
         ("-1-20", "17 20"),
+        ("20–39", "20 25 39"),
+        ("20 - 39", "20 25 39"),
+        ("20 to 39", "20 25 39"),
+        ("20..39", "20 25 39"),
+        ("20...39", "20 25 39"),
+        ("20.0-39.5", "20 25 39"),  # AnonyPy writes decimal numbers so
+        ("[20-40)", "20 25 39"),
+        ("(20 to 40]", "25 39 40"),
+        ("(19.999, 40.0]", "20 25 39 40"),  # pandas
+        ("(1.7e+01,2e+01]", "20"),  # R's cut
+        ("[-Inf, 20)", "17"),
+        ("(-inf, 20.0]", "17 20"),
+        ("(80, Inf]", "90"),
+        ("[80, +∞)", "80 90"),
+        ("[80,)", "80 90"),  # PostgreSQL
+        ("(,20)", "17"),
+        ("[-20,-10]", ""),
+        ("20+", "20 25 39 40 80 90"),
+        ("80 +", "80 90"),
+        ("80 and over", "80 90"),
+        ("80 or more", "80 90"),
+        ("20 and under", "17 20"),
+        ("under 20", "17"),
+        ("Less than 20", "17"),
+        ("more than 80", "90"),
+        ("at least 80", "80 90"),
+        ("at most 20", "17 20"),
         ("<20", "17"),
         ("<= 20", "17 20"),
         ("≤20", "17 20"),
@@ -84,7 +115,9 @@ AGES = numbers("17", "20", "25", "39", "40", "80", "90")
         ("20|40", "20 40"),
         ("{[17, 20], 90}", "17 20 90"),
         ("{<20, >=80}", "17 80 90"),
+        ("17,20", "17 20"),
         ("4*", "40"),
+        ("*0", "20 40 80 90"),
         ("*", "17 20 25 39 40 80 90"),
         ("**", "17 20 25 39 40 80 90"),
         ("33.25", ""),  # a centroid: no value of the domain
@@ -94,7 +127,30 @@ def test_numbers(text: str, denoted: str) -> None:
     assert values(AGES, text) == denoted.split()
 
 
-@pytest.mark.parametrize("text", ["[20, x]", "young", "{young, old}", "{}", "5*", "[20", "<", "|", "nan"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[20, x]",
+        "young",
+        "{young, old}",
+        "{}",
+        "5*",
+        "[20",
+        "<",
+        "|",
+        "nan",
+        "over 80",
+        "up to 20",
+        "[-5]",
+        "[,]",
+        "Inf",
+        "[Inf, 90]",
+        "17,18",
+        "1,017",
+        "++",
+        "+",
+    ],
+)
 def test_what_is_no_label_of_a_number(text: str) -> None:
     with pytest.raises(ReleaseError) as caught:
         read(AGES, "20", text)
@@ -207,6 +263,141 @@ def test_masks_of_postcodes() -> None:
     numeric = numbers(*POSTCODES)
     assert values(numeric, "130**") == ["13053", "13068"]  # of a number it does
     assert values(numeric, "130*") == ["1305"]
+    # Elsewhere than at the end of a text, a star is one character.
+    assert values(nominal, "13*53") == values(numeric, "13*53") == ["13053"]
+    assert values(nominal, "1**5*") == ["1305", "13053", "14850"]
+    assert values(nominal, "***50") == ["14850"]
+    assert values(nominal, "*305") == ["1305"]
+    assert values(nominal, "*053") == ["13053"]  # nothing that ends so is as short as the mask
+    with pytest.raises(ReleaseError, match="denotes no value"):
+        read(nominal, "13*54")
+
+
+def test_masks_against_a_slow_version() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        texts = sorted({"".join(rng.choice(list("ab"), size=rng.integers(1, 5))) for _ in range(8)})
+        dom = domain(texts)
+        for _ in range(20):
+            mask = "".join(rng.choice(list("ab*"), size=rng.integers(2, 6)))
+            if not is_mask(mask):
+                continue
+            body, tail = mask.rstrip("*"), ".*" if mask.endswith("*") else ""
+            fits = [t for t in texts if re.fullmatch(body.replace("*", ".") + tail, t)]
+            if not fits and mask.startswith("*") and "*" not in mask.lstrip("*"):
+                fits = [t for t in texts if t.endswith(mask.lstrip("*"))]
+            found = Reader(dom).read(mask)
+            assert ([] if found is None else values(dom, mask)) == fits
+
+
+DAYS = ["2019-12-31", "2020-01-01", "2020-01-31", "2020-02-01", "2021-01-01T08:30"]
+
+
+def test_years_and_months_of_dates() -> None:
+    for dom in (domain(DAYS), domain([], order=DAYS)):
+        assert values(dom, "2020") == DAYS[1:4]
+        assert values(dom, "2020-01") == DAYS[1:3]
+        assert values(dom, "2021") == DAYS[4:]
+        with pytest.raises(ReleaseError, match="is no value"):
+            read(dom, "2022")
+    assert values(domain(["2020-01", "2020-02", "2021-01"]), "2020") == ["2020-01", "2020-02"]
+    with pytest.raises(ReleaseError, match="is no value"):
+        read(domain(["2020-01-01", "2020-A"]), "2020")  # not all values are dates
+
+
+def test_values_by_commas_without_braces() -> None:
+    dom = domain(["test1", "test2", "a, b", "c"])
+    assert values(dom, "test2,test1") == ["test1", "test2"]
+    assert values(dom, "c,a, b") == ["a, b", "c"]
+    assert values(dom, "a, b") == ["a, b"]
+    for text in ("test1,test9", "test1,", ",", "test1,t*"):
+        with pytest.raises(ReleaseError):
+            read(dom, text)
+    assert values(domain([], taxonomy=TREE), "North,Cray") == ["Ayton", "Beeham", "Cray"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "near"),
+    [
+        ("{Ayton, Beehan}", "Beehan", "Beeham"),
+        ("Ayton|Cost", "Cost", "Coast"),
+        ("{north, Cray}", "north", "North"),
+        ('{"SOUTH", Cray}', "SOUTH", "South"),
+    ],
+)
+def test_the_unknown_member_of_a_set_is_named(text: str, part: str, near: str) -> None:
+    with pytest.raises(ReleaseError) as caught:
+        read(domain([], taxonomy=TREE), text)
+    assert f"the label {text!r} denotes no value of the column. {part!r} in it is none." in str(caught.value)
+    assert f"The nearest known value is {near!r}." in str(caught.value)
+
+
+def test_the_unknown_end_of_an_interval_is_named() -> None:
+    with pytest.raises(ReleaseError, match=r"'middel' in it is none\. The nearest known value is 'middle'"):
+        read(domain([], order=ORDER), "[low, middel]")
+    with pytest.raises(ReleaseError, match=r"'4O' in it is none\."):
+        read(AGES, "[20, 4O[")
+
+
+def test_the_nearest_group_is_found_beside_many_leaves() -> None:
+    dom = domain([], taxonomy={"North": [f"n{i}" for i in range(6000)], "South": ["s"]})
+    with pytest.raises(ReleaseError, match="The nearest known value is 'South'"):
+        read(dom, "Suoth")
+
+
+# ----- what the schema asks for ---------------------------------------------------------------------------------------
+
+
+def asked(dom: Domain, text: str, *kinds: str) -> list[str]:
+    labels = Labels.read(dom, [text], str, None, [Notation(kind) for kind in kinds])
+    return [dom.texts[code] for code in labels.codes(0)]
+
+
+def test_a_schema_may_say_how_labels_are_written() -> None:
+    bands = domain([], type="numeric", taxonomy={"20-39": ["21", "40"], "0-19": ["1", "20"]})
+    assert asked(bands, "20-39") == asked(bands, "20-39", "group", "interval") == ["21", "40"]
+    assert asked(bands, "20-39", "interval") == asked(bands, "20-39", "interval", "group") == ["20", "21"]
+    assert asked(bands, "**", "interval") == asked(bands, "*", "interval") == ["1", "20", "21", "40"]
+    sums = domain([], order=["a", "b", "c", "a-b"])
+    assert asked(sums, "a-b") == ["a-b"]
+    assert asked(sums, "a-b", "interval", "value") == ["a", "b"]
+    pairs = domain(["a", "b", "a,b"])
+    assert asked(pairs, "a,b", "set") == ["a", "b"]
+    assert asked(numbers("1", "2"), "1", "centroid") == []  # an average that happens to be a value
+    stars = domain(["*", "a", "b"], role="neutral")
+    assert asked(stars, "*", "value", "set") == ["*"]
+    assert asked(stars, "*", "set") == ["*", "a", "b"]
+    assert Labels.read(stars, ["*"], str, None, [Notation.SET]).suppressed.all()
+
+
+def test_a_label_in_another_notation_than_the_schema_asks_for() -> None:
+    with pytest.raises(ReleaseError) as caught:
+        asked(AGES, "20", "interval", "bound")
+    assert "the label '20' denotes no value in the notations that [columns.c] allows" in str(caught.value)
+    assert 'notation = ["interval", "bound"]. Add "value" there to read it.' in str(caught.value)
+    with pytest.raises(ReleaseError, match="denotes no value of the column"):
+        asked(AGES, "young", "interval")
+
+
+def test_a_column_has_its_own_marks() -> None:
+    schema = Schema.from_dict(
+        {
+            "table": {"missing": ["?"]},
+            "columns": {
+                "c": {"role": "quasi", "suppressed": ["XXX", "."], "missing": ["NA"]},
+                "d": {"role": "quasi", "suppressed": []},
+            },
+        }
+    )
+    dom = Domain.of(schema.columns["c"], schema.format, [("t", ["a", "NA", "?"])])
+    assert dom.texts == ("?", "a", "NA")  # ? is a value of this column, NA is none
+    assert values(dom, ".") == values(dom, "XXX") == values(dom, "*") == ["?", "a", "NA"]
+    assert read(dom, ".", "XXX", "*", "NA").suppressed.tolist() == [True, True, False, False]
+    dom = Domain.of(schema.columns["d"], schema.format, [("t", ["a", "?"])])
+    assert dom.missing == 1
+    assert not read(dom, "*").suppressed.any()
+    with pytest.raises(ReleaseError, match=r"a prefix\*, \*\*\."):
+        read(dom, "<b")
 
 
 @pytest.mark.parametrize(
@@ -297,11 +488,21 @@ def test_intervals_hold_what_lies_between_their_ends(some: list[int], a: int, b:
         (
             {"type": "numeric"},
             ["20", "[30, 40[", "<17", "{50, 60}", "*", "70-80", ">= 90", ""],
-            "20 30 40 17 50 60 70 80 90 ",
+            # Of each interval its ends, and two values inside: 30 and 39, 15 and 16, 90 and 91.
+            "20 30 39 40 15 16 17 50 60 70 80 90 91 ",
         ),
-        ({"type": "numeric", "domain": [20, 90]}, ["[0, 30[", "25"], "30 25"),
+        ({"type": "numeric", "domain": [20, 90]}, ["[0, 30[", "25"], "20 29 30 25"),
+        ({"type": "numeric", "domain": [20, 90]}, ["<25"], "20 24 25"),
+        ({"type": "numeric"}, ["[-Inf, 20)", "(80, Inf]", "20+"], "18 19 20 80 81 82 21"),
+        ({"type": "numeric"}, ["(1, 2)", "[3, 3]"], "1 1.25 1.75 2 3"),  # no whole number lies inside
+        ({"type": "numeric"}, ["1*5", "0.*"], "105 195 0 0.9"),
+        ({}, ["a,b", "b,a", "c", "c,d", "d,e"], "a b c d d,e"),  # e stands nowhere else
+        ({}, ["a,b", "b,a", "c,a"], "a b c,a"),
+        ({"notation": "set"}, ["a,b"], "a b"),
+        ({"notation": "value"}, ["a,b", "b,a", "{a}", "x|y"], "a,b b,a {a} x|y"),
+        ({"suppressed": ["a"], "missing": ["b"]}, ["a", "b", "c", "*x"], "b c *x"),
         ({"type": "numeric", "taxonomy": ["20", "21"]}, ["[20, 22[", "21"], None),
-        ({"type": "numeric"}, ["13**", "young"], None),
+        ({"type": "numeric"}, ["13**", "young"], "1300 1399"),
         ({}, ["a", "{b, c}", "d|e", "f*", "*", '{"g, h", i}'], "a b c d e f* g,_h i"),
         ({}, ["a", ""], "a "),
         ({}, ["a", "**", "****"], "a"),
@@ -320,4 +521,36 @@ def test_the_values_that_labels_name(column: dict[str, Any], texts: list[str], n
 def test_the_numbers_that_labels_name_with_a_decimal_comma() -> None:
     schema = Schema.from_dict({"table": {"decimal": ","}, "columns": {"c": {"role": "quasi", "type": "numeric"}}})
     found = named_values(schema.columns["c"], schema.format, ["[1,5; 2[", "{3,5, 4}", "<5,5"])
-    assert found == ["1,5", "2", "3,5", "4", "5,5"]
+    # 1,625 and 1,875 lie inside [1,5; 2[, as 3,5 and 4,5 do below 5,5.
+    assert found == ["1,5", "1,625", "1,875", "2", "3,5", "4", "4,5", "5,5"]
+
+
+def alone(*texts: str, **column: Any) -> Domain:
+    schema = Schema.from_dict({"columns": {"c": {"role": "quasi", **column}}})
+    return named_domain(schema.columns["c"], schema.format, "release", texts)
+
+
+def test_masks_of_a_release_alone_stand_in_for_values_that_nobody_names() -> None:
+    dom = alone("U****", "United-States", "Un***", "M****", "Peru")
+    assert dom.stand_ins == {"U****", "Un***", "M****"}
+    assert values(dom, "U****") == ["U****", "Un***", "United-States"]
+    assert values(dom, "Un***") == ["Un***", "United-States"]
+    assert values(dom, "M****") == ["M****"]
+    assert values(dom, "Peru") == ["Peru"]
+    assert not alone("U****", "Un", notation="value").stand_ins
+    assert not alone("a*", "b", domain=["a", "b"]).stand_ins
+
+
+def test_periods_of_a_release_alone() -> None:
+    dom = alone("2020", "2020-01", "2020-01-31", "2021-05-01")
+    assert dom.stand_ins == {"2020", "2020-01"}
+    assert values(dom, "2020") == ["2020", "2020-01", "2020-01-31"]
+    assert values(dom, "2020-01") == ["2020-01", "2020-01-31"]
+    assert not alone("2020", "2021").stand_ins  # years are values where nothing is finer
+
+
+def test_intervals_of_a_release_alone_denote_several_values() -> None:
+    texts = ["[20, 30[", "[30, 40[", "<20", ">=80", "35", "(1.5, 1.75)", "1*"]
+    dom = alone(*texts, type="numeric")
+    for text in texts:
+        assert (len(values(dom, text)) == 1) is (text == "35"), text

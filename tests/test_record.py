@@ -21,7 +21,9 @@ from auditor.model.record import (
     AdversaryFacts,
     AttackFacts,
     AuditRecord,
+    ClassRisk,
     Input,
+    Lack,
     PolicyCheck,
     PolicyVerdict,
     ReleaseFacts,
@@ -29,6 +31,7 @@ from auditor.model.record import (
     RunRecord,
     SensitiveFacts,
     Utility,
+    WeightedRisk,
     read_run,
 )
 from auditor.model.release import Kind, Suppression
@@ -180,6 +183,9 @@ def test_a_record_without_a_field_does_not_meet_the_schema(made: AuditRecord) ->
         (Input, "input"),
         (SensitiveFacts, "sensitive"),
         (ReleaseFacts, "release"),
+        (ClassRisk, "class_risk"),
+        (WeightedRisk, "weighted_risk"),
+        (Lack, "lack"),
         (AdversaryFacts, "adversary"),
         (AttackFacts, "attack"),
         (Risk, "risk"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from anonymizers import ANONYMIZERS
 from auditor.files import write_files
 from auditor.measure.classes import class_facts
-from auditor.model.errors import ReleaseError, TableError
+from auditor.model.errors import ReleaseError, TableError, UsageError
 from auditor.model.labels import Labels
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
@@ -121,13 +122,14 @@ METHODS = [
 
 @pytest.mark.parametrize(("method", "settings", "kind"), METHODS)
 @pytest.mark.parametrize("table_format", [{}, {"delimiter": ";", "encoding": "cp1252"}])
+@pytest.mark.parametrize("name", ["release", "release.parquet"])
 def test_what_is_written_reads_back(
-    tmp_path: Path, method: str, settings: dict[str, Any], kind: Kind, table_format: dict[str, Any]
+    tmp_path: Path, method: str, settings: dict[str, Any], kind: Kind, table_format: dict[str, Any], name: str
 ) -> None:
     table = people(**table_format)
     release, provenance = made(method, table, **settings)
     assert release.kind is kind
-    again, whose = read_back(written(release, provenance, tmp_path / "release"), table)
+    again, whose = read_back(written(release, provenance, tmp_path / name), table)
     assert contents(again) == contents(release)
     facts, same = class_facts(again), class_facts(release)
     assert facts.class_sizes == same.class_sizes
@@ -202,6 +204,41 @@ def test_a_schema_with_a_given_header_reads_our_releases(tmp_path: Path) -> None
     assert contents(again) == contents(release)
 
 
+def test_a_parquet_release_has_numbers_where_they_are_numbers(tmp_path: Path) -> None:
+    table = people()
+    for method, settings, ages in (("identity", {}, "int64"), ("mondrian", {"k": 4}, "string")):
+        file = written(*made(method, table, **settings), tmp_path / f"{method}.parquet")
+        assert file.read_bytes()[:4] == b"PAR1"
+        kinds = {field.name: str(field.type) for field in pq.read_schema(file)}
+        assert kinds == {"age": ages, "town": "string", "note": "string", "disease": "string"}
+        (tmp_path / "provenance.csv").unlink()
+    folder = written(*made("anatomy", table, l=2), tmp_path / "anatomy.parquet")
+    assert sorted(file.name for file in folder.iterdir()) == ["block1.parquet", "block2.parquet", "manifest.json"]
+    assert str(pq.read_schema(folder / "block2.parquet").field("bucket").type) == "int64"
+
+
+@pytest.mark.parametrize("name", ["r.xlsx", "r.XLS", "r.arrow", "r.csv.gz"])
+def test_releases_are_written_as_csv_or_parquet(tmp_path: Path, name: str) -> None:
+    release, _ = made("identity", people())
+    with pytest.raises(
+        UsageError, match=r"a release is written as CSV, or as Parquet where its name ends in \.parquet"
+    ):
+        write_release(release, None, tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_values_that_look_like_formulas_read_back(tmp_path: Path, name: str) -> None:
+    values = ["=cmd|' /C calc'!A0", "@SUM(A1)", "-2+3", "'=x", "-5", "+x"]
+    frame = pd.DataFrame({"age": ["1"] * 6, "town": ["A"] * 6, "note": ["<b>"] * 6, "disease": values})
+    table = Table.from_frame(frame, schema())
+    release, provenance = made("identity", table)
+    again, _ = read_back(written(release, provenance, tmp_path / name), table)
+    assert contents(again) == contents(release)
+    if name.endswith(".csv"):
+        published = {line.rsplit(",", 1)[1] for line in (tmp_path / name).read_text().splitlines()[1:]}
+        assert published == {"'=cmd|' /C calc'!A0", "'@SUM(A1)", "'-2+3", "''=x", "-5", "'+x"}
+
+
 # ----- files of other tools -------------------------------------------------------------------------------------------
 
 
@@ -238,7 +275,7 @@ def test_one_class_that_covers_all_is_not_a_suppressed_one() -> None:
 def test_the_domains_of_a_release_alone_are_what_its_labels_name() -> None:
     raw = raw_of(age=["[20, 40[", "50", "*"], town=["North", "C", "*"], disease=["flu", "{cold, HIV}", ""])
     domains = release_domains(schema(), raw, {})
-    assert domains["age"].texts == ("20", "40", "50")
+    assert domains["age"].texts == ("20", "39", "40", "50")  # the ends, and 39 inside
     assert domains["town"].texts == ("A", "B", "C", "D")
     assert domains["disease"].texts == ("HIV", "cold", "flu", "")
 

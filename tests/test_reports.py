@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import html.parser
 import re
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 import reports
 from auditor.model.record import NOT_APPLICABLE, OK, AuditRecord, Risk, Utility, read_run
 from reports import charts, render_html, render_markdown, render_terminal
+from reports.explorer import EXPLORER, THEME, permission, scripts
 from reports.labels import place
 from reports.pictures import class_sizes, frontier, histograms, panels
 from reports.svg import ticks
@@ -224,11 +226,14 @@ def test_worst_rows_are_gathered_by_their_rows() -> None:
     ]
 
 
+_UNSEEN = r"<style>.*?</style>|<script.*?</script>|<[^>]*>"
+
+
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("renderer", RENDERERS)
 def test_no_machine_words_leak(run: str, renderer: str) -> None:
     text = RENDERERS[renderer](RUNS[run]())
-    shown = re.sub(r"<style>.*?</style>|<[^>]*>", " ", text, flags=re.DOTALL) if renderer == "html" else text
+    shown = re.sub(_UNSEEN, " ", text, flags=re.DOTALL) if renderer == "html" else text
     for word in ("None", "nan", "NaN", "inf", "null", "not_applicable", "undefined"):
         found = re.search(rf"(?<![\w\\]){word}(?![\w])", shown)
         allowed = word == "None" and found and re.match(r"None (of|passes)", shown[found.start() :])
@@ -302,7 +307,7 @@ def test_html_is_sound_and_asks_for_nothing(run: str) -> None:
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
     for tag, attrs in page.tags:
-        assert tag not in ("script", "iframe", "object", "embed", "img", "base", "form")
+        assert tag not in ("iframe", "object", "embed", "img", "base", "form")
         assert not [name for name in attrs if name.startswith("on")]
         for name in ("src", "href", "action", "xlink:href", "data"):
             target = attrs.get(name) or ""
@@ -315,12 +320,24 @@ def test_html_is_sound_and_asks_for_nothing(run: str) -> None:
     style = text[text.index("<style>") : text.index("</style>")]
     assert "url(" not in style
     assert "@import" not in style
-    assert "prefers-color-scheme: dark" in style
+    assert "color-scheme: light dark" in style
+    assert_only_own_scripts(text)
+
+
+def assert_only_own_scripts(text: str) -> None:
+    """The scripts of the page are those of the package, and the only ones that its own security policy lets run."""
+    ours = scripts(THEME + EXPLORER)
+    found = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    assert set(found) <= set(ours)
+    allowed = re.search(r"script-src ([^\"]*)", text)
+    assert allowed is not None
+    assert html.unescape(allowed[1]) == permission(found)
+    assert len(re.findall("<script", text)) == len(found) + text.count('<script type="application/json"')
 
 
 def test_html_escapes() -> None:
     text = render_html(samples.hostile_run())
-    assert "<script" not in text
+    assert_only_own_scripts(text)
     assert "&lt;script&gt;alert" in text
 
 

@@ -88,6 +88,37 @@ def test_defaults() -> None:
     assert Schema.from_dict({"columns": {"a": {"role": "neutral"}}}).columns["a"].type is Type.NOMINAL
 
 
+def test_a_column_may_say_how_its_labels_are_written() -> None:
+    found = schema({"age": {**AGE, "notation": ["interval", "bound"]}, "sex": {"role": "quasi", "notation": "value"}})
+    assert found.columns["age"].notation == ("interval", "bound")
+    assert found.columns["sex"].notation == ("value",)
+    assert schema().columns["age"].notation == ()
+
+
+def test_a_column_may_have_its_own_marks() -> None:
+    found = schema(
+        {"age": {**AGE, "missing": [99]}, "sex": {"role": "quasi", "suppressed": [" XX "], "domain": ["*", "f"]}},
+        missing=["?"],
+    ).format
+    assert (found.missing, found.suppressed) == (("?",), ("*",))
+    assert (found.of("age").missing, found.of("age").suppressed) == (("99",), ("*",))
+    assert (found.of("sex").missing, found.of("sex").suppressed) == (("?",), ("XX",))
+    assert found.of("other") is found
+    assert found.every_mark == ("?", "*", "99", "XX")
+    assert schema({"age": {**AGE, "suppressed": []}}).format.of("age").suppressed == ()
+
+
+def test_faults_of_notation_and_marks_come_with_all_others() -> None:
+    with pytest.raises(SchemaError) as caught:
+        schema({"a": {"role": "quasy", "notation": "x", "missing": 1}, "b": {"role": "quasi", "missing": ["*"]}})
+    assert [fault.split(": ")[1].split(" ")[0] for fault in caught.value.faults] == [
+        "role",
+        "notation",
+        "missing",
+        "suppressed",
+    ]
+
+
 def test_further_columns_become_neutral() -> None:
     more = schema().with_neutral(["note", "age"])
     assert list(more.columns) == ["age", "note"]
@@ -174,6 +205,25 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
         ({"role": "quasi", "taxonomy": {"G": [False]}}, "must hold tables, lists and values. Got False."),
         ({**AGE, "taxonomy": ["1", "x"]}, "must be numbers with the decimal mark '.'. Got 'x'"),
         ("quasi", "must be a table with a role. Got 'quasi'."),
+        ({**AGE, "notation": "intervall"}, "Got 'intervall'. Did you mean 'interval'?"),
+        (
+            {**AGE, "notation": 3},
+            "notation must be a list of value, group, centroid, interval, bound, period, mask, set.",
+        ),
+        ({**AGE, "notation": []}, "notation must be a list of"),
+        ({**AGE, "notation": ["value", 1]}, "notation must be a list of"),
+        ({**AGE, "notation": ["mask", "mask"]}, "notation must name each kind once."),
+        ({**AGE, "notation": ["suppressed"]}, "For suppressed: what means withheld is listed under suppressed."),
+        ({**AGE, "notation": ["group"]}, "notation = 'group' needs a taxonomy."),
+        ({**AGE, "notation": ["period"]}, "notation = 'period' needs type = ordinal or nominal."),
+        ({"role": "quasi", "notation": ["interval"]}, "notation = 'interval' needs type = numeric or ordinal."),
+        ({**AGE, "missing": "?"}, "missing must be a list of values. Got '?'."),
+        ({**AGE, "missing": ["*"]}, "Got suppressed = ['*'] and missing = ['*']."),
+        ({**AGE, "suppressed": [""]}, "Got suppressed = [''] and missing = ['']."),
+        (
+            {"role": "quasi", "domain": ["a", "x"], "suppressed": ["x"]},
+            "'x' cannot be a value: its own suppressed says",
+        ),
     ],
 )
 def test_faults_of_a_column(tmp_path: Path, column: Any, message: str) -> None:

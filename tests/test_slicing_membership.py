@@ -59,7 +59,7 @@ def test_area_under_the_curve(adult: Table, columns: list[list[str]], partition:
             adult.take(members), "slicing", seed, columns=columns, bucket_size=size, partition=partition, **ties
         )
         subject = Subject(release, adult.take(members), provenance, True, adult, others[:4000])
-        options = Options(attacks=("membership",), targets=tuple(range(4000)), utility=False, seed=seed)
+        options = Options(attacks=("membership",), targets=tuple(range(4000)), utility=(), seed=seed)
         record = run_audit(subject, options)
         (row,) = [
             r

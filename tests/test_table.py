@@ -272,7 +272,9 @@ def test_other_cells_of_a_frame_are_their_texts() -> None:
 @pytest.mark.parametrize("columns", [["age", "age"], [1, "1"]])
 def test_a_frame_with_a_column_twice_is_refused(columns: list[Any]) -> None:
     frame = pd.DataFrame([[1, 2]], columns=columns)
-    with pytest.raises(TableError, match=rf"my frame: the column '{columns[0]}' stands twice\. Rename one of them\."):
+    with pytest.raises(
+        TableError, match=rf"my frame: the column '{columns[0]}' stands twice \(columns 1 and 2\)\. Rename one"
+    ):
         RawTable.from_frame(frame, "my frame")
 
 

@@ -31,8 +31,7 @@ class Namer:
     def __init__(self, table: Table, rng: np.random.Generator) -> None:
         self._rng = rng
         self._stems: set[str] = set()
-        form = table.schema.format
-        texts = {*form.missing, *form.suppressed}
+        texts = set(table.schema.format.every_mark)
         for column in published_columns(table):
             domain = table.domains[column]
             texts.update(domain.texts, domain.taxonomy.labels if domain.taxonomy else ())

@@ -7,33 +7,41 @@ from typing import Annotated
 
 import typer
 
+from auditor.commands.explaining import explain_release_labels
 from auditor.commands.options import (
     Attacks,
     Force,
     HtmlFile,
     JsonFile,
+    JunitFile,
     Links,
     MarkdownFile,
+    PlotsFolder,
     Quiet,
+    RecursiveL,
     Reveal,
     SchemaFile,
     Seed,
     Settings,
+    Suppressed,
     Targets,
+    Utility,
 )
 from auditor.commands.support import (
     Progress,
     adversaries,
     attack_settings,
     conventions,
+    exit_if_failed,
     link_models,
     listed_targets,
-    name_files,
+    measures,
     names,
     refuse_early,
     refuse_inputs,
     run_files,
     show,
+    tell,
     write_run,
 )
 from auditor.model.errors import UsageError
@@ -55,18 +63,27 @@ def audit(
     policy: Annotated[str | None, typer.Option("--policy", help="A built-in policy, or a TOML file.")] = None,
     attacks: Attacks = None,
     link: Links = None,
+    utility: Utility = None,
     settings: Settings = None,
     targets: Targets = None,
     knows: Annotated[
         str | None, typer.Option("--knows", help="Known quasi-identifiers, by commas. Default: all.")
     ] = None,
-    suppression: Annotated[str, typer.Option("--suppression", help="excluded, own or wildcard.")] = "excluded",
-    recursive_l: Annotated[int, typer.Option("--recursive-l", min=1, help="The l of l_recursive_c.")] = 2,
+    suppression: Suppressed = "excluded",
+    recursive_l: RecursiveL = 2,
     weighting: Annotated[str, typer.Option("--weighting", help="size, or paper (the slicing paper's rule).")] = "size",
+    explain_labels: Annotated[
+        bool, typer.Option("--explain-labels", help="Say how the labels of each column are read; run no attack.")
+    ] = False,
+    remedies: Annotated[
+        bool, typer.Option("--remedies/--no-remedies", help="Where the policy fails: try what would help.")
+    ] = True,
     reveal: Reveal = False,
     html: HtmlFile = None,
     json: JsonFile = None,
     markdown: MarkdownFile = None,
+    junit: JunitFile = None,
+    plots: PlotsFolder = None,
     seed: Seed = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -77,11 +94,28 @@ def audit(
     from auditor.auditing import DEFAULT_SEED, Options, run_audit
     from auditor.model.record import RunRecord
     from auditor.policy import read_policy
+    from auditor.remedy_commands import with_commands
     from auditor.subjects import find_targets, read_subject
 
-    files = {"html": html, "json": json, "markdown": markdown}
+    files = {"html": html, "json": json, "markdown": markdown, "junit": junit, "plots": plots}
     refuse_inputs(files.values(), [release, schema, original, provenance, population])
     refuse_early(files, force)
+    if explain_labels:
+        stray: dict[str, object] = {
+            "--html": html,
+            "--markdown": markdown,
+            "--junit": junit,
+            "--plots": plots,
+            "--policy": policy,
+            "--attacks": attacks,
+        }
+        stray |= {"--link": link, "--set": settings, "--targets": targets, "--knows": knows}
+        explain_release_labels(
+            release, schema, original, population, json, stray, reveal=reveal, force=force, quiet=quiet
+        )
+        return
+    if junit is not None and policy is None:
+        raise UsageError("--junit writes the checks of a policy: give --policy as well.")
     if policy is not None and targets is not None:
         raise UsageError("A policy judges the whole release; leave out --policy or --targets.")
     chosen = DEFAULT_SEED if seed is None else seed
@@ -93,6 +127,8 @@ def audit(
         policy=None if policy is None else read_policy(policy),
         seed=chosen,
         recursive_l=recursive_l,
+        utility=measures(utility),
+        remedies=remedies,
         **conventions(suppression, weighting),
         **adversaries(knows, population is not None),
     )
@@ -103,13 +139,11 @@ def audit(
                 raise UsageError("--targets needs the original that the people are in.")
             options = replace(options, targets=find_targets(listed_targets(targets), subject.people))
         record = run_audit(subject, options, progress.step)
+    record = with_commands(record, release, schema, options.suppression, recursive_l)
     run = RunRecord(record.release.name, chosen, (record,), record.tool)
     write_run(run, files, force, single=True)
-    if json != Path("-"):
-        show(run, quiet)
-        name_files(files, quiet)
-    if record.policy is not None and not record.policy.passed:
-        raise typer.Exit(1)
+    tell(run, files, quiet)
+    exit_if_failed(run)
 
 
 def redteam(
@@ -119,6 +153,7 @@ def redteam(
     reveal: Reveal = False,
     link: Links = None,
     attacks: Attacks = None,
+    utility: Utility = None,
     settings: Settings = None,
     sweep: Annotated[
         str | None,
@@ -127,6 +162,8 @@ def redteam(
         ),
     ] = None,
     json: JsonFile = None,
+    junit: JunitFile = None,
+    plots: PlotsFolder = None,
     seed: Seed = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -140,6 +177,7 @@ def redteam(
     files: dict[str, Path | None] = dict(run_files(output)) if output is not None else {}
     if json is not None:
         files["json"] = json
+    files |= {"junit": junit, "plots": plots}
     refuse_early(files, force, output)
     plan = read_scenario(scenario)
     given = attack_settings(settings or [])
@@ -148,6 +186,7 @@ def redteam(
         plan,
         attacks=names(attacks) or plan.attacks,
         links=link_models(link) or plan.links,
+        utility=plan.utility if utility is None else measures(utility),
         settings=dict(sorted(merged.items())),
     )
     with Progress(quiet) as progress:
@@ -160,17 +199,15 @@ def redteam(
             progress=progress.step,
         )
     write_run(run, files, force, output)
-    if json != Path("-"):
-        show(run, quiet)
-        name_files(files, quiet)
-    if any(record.policy is not None and not record.policy.passed for record in run.records):
-        raise typer.Exit(1)
+    tell(run, files, quiet)
+    exit_if_failed(run)
 
 
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the report and the record.")] = Path(
         "demo"
     ),
+    plots: PlotsFolder = None,
     seed: Seed = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -179,7 +216,7 @@ def demo(
     from auditor.redteaming import redteam
     from scenarios.scenario import read_scenario
 
-    files = run_files(output)
+    files: dict[str, Path | None] = {**run_files(output), "plots": plots}
     force = force or output == DEMO  # the demo may replace itself
     refuse_early(files, force, output)
     with Progress(quiet) as progress:

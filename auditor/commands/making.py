@@ -14,13 +14,14 @@ from auditor.model.errors import UsageError
 
 
 def anonymize(
-    data: Annotated[Path, typer.Argument(help="The table (CSV).", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="The table (CSV, Parquet, Arrow, Excel).", show_default=False)],
     schema: SchemaFile,
     method: Annotated[
         str, typer.Option("--method", help="An anonymizer: see `auditor list anonymizers`.", show_default=False)
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The release: a file, or a folder for several blocks.")
+        Path,
+        typer.Option("--output", "-o", help="The release: a file (CSV, or .parquet), or a folder for several blocks."),
     ],
     settings: MethodSettings = None,
     provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None,
@@ -34,12 +35,13 @@ def anonymize(
     from auditor.files import refuse_existing, write_files
     from auditor.measure.classes import class_facts
     from auditor.redteaming import anonymize as make
-    from auditor.releasing import write_release
+    from auditor.releasing import check_target, write_release
     from auditor.subjects import read_table
 
     chosen = DEFAULT_SEED if seed is None else seed
     options = dict(setting_pair(text) for text in settings or [])
     secret = [file for file in (provenance, key) if file is not None]
+    check_target(output)
     refuse_inputs([output, *secret], [data, schema])
     refuse_same([output, *secret])
     if output.exists() and not force:

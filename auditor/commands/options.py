@@ -24,6 +24,10 @@ MethodSettings = Annotated[
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the record as JSON; - is stdout.")]
 MarkdownFile = Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")]
+PlotsFolder = Annotated[
+    Path | None, typer.Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG and PNG.")
+]
+JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write the policy's checks as JUnit XML, for CI.")]
 Targets = Annotated[
     str | None,
     typer.Option(
@@ -32,4 +36,9 @@ Targets = Annotated[
 ]
 Reveal = Annotated[bool, typer.Option("--reveal", help="Show claimed values of persons in details.")]
 Links = Annotated[str | None, typer.Option("--link", help="Link models, by commas. Default: all that apply.")]
+Utility = Annotated[
+    str | None, typer.Option("--utility", help="Utility measures, by commas; none for none. Default: all that apply.")
+]
 Attacks = Annotated[str | None, typer.Option("--attacks", help="Attacks, by commas. Default: all.")]
+Suppressed = Annotated[str, typer.Option("--suppression", help="How withheld rows count: excluded, own or wildcard.")]
+RecursiveL = Annotated[int, typer.Option("--recursive-l", min=1, help="The l of l_recursive_c.")]

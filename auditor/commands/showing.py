@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from auditor.commands.options import Force, HtmlFile, MarkdownFile, Quiet
-from auditor.commands.support import name_files, refuse_early, show, write_run
+from auditor.commands.options import Force, HtmlFile, JunitFile, MarkdownFile, PlotsFolder, Quiet
+from auditor.commands.support import refuse_early, tell, write_run
 
 
 def render(
@@ -17,6 +17,8 @@ def render(
     ],
     html: HtmlFile = None,
     markdown: MarkdownFile = None,
+    junit: JunitFile = None,
+    plots: PlotsFolder = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -24,7 +26,7 @@ def render(
     from auditor.model.errors import RecordError
     from auditor.model.record import RunRecord, read_run
 
-    files = {"html": html, "markdown": markdown}
+    files = {"html": html, "markdown": markdown, "junit": junit, "plots": plots}
     refuse_early(files, force)
     runs = []
     for file in records:
@@ -37,8 +39,7 @@ def render(
         everything = tuple(record for one in runs for record in one.records)
         run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool)
     write_run(run, files, force)
-    show(run, quiet)
-    name_files(files, quiet)
+    tell(run, files, quiet)
 
 
 def list_things(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from auditor.posterior.links import Link
 
 Files = Mapping[str, Path | None]
-"""What to write where: html, json, markdown; None for what is not wanted, - for stdout."""
+"""What to write where: html, json, markdown, junit, plots (a folder); None for what is not wanted, - for stdout."""
 
 
 def setting_pair(text: str) -> tuple[str, str]:
@@ -65,6 +65,14 @@ def link_models(text: str | None) -> tuple[Link, ...] | None:
         hint = f" Did you mean {str(near[0])!r}?" if near else ""
         raise UsageError(f"--link must be one of {', '.join(Link)}. Got {unknown[0]!r}.{hint}")
     return tuple(Link(name) for name in wanted)
+
+
+def measures(text: str | None) -> tuple[str, ...] | None:
+    """The utility measures that --utility names; () for `none`."""
+    from auditor.measure.utility import find_measures
+
+    wanted = names(text)
+    return None if wanted is None else find_measures(wanted)
 
 
 def conventions(suppression: str, weighting: str) -> dict[str, Any]:
@@ -127,10 +135,28 @@ def run_files(folder: Path) -> dict[str, Path]:
 
 
 def refuse_early(files: Files, force: bool, folder: Path | None = None) -> None:
-    """Refuses, before any work, to write over files."""
+    """Refuses, before any work, to write over files, or several results to stdout."""
     from auditor.files import refuse_existing
 
-    refuse_existing([file for file in files.values() if file is not None and file != Path("-")], force, folder)
+    to_stdout = [f"--{kind} -" for kind, file in files.items() if file == Path("-")]
+    if len(to_stdout) > 1:
+        raise UsageError(f"Only one result can go to stdout. Got {' and '.join(to_stdout)}.")
+
+    plots = files.get("plots")
+    if plots == Path("-"):
+        raise UsageError("--plots must name a folder. Got -.")
+    wanted = [file for kind, file in files.items() if kind != "plots" and file is not None and file != Path("-")]
+    refuse_existing(wanted, force, _made(folder, plots))
+    if plots is not None and not force and plots.is_dir():
+        old = sorted(file.name for file in plots.iterdir() if file.suffix in (".svg", ".png"))
+        if old:
+            raise UsageError(f"{plots} holds pictures already ({old[0]}). Use --force, or give another folder.")
+
+
+def _made(folder: Path | None, plots: Path | None) -> list[Path]:
+    """The folders that are made where they are missing, the outer one first."""
+    found = [one for one in (folder, plots) if one is not None]
+    return sorted(found, key=lambda one: len(one.parts))
 
 
 def write_run(run: RunRecord, files: Files, force: bool, folder: Path | None = None, single: bool = False) -> None:
@@ -138,22 +164,35 @@ def write_run(run: RunRecord, files: Files, force: bool, folder: Path | None = N
     import reports  # hands out its renderers when they are asked for
     from auditor.files import write_files
 
-    contents: dict[Path, str] = {}
+    contents: dict[Path, str | bytes] = {}
     for kind, file in files.items():
         if file is None:
             continue
-        if kind == "html":
-            text = reports.render_html(run)
-        elif kind == "markdown":
-            text = reports.render_markdown(run)
-        else:
+        if kind == "plots":
+            contents |= _plots(run, file)
+            continue
+        if kind == "json":
             text = run.records[0].to_json() if single else run.to_json()
+        else:
+            text = getattr(reports, f"render_{kind}")(run)
         if file == Path("-"):
             sys.stdout.write(text)
         else:
             contents[file] = text
     if contents:
-        write_files(contents, force, folder)
+        write_files(contents, force, _made(folder, files.get("plots")))
+
+
+def _plots(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
+    """The pictures of a run; says so where there are none, or only SVG."""
+    from reports.plots import plot_files, png_hindrance
+
+    found = plot_files(run, folder)
+    if not found:
+        typer.echo("Warning: there is nothing to draw in this record; --plots wrote no file.", err=True)
+    elif (why := png_hindrance()) is not None:
+        typer.echo(f"Warning: the pictures were written as SVG only. {why}", err=True)
+    return found
 
 
 def show(run: RunRecord, quiet: bool) -> None:
@@ -166,13 +205,19 @@ def show(run: RunRecord, quiet: bool) -> None:
         typer.echo(render_terminal(run, max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))))
 
 
-def name_files(files: Files, quiet: bool) -> None:
-    """Says which files were written."""
-    if quiet:
-        return
-    for kind, file in files.items():
-        if file is not None and file != Path("-"):
-            typer.echo(f"{kind}: {file}")
+def tell(run: RunRecord, files: Files, quiet: bool) -> None:
+    """Shows the run and names the files that were written, unless stdout holds one of them."""
+    if Path("-") not in files.values():
+        show(run, quiet)
+        for kind, file in files.items():
+            if file is not None and not quiet:
+                typer.echo(f"{kind}: {file}")
+
+
+def exit_if_failed(run: RunRecord) -> None:
+    """Exits with 1 where a release fails its policy."""
+    if any(record.policy is not None and not record.policy.passed for record in run.records):
+        raise typer.Exit(1)
 
 
 class Progress:

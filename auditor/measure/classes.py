@@ -9,6 +9,8 @@ count (see `counts` for the two conventions on suppressed rows, `diversity` and 
   and withheld values have no place in the order and are left out of both distributions; a label that covers several
   values stands at its middle. A graded number stands at what is published, since that keeps the order; other aliases have no
   place. Where no label has one there is no such distance.
+- (ε,m) is for numeric columns. Missing and withheld values are near to nothing and left out, as for the ordered distance;
+  where a cell covers several numbers, or hides one behind an alias, it is not known which are near: there is no m.
 - The hierarchical distance is for nominal columns with a taxonomy. Missing and withheld values stand at its root, at
   distance 1 from every other; a set of values stands at its lowest common ancestor.
 """
@@ -18,18 +20,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.measure import divergences, diversity
-from auditor.measure.counts import ClassCounts, class_counts, class_sizes, entries
+from auditor.measure import divergences, diversity, nearness
+from auditor.measure.class_risk import THRESHOLD, release_risk, weighted_risk
+from auditor.measure.counts import ClassCounts, class_counts, class_sizes
 from auditor.model.labels import Labels
 from auditor.model.record import ReleaseFacts, SensitiveFacts
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Type
 
+NEAR = 0.05
+"""The ε of (ε,m)-anonymity as a share of the range of the domain, where no other is asked for."""
+
 
 def class_facts(
-    release: Release, suppression: Suppression = Suppression.EXCLUDED, recursive_l: int = 2
+    release: Release,
+    suppression: Suppression = Suppression.EXCLUDED,
+    recursive_l: int = 2,
+    epsilon: float | None = None,
+    threshold: float = THRESHOLD,
 ) -> ReleaseFacts:
-    """What the release is, with the statistics of its classes and of each published sensitive column."""
+    """What the release is, with the statistics of its classes and of each published sensitive column. `epsilon` is that of
+    (ε,m)-anonymity (by default a twentieth of the range of each column), `threshold` the risk above which a record is at
+    risk."""
     sizes = class_sizes(release, suppression)
     size, times = np.unique(sizes, return_counts=True)
     single = len(release.blocks) == 1
@@ -48,16 +60,25 @@ def class_facts(
         promises=tuple(release.promises),
         quasi=release.quasi,
         blocks=tuple(block.columns for block in release.blocks),
-        sensitive=tuple(sensitive_facts(release, column, suppression, recursive_l) for column in release.sensitive),
+        sensitive=tuple(
+            sensitive_facts(release, column, suppression, recursive_l, epsilon) for column in release.sensitive
+        ),
+        risk=release_risk(release, suppression, threshold),
+        weighted=weighted_risk(release, suppression, threshold),
     )
 
 
 def sensitive_facts(
-    release: Release, column: str, suppression: Suppression = Suppression.EXCLUDED, recursive_l: int = 2
+    release: Release,
+    column: str,
+    suppression: Suppression = Suppression.EXCLUDED,
+    recursive_l: int = 2,
+    epsilon: float | None = None,
 ) -> SensitiveFacts:
     """The class statistics of one published column, as if it were sensitive."""
     found = class_counts(release, column, suppression)
     counts = found.counts
+    reach, m = proximity(release, column, found, epsilon)
     return SensitiveFacts(
         column=column,
         values=len(found.label),
@@ -66,13 +87,32 @@ def sensitive_facts(
         l_entropy=diversity.entropy_l(counts),
         l_recursive_c=diversity.recursive_c(counts, recursive_l),
         l_recursive_l=recursive_l,
-        t_equal=_greatest(divergences.equal_distance(counts, entries(counts).whole)),
+        t_equal=_greatest(divergences.equal_distance(counts, counts.whole)),
         t_ordered=_greatest(ordered_distances(release, column, found)),
         t_hierarchical=_greatest(hierarchical_distances(release, column, found)),
         beta_basic=diversity.basic_beta(counts),
         beta_enhanced=diversity.enhanced_beta(counts),
         delta_disclosure=diversity.disclosure_delta(counts),
+        proximity_m=m,
+        proximity_epsilon=reach,
     )
+
+
+def proximity(
+    release: Release, column: str, found: ClassCounts, epsilon: float | None = None
+) -> tuple[float | None, float | None]:
+    """The ε, and the largest m for which the classes are (ε,m)-anonymous; None for columns that are not numeric, and no m
+    where cells are not single numbers."""
+    labels = release.labels[column]
+    if labels.domain.column.type is not Type.NUMERIC or labels.domain.numbers is None:
+        return None, None
+    reach = NEAR * labels.domain.width if epsilon is None else epsilon
+    said = np.flatnonzero(~_unsaid(labels, found.label))
+    low, high = labels.low[found.label[said]], labels.high[found.label[said]]
+    if not len(said) or (low != high).any() or labels.is_alias[found.label[said]].any():
+        return reach, None
+    order = np.argsort(low, kind="stable")
+    return reach, nearness.least_m(found.counts.arranged(said[order]), low[order], reach)
 
 
 def ordered_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
@@ -85,8 +125,8 @@ def ordered_distances(release: Release, column: str, found: ClassCounts) -> NDAr
     if not len(placed):
         return None
     order = placed[np.lexsort((labels.hi[found.label[placed]], place[placed]))]
-    counts = found.counts[:, order] if len(order) != len(place) or (np.diff(order) < 0).any() else found.counts
-    return divergences.ordered_distance(counts, entries(counts).whole)
+    counts = found.counts.arranged(order)
+    return divergences.ordered_distance(counts, counts.whole)
 
 
 def hierarchical_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
@@ -99,7 +139,7 @@ def hierarchical_distances(release: Release, column: str, found: ClassCounts) ->
     inside = hi < len(taxonomy.leaf_node)  # the code after the leaves is the missing value
     nodes = np.zeros(len(lo), dtype=np.int64)
     nodes[inside] = taxonomy.common_ancestor(lo[inside], hi[inside])
-    return divergences.hierarchical_distance(found.counts, entries(found.counts).whole, taxonomy, nodes)
+    return divergences.hierarchical_distance(found.counts, found.counts.whole, taxonomy, nodes)
 
 
 def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -108,12 +148,18 @@ def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.fl
         place = (labels.low[chosen] + labels.high[chosen]) / 2
     else:
         place = (labels.lo[chosen].astype(np.float64) + labels.hi[chosen]) / 2
-    alias, numeric = labels.is_alias[chosen], labels.domain.numbers is not None
-    whole = (labels.counts[chosen] == labels.domain.size) & (labels.domain.size > 1)
-    without = labels.suppressed[chosen] | np.where(alias, not numeric, whole)
+    hidden = labels.is_alias[chosen] & (labels.domain.numbers is None)
+    return np.where(hidden | _unsaid(labels, chosen), np.nan, place)
+
+
+def _unsaid(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which chosen labels say nothing of the value: withheld and missing ones, and labels for everything."""
+    size = labels.domain.size
+    whole = (labels.counts[chosen] == size) & (size > 1) & ~labels.is_alias[chosen]
+    unsaid: NDArray[np.bool_] = labels.suppressed[chosen] | whole
     if labels.domain.missing is not None:
-        without = without | (labels.hi[chosen] == labels.domain.missing)  # no alias covers it
-    return np.where(without, np.nan, place)
+        unsaid = unsaid | (labels.hi[chosen] == labels.domain.missing)  # no alias covers it
+    return unsaid
 
 
 def _greatest(distances: NDArray[np.float64] | None) -> float | None:

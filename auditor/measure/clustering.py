@@ -87,6 +87,19 @@ def label_losses(labels: Labels) -> Floats:
     return np.where(whole, 1.0, np.where(none, np.nan, np.clip(lost, 0.0, 1.0)))
 
 
+def value_distance(domain: Domain, one: Ints, other: Ints) -> Floats:
+    """How far values are apart, from 0 to 1: by size or rank in an ordered column, else the height of the lowest common
+    ancestor over that of the taxonomy; 1 from a missing value to any other."""
+    if _is_ordered(domain):
+        place = _positions(domain)
+        way = np.abs(place[one] - place[other])
+        return np.where(np.isnan(way), (one != other).astype(np.float64), way)
+    path, height = _paths(domain)
+    shared = (path[:, one] == path[:, other]).sum(axis=0)
+    apart: Floats = height[path[shared - 1, one]]
+    return apart
+
+
 def _column_error(domain: Domain, codes: Ints, group: Ints) -> float:
     """The square error of one column."""
     if _is_ordered(domain):
@@ -101,8 +114,7 @@ def _column_error(domain: Domain, codes: Ints, group: Ints) -> float:
     total = _totals(path, height, codes, group)
     order = np.lexsort((codes, total, group))
     centre = codes[order[np.flatnonzero(np.diff(group[order], prepend=-1))]]
-    shared = (path[:, codes] == path[:, centre[group]]).sum(axis=0)
-    return float((height[path[shared - 1, codes]] ** 2).sum())
+    return float((value_distance(domain, codes, centre[group]) ** 2).sum())
 
 
 def _totals(path: Ints, height: Floats, codes: Ints, group: Ints) -> Floats:

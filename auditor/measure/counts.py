@@ -1,8 +1,9 @@
-"""Counts: how often each published value occurs in each class, as one sparse matrix (classes × values).
+"""Counts: how often each published value occurs in each class, kept as the counts above zero.
 
-Every class statistic is computed from this. A *class* is a bucket of the release that counts. Under the conventions
-`excluded` and `wildcard` the suppressed rows (all quasi-identifiers withheld) are left out of classes, counts and the
-whole table; under `own` they are together one class of their own.
+Every class statistic is computed from these, and they are found once for each column: people are sorted by class and value
+in one packed key. A *class* is a bucket of the release that counts. Under the conventions `excluded` and `wildcard` the
+suppressed rows (all quasi-identifiers withheld) are left out of classes, counts and the whole table: a wildcard is found
+by looking for people, and whoever is told a person's class is not told of it. Under `own` they are together one class.
 
 A *value* is a published label: a sensitive cell that covers several values counts as itself, since that is what is
 published. Labels that denote the same set (`[10, 20]` and `10-20`) are one value; aliases that may stand for the same values
@@ -21,38 +22,66 @@ from scipy import sparse
 from auditor.model.labels import Labels
 from auditor.model.release import Release, Suppression
 
-Matrix: TypeAlias = "NDArray[np.int64] | sparse.csr_array[np.int64, tuple[int, int]]"
-"""Counts, rows = classes, columns = values: dense or sparse."""
+Ints = NDArray[np.int64]
+
+_ROOM = 4
+"""Counts are first laid out in full where that takes at most this many places for each person."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """The counts above zero, by class and then by value; `sizes` are the classes' totals, `values` how many columns."""
+    """The counts above zero, by class and then by value; `sizes` are the classes' totals, `values` how many columns.
 
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
-    count: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    Beside them what statistics share: `share` is the share of each entry's value in its class, `whole` how often each value
+    occurs in all classes together, `distinct` how many values each class has.
+    """
+
+    row: Ints
+    column: Ints
+    count: Ints
+    sizes: Ints
     values: int
+    share: NDArray[np.float64]
+    whole: Ints
+    distinct: Ints
 
-    @property
-    def share(self) -> NDArray[np.float64]:
-        """The share of each entry's value in its class."""
-        share: NDArray[np.float64] = self.count / self.sizes[self.row]
-        return share
-
-    @property
-    def whole(self) -> NDArray[np.int64]:
-        """How often each value occurs in all classes together."""
-        return np.bincount(self.column, weights=self.count, minlength=self.values).astype(np.int64)
+    @classmethod
+    def of(cls, row: Ints, column: Ints, count: Ints, classes: int, values: int) -> Entries:
+        """The entries of counts that are in order, by class and then by value."""
+        sizes = np.bincount(row, weights=count, minlength=classes).astype(np.int64)
+        whole = np.bincount(column, weights=count, minlength=values).astype(np.int64)
+        share: NDArray[np.float64] = count / sizes[row]
+        return cls(row, column, count, sizes, values, share, whole, np.bincount(row, minlength=classes))
 
     def per_class(self, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum over each class's entries."""
         return np.bincount(self.row, weights=amounts, minlength=len(self.sizes)).astype(np.float64)
 
+    def arranged(self, order: Ints) -> Entries:
+        """The entries of some values, which then stand in this order; the others are left out."""
+        if len(order) == self.values and (np.diff(order) > 0).all():
+            return self
+        place = np.full(self.values, -1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        column = place[self.column]
+        kept = np.flatnonzero(column >= 0)
+        kept = kept[np.argsort(self.row[kept] * len(order) + column[kept])]
+        return Entries.of(self.row[kept], column[kept], self.count[kept], len(self.sizes), len(order))
+
+    def matrix(self) -> sparse.csr_array[np.int64, tuple[int, int]]:
+        """The same as a sparse matrix, classes × values."""
+        starts = np.concatenate([[0], np.cumsum(self.distinct)])
+        return sparse.csr_array((self.count, self.column, starts), shape=(len(self.sizes), self.values))
+
+
+Matrix: TypeAlias = "NDArray[np.int64] | sparse.csr_array[np.int64, tuple[int, int]] | Entries"
+"""Counts, rows = classes, columns = values: dense, sparse, or the entries themselves."""
+
 
 def entries(counts: Matrix) -> Entries:
     """The counts above zero of a dense or sparse matrix."""
+    if isinstance(counts, Entries):
+        return counts
     matrix = sparse.csr_array(counts)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -63,16 +92,28 @@ def entries(counts: Matrix) -> Entries:
     if (count <= 0).any():
         kept = count > 0
         row, column, count = row[kept], column[kept], count[kept]
-    sizes = np.bincount(row, weights=count, minlength=matrix.shape[0]).astype(np.int64)
-    return Entries(row, column, count, sizes, matrix.shape[1])
+    return Entries.of(row, column, count, matrix.shape[0], matrix.shape[1])
+
+
+def counted(row: Ints, column: Ints, classes: int, values: int) -> Entries:
+    """The entries of people with a class and a value each."""
+    key = row * values + column
+    if classes * values <= _ROOM * len(key):
+        every = np.bincount(key, minlength=classes * values)
+        key = np.flatnonzero(every)
+        count = every[key]
+    else:
+        key, count = np.unique(key, return_counts=True)
+    row, column = np.divmod(key, max(values, 1))
+    return Entries.of(row, column, count.astype(np.int64), classes, values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCounts:
-    """The counts of one column: `counts[c, v]` people of class c have value v, which is published as `label[v]`."""
+    """The counts of one column; its value v is published as `label[v]`."""
 
-    counts: sparse.csr_array[np.int64, tuple[int, int]]
-    label: NDArray[np.int64]
+    counts: Entries
+    label: Ints
 
 
 def class_of_bucket(release: Release, suppression: Suppression = Suppression.EXCLUDED) -> NDArray[np.int64]:
@@ -108,11 +149,7 @@ def class_counts(release: Release, column: str, suppression: Suppression = Suppr
     label[value[::-1]] = occurring[::-1]  # the first label of each set stands for it
     value_of_label = np.zeros(len(labels.texts), dtype=np.int64)
     value_of_label[occurring] = value
-    classes = int(number.max(initial=-1)) + 1
-    matrix = sparse.coo_array((np.ones(len(row), dtype=np.int64), (row, value_of_label[cell])), shape=(classes, size))
-    counts = sparse.csr_array(matrix)
-    counts.sum_duplicates()
-    return ClassCounts(counts, label)
+    return ClassCounts(counted(row, value_of_label[cell], int(number.max(initial=-1)) + 1, size), label)
 
 
 def distinct_sets(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -113,7 +113,7 @@ def hierarchical_distance(
         (np.ones(len(edge), dtype=np.int64), (column, edge)), shape=(found.values, own + found.values)
     )
     weight = np.concatenate([[0.0], heights[taxonomy.parent[1:]] - heights[1:], heights[places]])
-    crossing = entries(sparse.csr_array(counts) @ sparse.csr_array(below))
+    crossing = entries(found.matrix() @ sparse.csr_array(below))
     share = crossing.count / found.sizes[crossing.row]
     expected = np.bincount(edge, weights=_shares(whole)[column], minlength=own + found.values)
     there = expected[crossing.column]

@@ -8,8 +8,9 @@
 - δ-disclosure (Brickell and Shmatikov 2008): the greatest |ln(p/q)| over *all* values; one that is absent from a class
   makes it infinite, and so there is no δ.
 
-All take counts (classes × values, dense or sparse) and compare with the whole table they make up. Statistics without
-an answer are None: no class, or a bound that nothing reaches. Rows of the counts must be classes with people in them.
+All take counts (classes × values: dense, sparse, or their entries, which are then not found again) and compare with the
+whole table they make up. Statistics without an answer are None: no class, or a bound that nothing reaches. Rows of the
+counts must be classes with people in them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def alpha(counts: Matrix) -> float | None:
 def distinct_l(counts: Matrix) -> int | None:
     """The least number of distinct values in a class."""
     found = entries(counts)
-    return int(_values_in_class(found).min()) if len(found.row) else None
+    return int(found.distinct.min()) if len(found.row) else None
 
 
 def entropy_l(counts: Matrix) -> float | None:
@@ -41,9 +42,8 @@ def entropy_l(counts: Matrix) -> float | None:
     found = entries(counts)
     if not len(found.row):
         return None
-    share = found.share
-    diverse = np.exp(found.per_class(-share * np.log(share)))
-    values = _values_in_class(found)
+    diverse = np.exp(found.per_class(-found.share * np.log(found.share)))
+    values = found.distinct
     greatest = np.zeros(len(found.sizes), dtype=np.int64)
     np.maximum.at(greatest, found.row, found.count)
     even = greatest * values == found.sizes  # all counts equal: the number of values, free of rounding
@@ -60,13 +60,14 @@ def recursive_c(counts: Matrix, recursive_l: int = 2) -> float | None:
     if recursive_l < 1:
         raise UsageError(f"The l of recursive (c, l)-diversity must be at least 1. Got {recursive_l}.")
     found = entries(counts)
-    if not len(found.row) or (_values_in_class(found) < recursive_l).any():
+    if not len(found.row) or (found.distinct < recursive_l).any():
         return None
-    order = np.lexsort((-found.count, found.row))
-    row, count = found.row[order], found.count[order]
-    starts = np.searchsorted(row, np.arange(len(found.sizes)))
-    rank = np.arange(len(row)) - starts[row]
-    tail = np.bincount(row, weights=np.where(rank >= recursive_l - 1, count, 0))
+    # by class, and in a class from the greatest count down: one sort of whole numbers
+    most = int(found.count.max())
+    count = most - np.sort(found.row * (most + 1) + most - found.count) % (most + 1)
+    starts = np.concatenate([[0], np.cumsum(found.distinct[:-1])])
+    rank = np.arange(len(count)) - starts[found.row]
+    tail = np.bincount(found.row, weights=np.where(rank >= recursive_l - 1, count, 0))
     return float((count[starts] / tail).max())
 
 
@@ -96,14 +97,9 @@ def disclosure_delta(counts: Matrix) -> float | None:
     return float(np.abs(np.log1p(_gains(found))).max())
 
 
-def _values_in_class(found: Entries) -> NDArray[np.int64]:
-    return np.bincount(found.row, minlength=len(found.sizes))
-
-
 def _whole_share(found: Entries) -> NDArray[np.float64]:
     """The share in the whole table of each entry's value."""
-    whole = found.whole
-    share: NDArray[np.float64] = whole[found.column] / whole.sum()
+    share: NDArray[np.float64] = found.whole[found.column] / found.whole.sum()
     return share
 
 

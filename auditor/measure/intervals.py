@@ -5,7 +5,8 @@ Rates carry a Wilson score interval (Wilson 1927), differences of rates Newcombe
 square-and-add of the two half-widths, each multiplied by the slope of the excess (Giomi et al. 2023, anonymeter).
 Where an interval is not symmetric, the half that faces the way in question is used; for symmetric intervals that is
 the usual formula. The area under a ROC curve is the Mann-Whitney statistic with DeLong's interval (DeLong, DeLong and
-Clarke-Pearson 1988, in the rank form of Sun and Xu 2014). Quantiles carry the interval between two order statistics.
+Clarke-Pearson 1988, in the rank form of Sun and Xu 2014). Quantiles carry the interval between two order statistics,
+means over runs Student's t interval.
 
 A departure: DeLong's variance is zero when members and outsiders are perfectly separated (or all scores are tied, or
 a group has one score), and so is Hanley and McNeil's at an area of 1. Then the area is treated as a rate among as many
@@ -14,8 +15,9 @@ trials as the smaller group has scores, and carries that rate's Wilson interval,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
-from statistics import NormalDist
+from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 import numpy as np
@@ -183,6 +185,16 @@ def quantile_interval(values: Scores, level: float, confidence: float = CONFIDEN
     value = float(np.quantile(ordered, level))
     low, high = ordered[max(first, 1) - 1], ordered[min(last, n) - 1]
     return Estimate(value, min(float(low), value), max(float(high), value))
+
+
+def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of at least two independent runs with Student's t interval."""
+    n = len(values)
+    if n < 2:
+        raise ValueError("An interval over runs needs at least two.")
+    mean = fmean(values)
+    reach = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * stdev(values, mean) / sqrt(n)
+    return Estimate(mean, mean - reach, mean + reach)
 
 
 def _scores(values: Scores) -> Scores:

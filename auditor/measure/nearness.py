@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.measure.counts import Entries, counted
+
 Floats = NDArray[np.float64]
 
 
@@ -29,17 +31,36 @@ def lower(value: Floats, reach: float | Floats) -> Floats:
 
 def near_share(group: NDArray[np.int64], number: Floats, epsilon: float) -> Floats:
     """For each number the share of its group that lies within ±epsilon of it (itself included), in any order."""
-    distinct, rank = np.unique(number, return_inverse=True)
-    width = len(distinct) + 1
-    key = np.sort(group * width + rank.reshape(-1))
-    owner, rank = np.divmod(key, width)
-    low = np.searchsorted(distinct, lower(distinct[rank], epsilon), side="left")
-    high = np.searchsorted(distinct, upper(distinct[rank], epsilon), side="right")
-    near = np.searchsorted(key, owner * width + high) - np.searchsorted(key, owner * width + low)
-    share: Floats = near / np.bincount(group)[owner]
+    found, distinct = _by_number(group, number)
+    share: Floats = np.repeat(near(found, distinct, epsilon) / found.sizes[found.row], found.count)
     return share
 
 
 def largest_m(group: NDArray[np.int64], number: Floats, epsilon: float) -> float:
     """The largest m for which the groups are (ε,m)-anonymous."""
-    return float(1 / near_share(group, number, epsilon).max())
+    return least_m(*_by_number(group, number), epsilon)
+
+
+def near(found: Entries, number: Floats, epsilon: float) -> NDArray[np.int64]:
+    """For each entry how many people of its class lie within ±epsilon of its number; `number` holds that of each value, from
+    low to high. Entries are in order, so those of a class within reach are a stretch, and its people a difference of sums."""
+    first = np.searchsorted(number, lower(number, epsilon), side="left")
+    beyond = np.searchsorted(number, upper(number, epsilon), side="right")
+    width = found.values + 1
+    start = found.row * width
+    key = start + found.column
+    running = np.concatenate([[0], np.cumsum(found.count)])
+    low = np.searchsorted(key, start + first[found.column])
+    high = np.searchsorted(key, start + beyond[found.column])
+    people: NDArray[np.int64] = running[high] - running[low]
+    return people
+
+
+def least_m(found: Entries, number: Floats, epsilon: float) -> float:
+    """The largest m for which classes are (ε,m)-anonymous, which the worst class decides: see `near`."""
+    return float(1 / (near(found, number, epsilon) / found.sizes[found.row]).max())
+
+
+def _by_number(group: NDArray[np.int64], number: Floats) -> tuple[Entries, Floats]:
+    distinct, rank = np.unique(number, return_inverse=True)
+    return counted(group, rank.reshape(-1), int(group.max(initial=-1)) + 1, len(distinct)), distinct

@@ -23,6 +23,8 @@ from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, sh
 
 _LONGEST_COMPARED = 200
 """Longer texts get no hint at a similar value: comparing them takes too long."""
+_MOST_COMPARED = 5000
+"""So many values are compared for a hint, for the same reason."""
 _CLOSE = 0.8
 """How alike a text and a value must be for a hint at it."""
 
@@ -36,6 +38,8 @@ class Domain:
 
     `texts` are the values by code; `numbers` the same as numbers for a numeric column (without the missing value);
     `span` is the numeric range that losses are measured against; `missing` the code of the missing value, if any.
+    `format` has the column's own marks for missing and withheld values. `stand_ins` are texts that stand for values which
+    nobody names, where only a release is there (see `named`).
     """
 
     column: Column
@@ -45,6 +49,7 @@ class Domain:
     numbers: NDArray[np.float64] | None = None
     span: tuple[float, float] | None = None
     missing: int | None = None
+    stand_ins: frozenset[str] = frozenset()
 
     @property
     def size(self) -> int:
@@ -74,8 +79,13 @@ class Domain:
         """A hint naming the known value (or group of the taxonomy) that `text` is close to, or an empty string."""
         if len(text) > _LONGEST_COMPARED:
             return ""
-        known = [*self.texts, *(self.taxonomy.labels if groups and self.taxonomy else ())]
-        near = difflib.get_close_matches(text, known[:5000], n=1, cutoff=_CLOSE)
+        known = list(self.texts)
+        if groups and self.taxonomy:  # groups first: they are few, and leaves may be more than are compared
+            leaves = set(self.texts)
+            known = [*(label for label in self.taxonomy.labels if label not in leaves), *known]
+        folded = text.casefold()
+        near = [label for label in known if label.casefold() == folded][:1]
+        near = near or difflib.get_close_matches(text, known[:_MOST_COMPARED], n=1, cutoff=_CLOSE)
         return f" The nearest known value is {shown(near[0])}." if near else ""
 
     def code(self, text: str) -> int | None:
@@ -131,6 +141,7 @@ class Domain:
         Declared values (order, taxonomy, domain) fix the domain; otherwise it holds what the tables hold.
         """
         tables = list(seen)
+        form = form.of(column.name)
         distinct = {text.strip() for table in tables for text in set(table[1])}
         has_missing = bool(distinct & set(form.missing))
         distinct -= set(form.missing)

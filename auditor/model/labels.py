@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.notation import Reader, everything, is_everything, is_plain, is_reversed, quoted
+from auditor.model.kinds import Notation
+from auditor.model.notation import Found, Reader, everything, is_everything, is_plain, is_reversed, quoted
 from auditor.model.schema import TableFormat, Type
 from auditor.model.values import shown
 
@@ -117,21 +118,27 @@ class Labels:
 
     @classmethod
     def read(
-        cls, domain: Domain, texts: Sequence[str], place: Callable[[int], str], declared: Declared | None = None
+        cls,
+        domain: Domain,
+        texts: Sequence[str],
+        place: Callable[[int], str],
+        declared: Declared | None = None,
+        asked: Sequence[Notation] = (),
     ) -> Labels:
         """The sets that label texts denote. `place(i)` says where text i stands, for errors; `declared` is what the aliases
-        among them denote."""
+        among them denote; `asked` are the notations that the schema asks for, none for all."""
         size = len(texts)
         lo, hi = np.zeros(size, dtype=np.int32), np.full(size, -1, dtype=np.int32)
         low, high = np.full(size, np.nan), np.full(size, np.nan)
         gaps: dict[int, NDArray[np.int32]] = {}
         aliases: dict[int, str] = {}
-        withheld = [text.strip() in domain.format.suppressed and domain.code(text) is None for text in texts]
-        suppressed = np.array(withheld, dtype=np.bool_)
-        reader = Reader(domain)
+        suppressed = np.array([is_withheld(domain, text, asked) for text in texts], dtype=np.bool_)
+        reader = any_notation = Reader(domain)
+        if asked:
+            reader = Reader(domain, asked)
         for i, text in enumerate(texts):
             meaning = alias_meaning(declared, text, domain.format)
-            found = reader.read(text if meaning is None else meaning)
+            found = reader.read(text) if meaning is None else any_notation.read(meaning)
             if meaning is not None:
                 if found is None:
                     said = f"{shown(text)} is declared to denote {shown(meaning)}"
@@ -146,8 +153,9 @@ class Labels:
                         f"{place(i)}: {text!r} means a missing value, and the original has none in this column. "
                         "List it under [table] suppressed instead if it means a withheld one."
                     )
-                raise ReleaseError(f"{place(i)}: {_no_label(domain, text)}")
-            lo[i], hi[i], low[i], high[i], codes = found
+                other = any_notation.read(text) if asked else None
+                raise ReleaseError(f"{place(i)}: {_not_asked(domain, text, other, asked)}")
+            lo[i], hi[i], low[i], high[i], codes = found[:5]
             if codes is not None:
                 gaps[i] = codes
         return cls(domain, tuple(texts), lo, hi, gaps, low, high, suppressed, aliases)
@@ -167,6 +175,12 @@ def alias_meaning(declared: Declared | None, text: str, form: TableFormat) -> st
     if isinstance(declared, str):
         return None if text.strip() in form.missing else declared
     return None if declared is None else declared.get(text.strip())
+
+
+def is_withheld(domain: Domain, text: str, asked: Sequence[Notation] = ()) -> bool:
+    """Whether a text means a withheld value: it is listed as such, and no value is written like it."""
+    value = not asked or asked[0] is Notation.VALUE
+    return text.strip() in domain.format.suppressed and not (value and domain.code(text) is not None)
 
 
 def write_label(domain: Domain, codes: NDArray[np.int32]) -> str:
@@ -196,6 +210,17 @@ def _narrowest(domain: Domain, lo: int, hi: int, codes: NDArray[np.int32]) -> st
     return None if text in domain.codes else text
 
 
+def _not_asked(domain: Domain, text: str, other: Found | None, asked: Sequence[Notation]) -> str:
+    """Why a text denotes nothing in the notations that the schema asks for."""
+    if other is None:
+        return _no_label(domain, text)
+    allowed = ", ".join(f'"{kind}"' for kind in asked)
+    return (
+        f"the label {shown(text.strip())} denotes no value in the notations that [columns.{domain.column.name}] allows, "
+        f'notation = [{allowed}]. Add "{other.kind}" there to read it.'
+    )
+
+
 def _no_label(domain: Domain, text: str) -> str:
     """Why a text denotes nothing, and what would."""
     column, text = domain.column, text.strip()
@@ -204,9 +229,12 @@ def _no_label(domain: Domain, text: str) -> str:
     if text and domain.numbers is None and is_plain(text):
         groups = " nor a group of its taxonomy" if domain.taxonomy else ""
         return f"{shown(text)} is no value of [columns.{column.name}]{groups}.{domain.nearest(text, groups=True)}"
+    part = Reader(domain).unknown_part(text)
+    why = "" if part is None else f" {shown(part)} in it is none.{domain.nearest(part, groups=True)}"
+    marks = " or ".join([everything(domain), *domain.format.suppressed])
     return (
-        f"the label {shown(text)} denotes no value of the column. A label may be a value, a taxonomy group, [a, b], "
-        f"[a, b[, a-b, <a, >=a, {{a, b}}, a prefix*, {everything(domain)} or {' or '.join(domain.format.suppressed)}."
+        f"the label {shown(text)} denotes no value of the column.{why} A label may be a value, a taxonomy group, [a, b], "
+        f"[a, b[, a-b, <a, >=a, {{a, b}}, a prefix*, {marks}."
     )
 
 

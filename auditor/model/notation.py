@@ -1,31 +1,35 @@
 """The notations of published labels, read into codes of a column's domain.
 
-Exact values come first, so that a value such as `<=50K` is itself; then taxonomy groups, the marks for withheld values,
-intervals (`[20, 40[`, `(20, 40]`, `20-39`, `<20`, `>=80`), sets (`{a, b}`, `a|b`; a member that holds a comma may stand
-in quotes, as in CSV), prefix masks (`1300*`, `U****`) and nothing but stars: everything, the missing value as well. A text
-that `[table] suppressed` lists says the same, and that the value was withheld; generalising to everything is written `**`.
+Exact values come first, so that a value such as `<=50K` is itself; then the marks for withheld values, taxonomy groups,
+intervals and bounds (`[20, 40[`, `20-39`, `<20`: see `ends`), periods of dates (`2020-01` where the values are dates),
+masks (`1300*`, `U****`, `13*05`: see `masks`), stars alone: everything, the missing value as well; and sets (`{a, b}`, `a|b`,
+and `a,b` of known values; a member that holds a comma may stand in quotes, as in CSV). A text that `suppressed` lists says
+as much as `**`, and that the value was withheld.
 
-Where the decimal mark is the comma, `;` or a comma with a space after it parts numbers.
+A column of the schema may name the notations that its labels are written in (see `kinds`). Then only those are read.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model import ends
 from auditor.model.domain import Domain
-from auditor.model.schema import Column, TableFormat, Type
-from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
+from auditor.model.kinds import ASKABLE, Notation
+from auditor.model.masks import Masks, is_mask
+from auditor.model.schema import Type
 
-_DASHED = re.compile(r"([+-]?[\d.,]+(?:[eE][+-]?\d+)?)\s*[-–—]\s*([+-]?[\d.,]+(?:[eE][+-]?\d+)?)", re.ASCII)
-_BOUNDS = ("<=", ">=", "<", ">", "≤", "≥")
-_MOST_HALVES = 64
 _NOTATION = frozenset("[](){}<>≤≥|*")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
+_PERIOD = re.compile(r"\d{4}(-\d\d)?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d(-\d\d([T ].*)?)?", re.ASCII)
 
 EVERYTHING = "**"
 """The label that generalises to everything. It is no mark for withheld values: rows that bear it are published, and
@@ -33,106 +37,167 @@ count."""
 
 
 class Found(NamedTuple):
-    """What a label denotes: codes from `lo` to `hi`, or just `codes` of them; and its numeric bounds."""
+    """What a label denotes: codes from `lo` to `hi`, or just `codes` of them; its numeric bounds; how it is written."""
 
     lo: int
     hi: int
     low: float = np.nan
     high: float = np.nan
     codes: NDArray[np.int32] | None = None
+    kind: Notation = Notation.VALUE
 
 
 class Reader:
-    """Reads label texts of one column."""
+    """Reads label texts of one column, in the notations that are asked for (all where none is)."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, asked: Sequence[Notation] = ()) -> None:
         self.domain = domain
-        known = (*domain.texts, *(domain.taxonomy.labels if domain.taxonomy else ()))
-        self.most_signs = {sign: max((text.count(sign) for text in known), default=0) for sign in ",|"}
+        self._is_numeric = domain.numbers is not None
+        self._order = _order(asked)
+        self._members = tuple(kind for kind in _order(()) if kind is not Notation.SET)
+        self._how: dict[Notation, Callable[[str], Found | None]] = {
+            Notation.VALUE: self._value,
+            Notation.SUPPRESSED: self._suppressed,
+            Notation.GROUP: self._group,
+            Notation.CENTROID: self._centroid,
+            Notation.INTERVAL: self._interval,
+            Notation.BOUND: self._bound,
+            Notation.PERIOD: self._period,
+            Notation.MASK: self._mask,
+            Notation.EVERYTHING: self._stars,
+            Notation.SET: self._set,
+        }
 
     def read(self, text: str) -> Found | None:
         """What a label denotes, or None."""
+        return self._first(text.strip(), self._order)
+
+    def readings(self, text: str) -> Iterator[Found]:
+        """All that a label may denote, by each notation that it can be taken for; the first is what it is taken for."""
         text = text.strip()
-        return self._one(text) or self._set(text)
+        if text in self.domain.format.missing:
+            found = self._missing()
+            if found is not None:
+                yield found
+            return
+        for kind in self._order:
+            found = self._how[kind](text)
+            if found is not None:
+                yield found._replace(kind=kind)
+
+    def unknown_part(self, text: str) -> str | None:
+        """The member of a set or the end of an interval that makes a label denote nothing, or None."""
+        text = text.strip()
+        if text.startswith("{") and text.endswith("}"):
+            parts = _quoted(text[1:-1]) or _parts(text[1:-1], ",", self.domain)
+        elif "|" in text:
+            parts = text.split("|")
+        elif ends.in_brackets(text) and self.domain.column.type is not Type.NOMINAL:
+            numeric = self.domain.numbers is not None
+            place = self.domain.number if numeric else self.domain.code
+            pairs = ends.number_halves(text) if numeric else ends.halves(text)
+            known = ((left, right) for left, right in pairs if (place(left) is None) != (place(right) is None))
+            parts = [part for pair in known for part in pair if place(part) is None][:1]
+            return parts[0].strip() or None if parts else None
+        else:
+            return None
+        return next((part.strip() for part in parts if part.strip() and self._one(part.strip()) is None), None)
+
+    # ----- the notations ---------------------------------------------------------------------------------------------
+
+    def _first(self, text: str, order: Sequence[Notation]) -> Found | None:
+        if text in self.domain.format.missing:
+            return self._missing()
+        for kind in order:
+            found = self._how[kind](text)
+            if found is not None:
+                return found._replace(kind=kind)
+        return None
 
     def _one(self, text: str) -> Found | None:
-        """What a label that is no set denotes."""
-        domain = self.domain
-        if text in domain.format.missing:
-            return None if domain.missing is None else self._span(domain.missing, domain.missing)
-        code = domain.code(text)
-        if code is not None:
-            return self._span(code, code)
-        if domain.taxonomy is not None:
-            node = domain.taxonomy.node(text)
-            if node == 0:
-                return self._everything()  # the root covers the missing value as well
-            if node is not None:
-                return self._span(int(domain.taxonomy.lo[node]), int(domain.taxonomy.hi[node]))
-        if text in domain.format.suppressed:
-            return self._everything()
-        found = None
-        if domain.numbers is not None:
-            found = self._numeric(text)
-        elif domain.column.type is Type.ORDINAL:
-            found = self._ordinal(text)
-        return found or self._mask(text)
+        """What a member of a set denotes."""
+        return self._first(text, self._members)
 
-    def _everything(self) -> Found:
-        low, high = self.domain.span if self.domain.span and self.domain.known else (np.nan, np.nan)
-        return Found(0, self.domain.size - 1, low, high)
+    def _missing(self) -> Found | None:
+        code = self.domain.missing
+        return None if code is None else self._span(code, code)._replace(kind=Notation.MISSING)
 
-    def _span(self, lo: int, hi: int) -> Found:
-        numbers = self.domain.numbers
-        if numbers is None or lo >= len(numbers) or hi < lo:
-            return Found(lo, hi)
-        return Found(lo, hi, float(numbers[lo]), float(numbers[min(hi, len(numbers) - 1)]))
+    def _value(self, text: str) -> Found | None:
+        code = None if text in self.domain.stand_ins else self.domain.code(text)
+        return None if code is None else self._span(code, code)
 
-    def _within(self, low: float, high: float, open_low: bool = False, open_high: bool = False) -> Found:
-        numbers = self.domain.numbers
-        assert numbers is not None
-        lo = int(np.searchsorted(numbers, low, side="right" if open_low else "left"))
-        hi = int(np.searchsorted(numbers, high, side="left" if open_high else "right")) - 1
-        return Found(lo, hi, low, high)
+    def _suppressed(self, text: str) -> Found | None:
+        return self._everything() if text in self.domain.format.suppressed else None
 
-    def _numeric(self, text: str) -> Found | None:
-        domain = self.domain
-        number = domain.number(text)
-        if number is not None:  # a number that is no value of the domain: a centroid
-            return Found(0, -1, number, number)
-        ends = numeric_ends(text, domain.format)
-        if ends is not None:
-            return self._within(*ends, *_open(text))
-        sign, rest = _bound(text)
-        number = domain.number(rest) if sign else None
-        if number is None or domain.span is None:
+    def _group(self, text: str) -> Found | None:
+        taxonomy = self.domain.taxonomy
+        node = None if taxonomy is None else taxonomy.node(text)
+        if taxonomy is None or node is None:
             return None
-        if sign in ("<", "<=", "≤"):
-            return self._within(min(domain.span[0], number), number, open_high=sign == "<")
-        return self._within(number, max(domain.span[1], number), open_low=sign == ">")
+        if node == 0 and taxonomy.height:
+            return self._everything()  # the root covers the missing value as well
+        return self._span(int(taxonomy.lo[node]), int(taxonomy.hi[node]))
 
-    def _ordinal(self, text: str) -> Found | None:
-        code, last = self.domain.code, self.domain.known - 1
-        for left, right in _halves(text):
-            low, high = code(left), code(right)
-            if low is not None and high is not None and low <= high <= last:
-                open_low, open_high = _open(text)
-                return self._span(low + open_low, high - open_high)
-        sign, rest = _bound(text)
-        end = code(rest) if sign else None
+    def _centroid(self, text: str) -> Found | None:
+        number = None if self.domain.numbers is None else self.domain.number(text)
+        return None if number is None else Found(0, -1, number, number)
+
+    def _interval(self, text: str) -> Found | None:
+        if self.domain.numbers is not None:
+            found = ends.numeric_ends(text, self.domain.format.decimal)
+            return None if found is None else self._within(*found, *ends.open_ends(text))
+        if self.domain.column.type is Type.ORDINAL:
+            code, last = self.domain.code, self.domain.known - 1
+            for left, right in ends.halves(text):
+                low, high = code(left), code(right)
+                if low is not None and high is not None and low <= high <= last:
+                    open_low, open_high = ends.open_ends(text)
+                    return self._span(low + open_low, high - open_high)
+        return None
+
+    def _bound(self, text: str) -> Found | None:
+        if self.domain.column.type is Type.NOMINAL:
+            return None
+        sign, rest = ends.bound(text)
+        if not sign:
+            return None
+        below, left_out = sign.startswith("<"), len(sign) == 1
+        if self.domain.numbers is not None:
+            number = self.domain.number(rest)
+            if number is None:
+                return None
+            if below:
+                return self._within(-np.inf, number, open_high=left_out)
+            return self._within(number, np.inf, open_low=left_out)
+        end, last = self.domain.code(rest), self.domain.known - 1
         if end is None or end > last:
             return None
-        if sign in ("<", "<=", "≤"):
-            return self._span(0, end - (sign == "<"))
-        return self._span(end + (sign == ">"), last)
+        return self._span(0, end - left_out) if below else self._span(end + left_out, last)
+
+    def _period(self, text: str) -> Found | None:
+        if not is_period(text) or not self._dated:
+            return None
+        codes = self._masks.beginning(f"{text}-")
+        own = self.domain.codes.get(text) if text in self.domain.stand_ins else None
+        return self._codes({*codes, own} if own is not None else set(codes)) if codes or own is not None else None
+
+    def _mask(self, text: str) -> Found | None:
+        codes = self._masks.matching(text) if is_mask(text) else []
+        return self._codes(set(codes)) if codes else None
+
+    def _stars(self, text: str) -> Found | None:
+        return self._everything() if text and not text.strip("*") else None
 
     def _set(self, text: str) -> Found | None:
+        """A set. Without braces its members must be values or groups, since a comma is common in other texts."""
+        plain = False
         if text.startswith("{") and text.endswith("}"):
             inner, sign = text[1:-1], ","
             members = _quoted(inner)
         elif "|" in text:
-            inner, sign = text, "|"
-            members = None
+            inner, sign, members = text, "|", None
+        elif "," in text and not ends.in_brackets(text) and not (self._is_numeric and _THOUSANDS.fullmatch(text)):
+            inner, sign, members, plain = text, ",", None, True
         else:
             return None
         found = [self._one(member) for member in members] if members else []
@@ -140,7 +205,7 @@ class Reader:
             found = self._joined(_parts(inner, sign, self.domain), sign)
         codes: set[int] = set()
         for part in found:
-            if part is None:
+            if part is None or (plain and (len(found) < 2 or part.kind not in (Notation.VALUE, Notation.GROUP))):
                 return None
             codes.update(range(part.lo, part.hi + 1) if part.codes is None else part.codes.tolist())
         return self._codes(codes) if codes else None
@@ -157,28 +222,66 @@ class Reader:
             if member is not None:
                 found.append(member)
                 pending = []
-            elif len(pending) > max(self.most_signs[sign], 1):
+            elif len(pending) > max(self._most_signs[sign], 1):
                 return [None]
         return [None] if pending else found
 
-    def _mask(self, text: str) -> Found | None:
-        if not text.endswith("*"):
+    # ----- codes -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _most_signs(self) -> dict[str, int]:
+        """How often a separator of sets stands in one value or group, at most."""
+        known = (*self.domain.texts, *(self.domain.taxonomy.labels if self.domain.taxonomy else ()))
+        return {sign: max((text.count(sign) for text in known), default=0) for sign in ",|"}
+
+    @cached_property
+    def _masks(self) -> Masks:
+        return Masks(self.domain.texts[: self.domain.known], self.domain.numbers is not None)
+
+    @cached_property
+    def _dated(self) -> bool:
+        """Whether the values are dates, so that a year or month names some of them."""
+        if self.domain.numbers is not None:
+            return False
+        values = [text for text in self.domain.texts[: self.domain.known] if text not in self.domain.stand_ins]
+        return bool(values) and all(is_date(text) for text in values)
+
+    def _everything(self) -> Found:
+        low, high = self.domain.span if self.domain.span and self.domain.known else (np.nan, np.nan)
+        return Found(0, self.domain.size - 1, low, high)
+
+    def _span(self, lo: int, hi: int) -> Found:
+        numbers = self.domain.numbers
+        if numbers is None or lo >= len(numbers) or hi < lo:
+            return Found(lo, hi)
+        return Found(lo, hi, float(numbers[lo]), float(numbers[min(hi, len(numbers) - 1)]))
+
+    def _within(self, low: float, high: float, open_low: bool = False, open_high: bool = False) -> Found | None:
+        """The numbers between two ends. An infinite end is where the range of the column ends."""
+        numbers, span = self.domain.numbers, self.domain.span
+        assert numbers is not None
+        if span is None:
             return None
-        prefix = text.rstrip("*")
-        if not prefix:
-            return self._everything()
-        same_length = self.domain.numbers is not None
-        codes = {
-            code
-            for code, value in enumerate(self.domain.texts[: self.domain.known])
-            if value.startswith(prefix) and (not same_length or len(value) == len(text))
-        }
-        return self._codes(codes) if codes else None
+        if low == -np.inf:
+            low, open_low = min(span[0], high), False
+        if high == np.inf:
+            high, open_high = max(span[1], low), False
+        lo = int(numbers.searchsorted(low, side="right" if open_low else "left"))
+        hi = int(numbers.searchsorted(high, side="left" if open_high else "right")) - 1
+        return Found(lo, hi, low, high)
 
     def _codes(self, codes: set[int]) -> Found:
         ordered = np.array(sorted(codes), dtype=np.int32)
         span = self._span(int(ordered[0]), int(ordered[-1]))
         return span if len(ordered) == span.hi - span.lo + 1 else span._replace(codes=ordered)
+
+
+def _order(asked: Sequence[Notation]) -> tuple[Notation, ...]:
+    """The kinds in the order in which they are tried. A value may be written like a mark for withheld ones; nothing else."""
+    kinds = list(asked or ASKABLE)
+    kinds.insert(1 if kinds[0] is Notation.VALUE else 0, Notation.SUPPRESSED)
+    kinds.insert(kinds.index(Notation.SET) if Notation.SET in kinds else len(kinds), Notation.EVERYTHING)
+    return tuple(kinds)
 
 
 def is_everything(domain: Domain, text: str) -> bool:
@@ -195,6 +298,16 @@ def everything(domain: Domain) -> str:
     return text
 
 
+def is_period(text: str) -> bool:
+    """Whether a text is a year or a month of one: 2020, 2020-01."""
+    return bool(_PERIOD.fullmatch(text))
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a day (with or without the time) or a month, year first: 2020-01-31, 2020-01."""
+    return bool(_DATE.fullmatch(text))
+
+
 def is_plain(text: str) -> bool:
     """Whether a text holds no sign of a notation, so that it can only be meant as a value or a group."""
     return not _NOTATION & set(text)
@@ -202,47 +315,15 @@ def is_plain(text: str) -> bool:
 
 def is_reversed(domain: Domain, text: str) -> bool:
     """Whether a text is an interval with its lower end above its upper one."""
-    dashed = _DASHED.fullmatch(text) if domain.numbers is not None else None
-    place = domain.number if domain.numbers is not None else domain.code
-    for left, right in [dashed.groups()] if dashed else _halves(text):
+    numeric = domain.numbers is not None
+    if not numeric and domain.column.type is not Type.ORDINAL:
+        return False
+    place = domain.number if numeric else domain.code
+    for left, right in ends.number_halves(text) if numeric else ends.halves(text):
         low, high = place(left), place(right)
         if low is not None and high is not None and low > high:
-            return domain.numbers is not None or domain.column.type is Type.ORDINAL
+            return True
     return False
-
-
-def numeric_ends(text: str, form: TableFormat) -> tuple[float, float] | None:
-    """The ends of a numeric interval in brackets or with a dash, or None."""
-    dashed = _DASHED.fullmatch(text)
-    for left, right in [dashed.groups()] if dashed else _halves(text):
-        low, high = parse_number(left, form.decimal), parse_number(right, form.decimal)
-        if low is not None and high is not None and low <= high:
-            return low, high
-    return None
-
-
-def _open(text: str) -> tuple[bool, bool]:
-    """Whether the ends of an interval are left out."""
-    return text[0] in "](", text[-1] in "[)"
-
-
-def _halves(text: str) -> Iterator[tuple[str, str]]:
-    """The two ends of an interval, at each place where it may part: at `;`, then at a comma before a space, then at
-    another comma; ordinals without brackets at a dash."""
-    if len(text) > 2 and text[0] in "[](" and text[-1] in "[])":
-        text = text[1:-1]
-        signs = [";", r",(?=\s)", r",(?!\s)"]
-    else:
-        signs = ["[-–—]"]
-    places = [match.start() for sign in signs for match in re.finditer(sign, text)]
-    for place in places[:_MOST_HALVES]:
-        yield text[:place], text[place + 1 :]
-
-
-def _bound(text: str) -> tuple[str, str]:
-    """The sign and the end of a one-sided interval; two empty texts where it is none."""
-    sign = next((sign for sign in _BOUNDS if text.startswith(sign)), "")
-    return (sign, text[len(sign) :].strip()) if sign else ("", "")
 
 
 def _quoted(inner: str) -> list[str] | None:
@@ -261,41 +342,11 @@ def _parts(inner: str, sign: str, domain: Domain) -> list[str]:
     return inner.split(sign)
 
 
+def braced(text: str) -> list[str]:
+    """The members of a set in braces, as far as they can be told apart without knowing the values."""
+    return _quoted(text[1:-1]) or [part.strip() for part in text[1:-1].split(",")]
+
+
 def quoted(value: str) -> str:
     """A value as a member of a written set: in quotes where it holds a comma, quotes or a line break."""
     return '"' + value.replace('"', '""') + '"' if set(value) & set(',"\r\n') else value
-
-
-def named_values(column: Column, form: TableFormat, texts: Sequence[str]) -> list[str]:
-    """The values that label texts name, for a domain where only the release is there: exact values, members of sets, the
-    ends of intervals. Other labels of a nominal column (a prefix mask, say) count as values of their own, but stars alone
-    are everything; where the schema gives the values (a taxonomy, an order, a domain) the labels add none."""
-    distinct = {text.strip() for text in texts}
-    names = distinct & set(form.missing)
-    if column.taxonomy is not None or column.values is not None:
-        return sorted(names)
-    for text in distinct - set(form.missing) - set(form.suppressed):
-        if set(text) == {"*"}:
-            continue
-        if column.type is Type.NUMERIC:
-            names.update(_named_numbers(text, column, form))
-        elif text.startswith("{") and text.endswith("}"):
-            names.update(_quoted(text[1:-1]) or (part.strip() for part in text[1:-1].split(",")))
-        else:
-            names.update(part.strip() for part in text.split("|"))
-    return sorted(names - set(form.suppressed))
-
-
-def _named_numbers(text: str, column: Column, form: TableFormat) -> list[str]:
-    """The numbers that a label of a numeric column names, as far as they can be values of it."""
-    number, ends = parse_number(text, form.decimal), numeric_ends(text, form)
-    numbers: list[float | None]
-    if number is not None:
-        numbers = [number]
-    elif ends is not None:
-        numbers = list(ends)
-    else:
-        parts = re.split(r"[;|]|,\s+" if form.decimal == "," else r"[,;|]", text.strip("{}"))
-        numbers = [parse_number(part, form.decimal) for part in [_bound(text)[1], *parts]]
-    low, high = column.bounds or (-EXACT_INTEGERS + 1, EXACT_INTEGERS - 1)
-    return [format_number(n, form.decimal) for n in numbers if n is not None and low <= n <= high]

@@ -9,6 +9,7 @@ status and a reason beside it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import types
@@ -17,7 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from auditor.model.comparison import Comparison, RunCell
 from auditor.model.errors import RecordError
+from auditor.model.remedy import Driver, Remedy
 
 if typing.TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +31,9 @@ RUN_FORMAT = "auditor-run/1"
 OK = "ok"
 NOT_APPLICABLE = "not_applicable"
 NOT_CONVERGED = "not_converged"
+
+ORIGINAL, POPULATION, MECHANISM, FACTS = "original", "population", "mechanism", "facts"
+"""What an audit may lack."""
 
 T = typing.TypeVar("T")
 
@@ -44,7 +50,8 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveFacts:
-    """Class statistics of one sensitive column, recomputed from what is published; null where one does not apply."""
+    """Class statistics of one sensitive column, recomputed from what is published; null where one does not apply.
+    `proximity_m` is the largest m for which (ε,m)-anonymity holds, ε being `proximity_epsilon`."""
 
     column: str
     values: int
@@ -59,13 +66,53 @@ class SensitiveFacts:
     beta_basic: float | None = None
     beta_enhanced: float | None = None
     delta_disclosure: float | None = None
+    proximity_m: float | None = None
+    proximity_epsilon: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRisk:
+    """What class sizes alone say about finding records: one over the size of the class, over all `records` that count.
+    `at_risk` of them have more than `threshold`; `sample_uniques` are alone in their class. `marketer` is for a register of
+    nobody but the people in the release: the most that a marketer reaches. `wildcard_…` are the prosecutor's figures where a
+    withheld cell fits any value; null where they would take too long."""
+
+    records: int
+    prosecutor_max: float
+    prosecutor_mean: float
+    prosecutor_min: float
+    at_risk: int
+    at_risk_share: float
+    threshold: float
+    marketer: float
+    sample_uniques: int
+    sample_unique_share: float
+    wildcard_max: float | None = None
+    wildcard_mean: float | None = None
+    wildcard_min: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedRisk:
+    """The individual risk in a sample with published weights (`column`): its maximum and mean over records, how many records
+    a person who tries all would get right (`reidentified`), and how many have more than `threshold`. The records stand for
+    `people`. The figures are null where `reason` says why."""
+
+    column: str
+    threshold: float
+    people: float | None = None
+    max: float | None = None
+    mean: float | None = None
+    reidentified: float | None = None
+    at_risk: int | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What the release is, and its class statistics. `class_sizes` maps a class size to the number of such classes;
     `identifiers` are identifying columns that stand in the file: nobody is protected then; `left_out_rows` are people of the
-    original who were deleted."""
+    original who were deleted; `risk` is null for several blocks, and `weighted` where no weights are published."""
 
     name: str
     kind: str
@@ -83,6 +130,8 @@ class ReleaseFacts:
     sensitive: Sequence[SensitiveFacts] = ()
     identifiers: Sequence[str] = ()
     left_out_rows: int = 0
+    risk: ClassRisk | None = None
+    weighted: WeightedRisk | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +163,8 @@ class Risk:
     `value` is measured against the truth, `expected` is the attacker's own expectation of it, `baseline` the same
     guess without the release, `control` the same attack on people who are not in it (`control_kind` says how), and
     `low`/`high` the 95 % interval of a rate. Counts carry `n` and no interval; their baseline and control are scaled
-    to `n`. `worst_rows` are row numbers of the steward's own file, the first data row being 1.
+    to `n`. `worst_rows` are row numbers of the steward's own file, the first data row being 1. `lacks` is what a row that is
+    not applicable would need (original, population, mechanism or facts; null where nothing would help).
     """
 
     attack: str
@@ -135,6 +185,7 @@ class Risk:
     n: int | None = None
     worst_rows: Sequence[int] = ()
     detail: Mapping[str, Any] = field(default_factory=dict)
+    lacks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +228,19 @@ class PolicyVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that the audit was not given: what it is (as in `Risk.lacks`), how to give it, and the figures that it would
+    take. All other figures of the record need no more than was given."""
+
+    what: str
+    give: str
+    figures: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One audited release."""
+    """One audited release. `lacking` says what could not be told from what was given; where a policy failed, `drivers` which
+    classes drive it and `remedies` what would help, the best first."""
 
     seed: int
     release: ReleaseFacts
@@ -191,6 +253,9 @@ class AuditRecord:
     notes: Sequence[str] = ()
     tool: Mapping[str, str] = field(default_factory=dict)
     format: str = RECORD_FORMAT
+    lacking: Sequence[Lack] = ()
+    drivers: Sequence[Driver] = ()
+    remedies: Sequence[Remedy] = ()
 
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""
@@ -233,13 +298,15 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The audited releases of one run, in the order they were made."""
+    """The audited releases of one run, in the order they were made; of a comparison also its cells and the frontier."""
 
     title: str
     seed: int
     records: Sequence[AuditRecord]
     tool: Mapping[str, str] = field(default_factory=dict)
     format: str = RUN_FORMAT
+    cells: Sequence[RunCell] = ()
+    comparison: Comparison | None = None
 
     def to_json(self) -> str:
         """The run as JSON text; the same run gives the same bytes."""
@@ -300,6 +367,12 @@ def _load(cls: type[T], text: str, name: str, wanted: str) -> T:
     return typing.cast("T", _build(cls, data, name))
 
 
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a dataclass's fields; to work them out for each of thousands of rows takes most of the time."""
+    return typing.get_type_hints(kind)
+
+
 def _build(kind: Any, data: Any, where: str) -> Any:
     """`data` as an instance of `kind`, which is a dataclass, a sequence of one, or a plain JSON type."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
@@ -309,7 +382,7 @@ def _build(kind: Any, data: Any, where: str) -> Any:
     if dataclasses.is_dataclass(kind):
         if not isinstance(data, dict):
             raise RecordError(f"{where} must be an object. Got {type(data).__name__}.")
-        hints = typing.get_type_hints(kind)
+        hints = _hints(typing.cast("type", kind))
         unknown = sorted(set(data) - set(hints))
         if unknown:
             raise RecordError(f"{where} has fields this version does not know: {', '.join(unknown)}.")

@@ -10,6 +10,9 @@
     role = "quasi"               identifier, quasi, sensitive, neutral, choice, weight
     type = "numeric"             numeric, ordinal, nominal
     taxonomy = "hierarchies/age.csv"   a file relative to the schema, or nested: { Group = ["leaf", …] }
+    notation = ["interval"]      how labels of a release may be written in this column, the first that fits (default: any)
+    missing = ["99"]             as in [table], and in its place, for this column
+    suppressed = ["*", "XXX"]    the same
 
 All faults of a file are reported at once.
 """
@@ -25,6 +28,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from auditor.model.errors import SchemaError, TaxonomyError
+from auditor.model.kinds import Notation, asked_notations
 from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import EXACT_INTEGERS, parse_number
 
@@ -59,7 +63,8 @@ class Others(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column. `bounds` is the declared range of numbers, `values` the declared values (an ordinal's in order)."""
+    """One column. `bounds` is the declared range of numbers, `values` the declared values (an ordinal's in order),
+    `notation` how labels may be written, the first that fits (empty: any)."""
 
     name: str
     role: Role
@@ -67,11 +72,21 @@ class Column:
     bounds: tuple[float, float] | None = None
     values: tuple[str, ...] | None = None
     taxonomy: Taxonomy | None = None
+    notation: tuple[Notation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The texts for missing and withheld values of one column; None means: those of the table."""
+
+    missing: tuple[str, ...] | None = None
+    suppressed: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
-    """How the files of a data set are written; None means: found from the file."""
+    """How the files of a data set are written; None means: found from the file. `own` are the marks of single columns, in
+    place of `missing` and `suppressed`."""
 
     delimiter: str | None = None
     decimal: str = "."
@@ -80,6 +95,24 @@ class TableFormat:
     missing: tuple[str, ...] = ("",)
     suppressed: tuple[str, ...] = ("*",)
     others: Others = Others.ERROR
+    sheet: str | None = None
+    own: Mapping[str, Marks] = field(default_factory=dict, hash=False)
+
+    def of(self, column: str) -> TableFormat:
+        """The format with one column's own marks in place of the table's."""
+        marks = self.own.get(column)
+        if marks is None:
+            return self
+        missing = self.missing if marks.missing is None else marks.missing
+        return replace(
+            self, missing=missing, suppressed=self.suppressed if marks.suppressed is None else marks.suppressed
+        )
+
+    @property
+    def every_mark(self) -> tuple[str, ...]:
+        """All texts that mean a missing or withheld value in some column."""
+        own = [text for marks in self.own.values() for text in (*(marks.missing or ()), *(marks.suppressed or ()))]
+        return tuple(dict.fromkeys([*self.missing, *self.suppressed, *own]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,6 +176,9 @@ class Schema:
         else:
             for key, settings in tables.items():
                 column = _column(str(key), settings, f"{name}, [columns.{key}]", folder or Path(), form.decimal, faults)
+                marks = _marks(settings, form, f"{name}, [columns.{key}]", faults)
+                if marks is not None:
+                    form = replace(form, own={**form.own, str(key): marks})
                 if column is not None:
                     columns[column.name] = column
                     tree = column.taxonomy
@@ -150,9 +186,9 @@ class Schema:
                     faults += [
                         f"{name}, [columns.{key}]: {text!r} cannot be a "
                         f"{'group' if tree and text not in tree.leaves else 'value'}: "
-                        "[table] suppressed says it means withheld."
+                        f"{'its own' if marks and marks.suppressed else '[table]'} suppressed says it means withheld."
                         for text in named
-                        if text in form.suppressed
+                        if text in form.of(str(key)).suppressed
                     ]
         if faults:
             raise SchemaError.of(faults)
@@ -187,7 +223,9 @@ def _format(data: Any, where: str, faults: list[str]) -> TableFormat:
     if not isinstance(data, Mapping):
         faults.append(f"{where} must be a table of settings. Got {data!r}.")
         return TableFormat()
-    _known(data, ("delimiter", "decimal", "encoding", "header", "missing", "suppressed", "others"), where, faults)
+    _known(
+        data, ("delimiter", "decimal", "encoding", "header", "missing", "suppressed", "others", "sheet"), where, faults
+    )
     before = len(faults)
     settings: dict[str, Any] = {key: data[key] for key in ("delimiter", "decimal") if key in data}
     sign = data.get("delimiter", ",")
@@ -207,18 +245,39 @@ def _format(data: Any, where: str, faults: list[str]) -> TableFormat:
     header = settings.get("header", ())
     if "header" in data and (len(set(header)) < len(header) or not all(header)):
         faults.append(f"{where}: header must name every column, none twice. Got {data['header']!r}.")
+    if "sheet" in data:
+        settings["sheet"] = data["sheet"]
+        if not isinstance(data["sheet"], str) or not data["sheet"]:
+            faults.append(f"{where}: sheet must be the name of a sheet. Got {data['sheet']!r}.")
     if "others" in data:
         settings["others"] = _choice(Others, data, "others", where, faults)
     if len(faults) > before:
         return TableFormat()
     form = TableFormat(**settings)
-    both = [text for text in form.missing if text in form.suppressed]
-    if both or not form.suppressed:
-        faults.append(
-            f"{where}: suppressed must name the texts that mean a withheld value, other than those for missing values. "
-            f"Got suppressed = {list(form.suppressed)} and missing = {list(form.missing)}."
-        )
+    if not form.suppressed or set(form.missing) & set(form.suppressed):
+        faults.append(_same_marks(form, where))
     return form
+
+
+def _same_marks(form: TableFormat, where: str) -> str:
+    return (
+        f"{where}: suppressed must name the texts that mean a withheld value, other than those for missing values. "
+        f"Got suppressed = {list(form.suppressed)} and missing = {list(form.missing)}."
+    )
+
+
+def _marks(data: Any, form: TableFormat, where: str, faults: list[str]) -> Marks | None:
+    """A column's own texts for missing and withheld values; None where it has none. Unlike the table's they may be none
+    at all: then nothing in the column means withheld."""
+    if not isinstance(data, Mapping) or not {"missing", "suppressed"} & set(data):
+        return None
+    before = len(faults)
+    found = {key: _texts(data[key], f"{where}: {key}", faults) for key in ("missing", "suppressed") if key in data}
+    marks = Marks(**found)
+    own = replace(form, own={"": marks}).of("")
+    if len(faults) == before and set(own.missing) & set(own.suppressed):
+        faults.append(_same_marks(own, where))
+    return marks
 
 
 def _choice(kind: type[E], data: Mapping[str, Any], key: str, where: str, faults: list[str]) -> E | None:
@@ -236,7 +295,7 @@ def _column(name: str, data: Any, where: str, folder: Path, decimal: str, faults
         faults.append(f"{where} must be a table with a role. Got {data!r}.")
         return None
     before = len(faults)
-    _known(data, ("role", "type", "domain", "order", "taxonomy"), where, faults)
+    _known(data, ("role", "type", "domain", "order", "taxonomy", "notation", "missing", "suppressed"), where, faults)
     if "role" not in data:
         faults.append(f"{where}: role must be given, one of {', '.join(Role)}.")
     role = _choice(Role, data, "role", where, faults) if "role" in data else None
@@ -274,9 +333,10 @@ def _column(name: str, data: Any, where: str, folder: Path, decimal: str, faults
                 faults.append(f"{where}: the domain names {stray[0]!r}, which is no leaf of the taxonomy.")
         if kind is Type.ORDINAL:
             faults.append(f"{where}: an ordinal column has its order; leave the taxonomy out or make it nominal.")
+    notation = asked_notations(data["notation"], where, kind, "taxonomy" in data, faults) if "notation" in data else ()
     if len(faults) > before or role is None or kind is None:
         return None
-    return Column(name, role, kind, bounds, values, taxonomy)
+    return Column(name, role, kind, bounds, values, taxonomy, notation)
 
 
 def _is_number(value: Any) -> bool:

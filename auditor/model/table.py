@@ -5,6 +5,7 @@ A coded table holds one integer array per column, over domains that all tables o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,15 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.cells import cell_texts
 from auditor.model.domain import Domain, row_place
 from auditor.model.errors import TableError
 from auditor.model.schema import Others, Role, Schema, TableFormat
-from auditor.model.values import format_number
+from auditor.model.values import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Codes = NDArray[np.int32]
+
+MOST_COLUMNS = 10_000
+"""More than any table has; a file with more was read with the wrong delimiter, or means harm."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,16 +58,17 @@ class RawTable:
         """A pandas frame as text, whatever its index. Cells that pandas counts as missing become the text for a missing
         value; whole numbers have no point, though pandas makes them decimal ones beside missing values."""
         form = form or TableFormat()
-        empty = form.missing[0] if form.missing else ""
         names = [str(column) for column in frame.columns]
-        twice = sorted({column for column in names if names.count(column) > 1})
-        if twice:
-            raise TableError(f"{name}: the column {twice[0]!r} stands twice. Rename one of them.")
+        check_names(names, name)
         cells = {}
         for place, column in enumerate(names):
             series = frame.iloc[:, place]
+            narrow = isinstance(series.dtype, np.dtype) and series.dtype.kind == "f" and series.dtype.itemsize < 8
+            values = list(series.to_numpy()) if narrow else series.tolist()  # tolist would widen narrow numbers
             absent = series.isna().tolist()
-            cells[column] = [empty if no else _text(v, form) for v, no in zip(series.tolist(), absent, strict=True)]
+            cells[column] = cell_texts(
+                [None if no else v for v, no in zip(values, absent, strict=True)], form.of(column)
+            )
         return cls(name, cells)
 
     def check(self, schema: Schema, needed: Sequence[str] = ()) -> Schema:
@@ -72,23 +79,37 @@ class RawTable:
         if others and schema.format.others is Others.ERROR:
             raise TableError(
                 f"{self.name}: the schema ({schema.name}) does not name the column{'s' if len(others) > 1 else ''} "
-                f"{', '.join(map(repr, others[:8]))}{' …' if len(others) > 8 else ''}. "
+                f"{', '.join(map(shown, others[:8]))}{' …' if len(others) > 8 else ''}. "
                 f'Add {"them" if len(others) > 1 else "it"}, or set [table] others = "neutral".{hint}'
             )
         absent = [name for name in needed if name not in self.columns]
         if absent:
+            names = [name[:60] for name in list(self.columns)[:20]]
             raise TableError(
                 f"{self.name}: the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} of the schema "
-                f"({schema.name}) must be in the table. Its columns are: {', '.join(list(self.columns)[:20])}.{hint}"
+                f"({schema.name}) must be in the table. Its columns are: {', '.join(names)}.{hint}"
             )
         return schema.with_neutral(others)
 
 
-def _text(value: object, form: TableFormat) -> str:
-    """A cell of a frame as text."""
-    if isinstance(value, float) and abs(value) != float("inf"):
-        return format_number(value, form.decimal)
-    return str(value).strip()
+def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
+    """An error where a column has no name or another one's, or its name would act on a terminal that shows it."""
+    if len(names) > MOST_COLUMNS:
+        raise TableError(f"{where}: {len(names)} columns are more than the {MOST_COLUMNS} a table may have.")
+    places: dict[str, int] = {}
+    for place, name in enumerate(names, 1):
+        if not name:
+            raise TableError(f"{where}: column {place} has no name. Name every column.{hint}")
+        if _CONTROL.search(name):
+            raise TableError(
+                f"{where}: the name of column {place}, {shown(name)}, must not hold control characters. Rename it."
+            )
+        if name in places:
+            raise TableError(
+                f"{where}: the column {shown(name)} stands twice (columns {places[name]} and {place}). "
+                f"Rename one of them.{hint}"
+            )
+        places[name] = place
 
 
 @dataclass(frozen=True, slots=True, eq=False)

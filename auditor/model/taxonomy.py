@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.model.errors import TaxonomyError
+from auditor.model.formulas import unguarded
 
 ROOT = "*"
 
@@ -145,7 +146,7 @@ class Taxonomy:
             with file.open(encoding="utf-8-sig", newline="") as stream:
                 reader = csv.reader(stream, delimiter=delimiter)
                 rows = [
-                    (f"line {reader.line_num}", [cell.strip() for cell in row])
+                    (f"line {reader.line_num}", [unguarded(cell.strip()) for cell in row])
                     for row in reader
                     if any(cell.strip() for cell in row)
                 ]

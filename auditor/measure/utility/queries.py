@@ -11,9 +11,10 @@ inside buckets: a fragment counts the product over its queried columns of |label
 |B| · Π over blocks b of (sum over its fragments of b / |B|). The error is |estimate - truth|/max(truth, sanity), the
 sanity bound (1, or 0.1 % of the people) keeping queries that hardly anybody meets from deciding.
 
-Queries go to the columns that are published. Rows that were left out of the release are missing from its estimates, and
-so count as error. The answers do not depend on the order of fragments or the numbers of buckets, to the last bit: equal
-fragments are counted together in the order of their labels, and buckets are added up in the order of their estimates.
+A number that is no value of the domain (an average, a centre, a noisy one) counts as the nearest value. Queries go to
+the columns that are published. Rows that were left out of the release are missing from its estimates, and so count as
+error. The answers do not depend on the order of fragments or the numbers of buckets, to the last bit: equal fragments
+are counted together in the order of their labels, and buckets are added up in the order of their estimates.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from auditor.measure.intervals import quantile_interval
+from auditor.measure.utility.case import Case
+from auditor.measure.utility.worlds import nearest_codes
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.labels import Labels
@@ -48,17 +51,12 @@ Query = dict[str, NDArray[np.bool_]]
 """For each queried column, which of its codes are in the range."""
 
 
-def queries(
-    release: Release,
-    original: Table | None,
-    rng: np.random.Generator,
-    count: int = 200,
-    attributes: int = 3,
-) -> list[Utility]:
+def queries(case: Case, count: int = 200, attributes: int = 3) -> list[Utility]:
     """The median and the 90th percentile of the relative error over `count` random queries on up to `attributes`
     columns, with the interval between order statistics."""
     if count < 1 or attributes < 1:
         raise UsageError(f"queries: count and attributes must be at least 1. Got {count} and {attributes}.")
+    release, original, rng = case.release, case.original, case.rng("queries")
     reason = _no_queries(release, original)
     if reason or original is None:
         return [
@@ -104,12 +102,6 @@ def _no_queries(release: Release, original: Table | None) -> str | None:
     columns = _columns(release, original)
     if not set(columns) & set(release.quasi):
         return "no quasi-identifier with two values or more is both published and in the original"
-    for column in columns:
-        labels = release.labels[column]
-        if labels.domain is not original.domains[column] and labels.domain.texts != original.domains[column].texts:
-            raise UsageError(f"queries: the release and the original must be coded alike. {column!r} is not.")
-        if (labels.counts[np.unique(release.block_of(column).cell(column))] == 0).any():
-            return f"{column} holds labels that denote no value of its domain (centroids): no range covers them"
     return None
 
 
@@ -157,7 +149,9 @@ class _Overlaps:
     """Shares of labels inside a range, for the labels of one column."""
 
     def __init__(self, labels: Labels) -> None:
-        self.start, self.stop = labels.lo, labels.hi + 1
+        nowhere, nearest = labels.counts == 0, nearest_codes(labels)
+        self.start = np.where(nowhere, nearest, labels.lo)
+        self.stop = np.where(nowhere, nearest, labels.hi) + 1
         self.counts = np.maximum(labels.counts, 1)
         self.gapped = np.array(sorted(labels.gaps), dtype=np.int64)
         codes = [labels.gaps[label] for label in self.gapped.tolist()]

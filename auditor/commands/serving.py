@@ -1,0 +1,51 @@
+"""The command that shows records in a browser: serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auditor.commands.options import Quiet
+
+
+def serve(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="A folder with records (JSON); the folders in it are searched too.", show_default=False),
+    ],
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="Default: 8765, or a free one where it is taken; 0: a free one."),
+    ] = None,
+    allow_network: Annotated[
+        bool, typer.Option("--allow-network", help="Let other machines read the records, if --host does.")
+    ] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Browse the records in a folder and compare two of them, on a local page. Ctrl-C ends it (with exit code 0)."""
+    from auditor.serving import record_server
+
+    with record_server(folder, host, port, allow_network) as server:
+        if server.network:
+            typer.echo(
+                "Warning: every machine that can reach this one can read these records; there is no password and no "
+                "encryption.",
+                err=True,
+            )
+        typer.echo(server.url if quiet else f"Records of {folder}: {server.url}")
+        if not quiet:
+            typer.echo(("" if server.network else "Only this machine can open it. ") + "Ctrl-C ends it.", err=True)
+        if open_browser:
+            import webbrowser
+
+            if not webbrowser.open(server.url):
+                typer.echo("Warning: no browser could be opened; open the address yourself.", err=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            if not quiet:
+                typer.echo("\nStopped.", err=True)

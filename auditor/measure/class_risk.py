@@ -1,0 +1,105 @@
+"""Class risk: what the sizes of the classes alone say about finding a person's record.
+
+Somebody who knows that a person is in the release, and the person's class, names the right record with a chance of one over
+the size of the class (the prosecutor). Over all records the mean of that is the number of classes over the number of
+records; it is also what a marketer reaches whose register holds nobody but the people in the release. With more people in the
+register a journalist and a marketer reach less: their risk needs the register (the attack `linking`).
+
+Where single cells are withheld people hide among more than their class, if a withheld cell may be any value: the same
+figures by that convention stand beside them (`wildcards`). A record that is alone in its class is a *sample unique*. Where
+the records carry sampling weights, a class of f records stands for as many people of the population as their weights add up
+to (`individual_risk`).
+
+Paper: K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013. ARX prints the same figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.measure.counts import class_of_bucket, class_sizes
+from auditor.measure.individual_risk import individual_risk
+from auditor.measure.wildcards import agreeing
+from auditor.model.record import ClassRisk, WeightedRisk
+from auditor.model.release import Release, Suppression
+from auditor.model.schema import Role
+
+THRESHOLD = 0.2
+"""The chance of a right link above which a record counts as at risk, where no other is asked for."""
+_NOISE = 1e-12
+
+
+def release_risk(
+    release: Release, suppression: Suppression = Suppression.EXCLUDED, threshold: float = THRESHOLD
+) -> ClassRisk | None:
+    """The risk of the records of a release; None for several blocks, and where there is no class."""
+    if len(release.blocks) > 1:
+        return None
+    risk, sizes, people = (
+        class_risk(class_sizes(release, suppression), threshold),
+        class_sizes(release),
+        agreeing(release),
+    )
+    if risk is None or people is None or not len(people):
+        return risk
+    mean = float((sizes / people).sum() / sizes.sum())
+    return replace(risk, wildcard_max=float(1 / people.min()), wildcard_mean=mean, wildcard_min=float(1 / people.max()))
+
+
+def class_risk(sizes: NDArray[np.int64], threshold: float = THRESHOLD) -> ClassRisk | None:
+    """The risk of the records of classes with these sizes; None where there is no class."""
+    if not len(sizes):
+        return None
+    records, chance = int(sizes.sum()), 1 / sizes
+    at_risk = int(sizes[chance > threshold + _NOISE].sum())
+    alone = int((sizes == 1).sum())
+    mean = len(sizes) / records
+    return ClassRisk(
+        records=records,
+        prosecutor_max=float(chance.max()),
+        prosecutor_mean=mean,
+        prosecutor_min=float(chance.min()),
+        at_risk=at_risk,
+        at_risk_share=at_risk / records,
+        threshold=threshold,
+        marketer=mean,
+        sample_uniques=alone,
+        sample_unique_share=alone / records,
+    )
+
+
+def weighted_risk(
+    release: Release, suppression: Suppression = Suppression.EXCLUDED, threshold: float = THRESHOLD
+) -> WeightedRisk | None:
+    """The individual risk by the published sampling weights; None where none are published."""
+    column = next((c for c in release.schema.names(Role.WEIGHT) if c in release.columns), None)
+    if column is None:
+        return None
+    if len(release.blocks) > 1:
+        return WeightedRisk(column, threshold, reason="a release of several blocks does not say whose weight is whose")
+    block, labels = release.blocks[0], release.labels[column]
+    number = class_of_bucket(release, suppression)[block.bucket]
+    inside = number >= 0
+    known = (labels.low == labels.high) & ~labels.suppressed & ~labels.is_alias
+    exact = np.where(known, labels.low, np.nan)
+    weight = exact[block.cell(column)[inside]]
+    if not len(weight):
+        return WeightedRisk(column, threshold, reason="no class is left")
+    if not (weight > 0).all():
+        return WeightedRisk(column, threshold, reason="some weights are missing, withheld, coarsened or not above 0")
+    sizes = np.bincount(number[inside])
+    people = np.bincount(number[inside], weights=weight).astype(np.float64)
+    risk = individual_risk(sizes, people)
+    total = float(sizes @ risk)
+    return WeightedRisk(
+        column,
+        threshold,
+        people=float(people.sum()),
+        max=float(risk.max()),
+        mean=total / len(weight),
+        reidentified=total,
+        at_risk=int(sizes[risk > threshold + _NOISE].sum()),
+    )

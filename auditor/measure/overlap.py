@@ -1,0 +1,100 @@
+"""How the labels of a column lie to each other: apart, one within another, or across.
+
+Labels of a globally recoded column are apart; those of several levels lie within each other (`25` in `20-39`); local recoding
+can leave labels that overlap though neither holds the other (`20-39` and `30-49`), so that a person may stand in several
+classes.
+
+Intervals of codes are sorted by their beginning, the longer first: a stack of those that are still open then shows in one
+pass whether any ends inside another. Where sets with gaps are among them, sets are taken from the largest to the smallest,
+and each code remembers the smallest set so far that holds it: a set whose codes remember different ones lies across one of
+them. (If all remember the same set, that holds them all, and so do the sets that hold it; a smaller set cannot hold a
+larger one.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.labels import Labels
+
+Ints = NDArray[np.int64]
+
+
+class Overlap(StrEnum):
+    """How labels lie to each other."""
+
+    APART = "apart"
+    WITHIN = "within"
+    ACROSS = "across"
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """How labels lie to each other, and two that show it (none where all are apart)."""
+
+    overlap: Overlap
+    pair: tuple[int, int] | None = None
+
+
+def overlap(labels: Labels, chosen: Ints) -> Lie:
+    """How the chosen labels lie to each other. Labels that denote no value are left out; those that denote the same values
+    count once."""
+    chosen = chosen[labels.counts[chosen] > 0]
+    gapped = [label for label in chosen.tolist() if label in labels.gaps]
+    whole = np.array([label for label in chosen.tolist() if label not in labels.gaps], dtype=np.int64)
+    found = _intervals(labels, whole)
+    if not gapped or found.overlap is Overlap.ACROSS:
+        return found
+    return _sets(labels, whole, gapped)
+
+
+def _intervals(labels: Labels, chosen: Ints) -> Lie:
+    lo, hi = labels.lo[chosen].astype(np.int64), labels.hi[chosen].astype(np.int64)
+    within: tuple[int, int] | None = None
+    stack: list[tuple[int, int, int]] = []
+    for i in np.lexsort((chosen, -hi, lo)).tolist():
+        label, first, last = int(chosen[i]), int(lo[i]), int(hi[i])
+        while stack and stack[-1][1] < first:
+            stack.pop()
+        if stack:
+            above, end, begin = stack[-1]
+            if end < last:
+                return Lie(Overlap.ACROSS, (above, label))
+            if (begin, end) == (first, last):
+                continue
+            within = within or (above, label)
+        stack.append((label, last, first))
+    return Lie(Overlap.WITHIN, within) if within else Lie(Overlap.APART)
+
+
+def _sets(labels: Labels, whole: Ints, gapped: list[int]) -> Lie:
+    """The same where some labels have gaps; the others are known not to lie across each other."""
+    counts = labels.counts
+    smallest = np.full(labels.domain.size, -1, dtype=np.int64)
+    within: tuple[int, int] | None = None
+    for label in sorted([*whole.tolist(), *gapped], key=lambda label: (-int(counts[label]), label)):
+        gaps = labels.gaps.get(label)
+        where = slice(int(labels.lo[label]), int(labels.hi[label]) + 1) if gaps is None else gaps
+        held = smallest[where]
+        first = int(held[0])
+        if (held != first).any():
+            return Lie(Overlap.ACROSS, (_across(labels, held[held >= 0], label), label))
+        if first >= 0:
+            if counts[first] == counts[label]:
+                continue
+            within = within or (first, label)
+        smallest[where] = label
+    return Lie(Overlap.WITHIN, within) if within else Lie(Overlap.APART)
+
+
+def _across(labels: Labels, held: Ints, label: int) -> int:
+    """One of the sets that codes remember which does not hold all of a label."""
+    codes = labels.codes(label)
+    for other in np.unique(held).tolist():
+        if not np.isin(codes, labels.codes(other)).all():
+            return int(other)
+    raise LookupError(label)

@@ -1,0 +1,194 @@
+"""What a utility measure is given: the release, the original, who is who, and the k that was asked for.
+
+Measures that compare people with their records need the original and the correspondence of rows: `fragment` holds, for
+each original row, the number of its fragment in each block, -1 where the person was left out.
+
+People are put into an order that depends on nothing but what is known and published about them (`People`): by the
+content of their bucket, then by their own. Whatever is drawn is drawn in that order, so that no figure depends on the
+order of rows or the numbers of buckets. Contents are compared by 64-bit sums and mixes (splitmix64); people who tie
+have the same content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.errors import UsageError
+from auditor.model.release import Release
+from auditor.model.seeding import stage
+from auditor.model.table import Table
+
+Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """The original's rows in an order of their own, those in the release (`inside` of them) first.
+
+    `row` is the original row of each; for those in the release `bucket` is a number of their bucket, ascending, and
+    `own` their fragment in the block `anchor`. `pool[b]` are the fragments of another block, bucket by bucket in the same
+    order: those of a bucket belong to its people, and nothing published says which to whom. `content` stands for the
+    original values of each.
+    """
+
+    row: Ints
+    content: Hashes
+    inside: int
+    anchor: int
+    bucket: Ints
+    own: Ints
+    pool: dict[int, Ints]
+
+
+class Case:
+    """One release to be measured. `k` is the class size that was asked for, where one was."""
+
+    def __init__(
+        self,
+        release: Release,
+        original: Table | None = None,
+        fragment: NDArray[np.int32] | None = None,
+        k: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.release, self.original, self.fragment, self.k, self.seed = release, original, fragment, k, seed
+        if original is not None:
+            coded_alike(release, original)
+
+    def rng(self, *names: str | int) -> np.random.Generator:
+        """The generator of one measure: measures do not share a stream."""
+        return stage(self.seed, "utility", *names)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The published quasi-identifiers and sensitive columns that are in the original."""
+        if self.original is None:
+            return ()
+        wanted = (*self.release.quasi, *self.release.sensitive)
+        return tuple(c for c in wanted if c in self.original.codes)
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Those of numbers."""
+        return tuple(c for c in self.columns if self.release.labels[c].domain.numbers is not None)
+
+    @property
+    def categorical(self) -> tuple[str, ...]:
+        """Those of other values."""
+        return tuple(c for c in self.columns if self.release.labels[c].domain.numbers is None)
+
+    @property
+    def unmatched(self) -> str | None:
+        """Why people cannot be compared with their records, or None."""
+        if self.original is None:
+            return "it compares the release with the original, which was not given"
+        if self.fragment is None:
+            return "it compares people with their records, and nothing says which record is whose"
+        if not self.people.inside:
+            return "the release has no rows" if not self.release.rows else "nobody of the original is in the release"
+        return None if self.columns else "no quasi-identifier or sensitive column is both published and in the original"
+
+    def shuffled(self, rng: np.random.Generator) -> Ints:
+        """The people (their numbers in `people`) in random order, which depends on their original values alone: one seed
+        gives the same people whatever the release, so that figures of several releases can be compared."""
+        by_content = np.argsort(self.people.content, kind="stable")
+        return by_content[rng.permutation(len(by_content))]
+
+    @cached_property
+    def people(self) -> People:
+        """The people in the order in which everything is drawn."""
+        assert self.original is not None
+        assert self.fragment is not None
+        return _ordered(self.release, self.original, self.fragment, self.columns)
+
+
+def coded_alike(release: Release, original: Table) -> None:
+    """Refuses an original over other domains than those of the release: its codes would mean something else."""
+    for column in (*release.quasi, *release.sensitive):
+        if column in original.codes:
+            ours, theirs = release.labels[column].domain, original.domains[column]
+            if ours is not theirs and ours.texts != theirs.texts:
+                raise UsageError(f"utility: the release and the original must be coded alike. {column!r} is not.")
+
+
+def uncovered(case: Case) -> str | None:
+    """Why labels do not say what was lost, or None: a quasi-identifier of which more than a twentieth of the labels do not
+    cover the value of their person (modes, centres of clusters, exchanged values) hides more than its labels are wide."""
+    if case.unmatched or len(case.release.blocks) > 1:
+        return None
+    assert case.original is not None
+    people = case.people
+    rows = people.row[: people.inside]
+    for column in (c for c in case.release.quasi if c in case.columns):
+        labels = case.release.labels[column]
+        label = case.release.block_of(column).cell(column)[people.own]
+        untrue = float((~labels.covers(label, case.original.codes[column][rows])).mean())
+        if untrue > _FEW:
+            share = f"{100 * untrue:.0f} %"
+            return f"{column}: {share} of the labels do not cover the value of their person, so their width is not the loss"
+    return None
+
+
+_FEW = 0.05
+
+
+def _ordered(release: Release, original: Table, fragment: NDArray[np.int32], columns: Sequence[str]) -> People:
+    """The people of an original in an order that depends on contents only."""
+    inside = np.flatnonzero((fragment >= 0).all(axis=1))
+    content = _mixed([original.codes[c] for c in columns], original.rows)
+    anchor = max(range(len(release.blocks)), key=lambda b: sum(c in release.quasi for c in release.blocks[b].columns))
+    kinds = [_fragment_content(release, number) for number in range(len(release.blocks))]
+    own = fragment[inside, anchor].astype(np.int64)
+    whose = _mixed([content[inside], kinds[anchor][own]], len(inside))
+    bucket = release.blocks[anchor].bucket[own].astype(np.int64)
+    sums = np.zeros(len(release.sizes), dtype=np.uint64)
+    if len(release.blocks) > 1:  # the buckets of one block say no more than its labels
+        np.add.at(sums, bucket, _mixed([whose], len(whose)))
+        for number, block in enumerate(release.blocks):
+            np.add.at(sums, block.bucket, _mixed([kinds[number]], len(block.bucket), start=number + 1))
+    else:
+        bucket = np.zeros_like(bucket)
+    order = np.lexsort((whose, bucket, sums[bucket]))
+    bucket, own = bucket[order], own[order]
+    rank = np.cumsum(np.diff(bucket, prepend=bucket[:1]) != 0)
+    pool: dict[int, Ints] = {}
+    place = np.full(len(release.sizes), -1, dtype=np.int64)
+    place[bucket] = rank
+    for number, block in enumerate(release.blocks):
+        if number != anchor and len(release.blocks) > 1:
+            mine = fragment[inside, number].astype(np.int64)
+            pool[number] = mine[np.lexsort((kinds[number][mine], place[block.bucket[mine]]))]
+    outside = np.setdiff1d(np.arange(original.rows), inside)
+    rows = np.concatenate([inside[order], outside[np.argsort(content[outside], kind="stable")]])
+    return People(rows, content[rows], len(inside), anchor, rank, own, pool)
+
+
+def _fragment_content(release: Release, number: int) -> Hashes:
+    """The content of each fragment of a block: its labels, each by the rank of its text."""
+    block = release.blocks[number]
+    parts = []
+    for column in block.columns:
+        texts = release.labels[column].texts
+        rank = np.empty(len(texts), dtype=np.int64)
+        rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        parts.append(rank[block.cell(column)])
+    return _mixed(parts, len(block.bucket))
+
+
+def _mixed(parts: Sequence[NDArray[np.integer]], rows: int, start: int = 0) -> Hashes:
+    """Rows of whole numbers as 64-bit mixes: equal rows, equal mixes."""
+    out = np.full(rows, start, dtype=np.uint64)
+    for part in parts:
+        out = out * np.uint64(0x9E3779B97F4A7C15) + part.astype(np.uint64) + np.uint64(1)
+        out ^= out >> np.uint64(30)
+        out *= np.uint64(0xBF58476D1CE4E5B9)
+        out ^= out >> np.uint64(27)
+        out *= np.uint64(0x94D049BB133111EB)
+        out ^= out >> np.uint64(31)
+    return out

@@ -1,0 +1,109 @@
+"""What clusters cost: `information_loss` of their labels, `square_error` of their values around the centroids.
+
+- `information_loss`: Σ over classes e of |e|·(Σ (max - min)/|N| + Σ H(Λ(∪C))/H(T)), see
+  `auditor/measure/clustering.py`; `total`, and `normalised` per person and quasi-identifier, from 0 to 1 (NCP, GCP).
+- `square_error`: `total` is E = Σ over clusters of Σ |x - m|² over the quasi-identifiers, columns scaled to 0..1, m
+  being the centroid of the cluster; `percent` is 100·SSE/SST over the numeric ones, standardised, with what is
+  published as m where it is a number and the mean of the class where it is not
+  (`auditor/measure/microaggregation.py`).
+
+Papers: J.-W. Byun, A. Kamra, E. Bertino, N. Li, DASFAA 2007; J. Domingo-Ferrer, J. M. Mateo-Sanz, IEEE TKDE 2002.
+
+A class is what shares all quasi-identifier labels; people who were left out, or whose quasi-identifiers were all
+withheld, make one class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.measure.clustering import information_loss as loss_of_labels
+from auditor.measure.clustering import square_error as error_of_clusters
+from auditor.measure.microaggregation import variance_lost
+from auditor.measure.utility.case import Case
+from auditor.measure.utility.widths import no_widths
+from auditor.measure.utility.worlds import middles, original_numbers
+from auditor.model.record import NOT_APPLICABLE, OK, Utility
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NOTHING = 1e-20
+
+
+def information_loss(case: Case) -> list[Utility]:
+    """The total information loss of the labels, and the same per person and quasi-identifier."""
+    reason = no_widths(case)
+    found = Utility("information_loss", NOT_APPLICABLE, reason=reason) if reason else loss_of_labels(case.release)
+    if found.status != OK:
+        return [_none("information_loss", statistic, found.reason) for statistic in ("total", "normalised")]
+    values = {"total": found.value, "normalised": found.detail["normalised"]}
+    shares = {column: lost / case.release.rows for column, lost in found.detail["columns"].items()}
+    return [
+        Utility(
+            "information_loss",
+            value=value,
+            better="lower",
+            params={"statistic": statistic, **found.params},
+            detail={"columns": shares},
+        )
+        for statistic, value in values.items()
+    ]
+
+
+def square_error(case: Case) -> list[Utility]:
+    """The square error of the classes, and the share of the numbers' spread that is lost."""
+    reason = case.unmatched
+    if len(case.release.blocks) > 1:
+        reason = "the release has several blocks: its buckets are published value by value, and have no centroids"
+    columns = [c for c in case.columns if c in case.release.quasi]
+    if not reason and not columns:
+        reason = "no quasi-identifier is both published and in the original"
+    if reason:
+        return [_none("square_error", statistic, reason) for statistic in ("total", "percent")]
+    assert case.original is not None
+    group, table = _classes(case), case.original.take(case.people.row)
+    params = {"columns": columns, "n": table.rows}
+    total = error_of_clusters(table, columns, group)
+    total = total if total > _NOTHING * table.rows else 0.0  # means of equal numbers are off by a last bit
+    rows = [Utility("square_error", value=total, better="lower", params={"statistic": "total", **params})]
+    numeric = [c for c in columns if c in case.numeric]
+    lost = float("nan")
+    if numeric:
+        original = np.column_stack([original_numbers(case, c) for c in numeric])
+        lost = variance_lost(original, np.column_stack([_centres(case, c, group) for c in numeric]))
+    if np.isnan(lost):
+        why = "no numeric quasi-identifier has any spread" if numeric else "no quasi-identifier is numeric"
+        return [*rows, _none("square_error", "percent", why)]
+    params = {**params, "columns": numeric}
+    return [*rows, Utility("square_error", value=lost, better="lower", params={"statistic": "percent", **params})]
+
+
+def _none(measure: str, statistic: str, reason: str | None) -> Utility:
+    return Utility(measure, NOT_APPLICABLE, better="lower", reason=reason, params={"statistic": statistic})
+
+
+def _classes(case: Case) -> Ints:
+    """The class of each person, in the order of `Case.people`."""
+    people, release = case.people, case.release
+    bucket = release.blocks[people.anchor].bucket[people.own].astype(np.int64)
+    group = np.full(len(people.row), -1, dtype=np.int64)
+    group[: people.inside] = np.where(release.suppressed[bucket], -1, bucket)
+    return group
+
+
+def _centres(case: Case, column: str, group: Ints) -> Floats:
+    """The number that stands for each person's: the published one, or the mean of the class where a label is none."""
+    people, labels = case.people, case.release.labels[column]
+    label = case.release.block_of(column).cell(column)[people.own]
+    number = (labels.counts <= 1) & (labels.low == labels.high)
+    number[list(labels.aliases)] = False
+    true = original_numbers(case, column)
+    which = np.unique(group, return_inverse=True)[1]
+    known = np.bincount(which, weights=~np.isnan(true))
+    means = np.bincount(which, weights=np.nan_to_num(true)) / np.maximum(known, 1)
+    centre = means[which]
+    plain = np.concatenate([number[label], np.zeros(len(true) - people.inside, dtype=np.bool_)])
+    centre[plain] = middles(labels)[label[number[label]]]
+    return centre

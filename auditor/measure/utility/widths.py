@@ -1,0 +1,105 @@
+"""Granularity: how much of the detail of the quasi-identifiers the labels keep.
+
+- `granularity`: 1 - mean over cells (people × quasi-identifiers) of what the label hides, from 0 (exact) to 1
+  (everything): (leaves covered - 1)/(leaves - 1), values instead of leaves without a taxonomy, or width over range for
+  numbers.
+- `granularity_arx` averages the columns' granularities with weights 1 - 1/d, d being the size of the column's domain,
+  which is what ARX prints.
+
+Paper: V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
+
+A quasi-identifier that the schema names and the release lacks is fully lost. Numbers that are no value of the domain
+(averages), and labels that do not cover their people (modes, centres of clusters), hide something all the same; ARX
+counts them as lossless, here granularity does not apply to them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.measure.utility.case import Case, uncovered
+from auditor.model.labels import Labels
+from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.release import CLUSTER_RADIUS, Release
+
+
+def granularity(case: Case) -> list[Utility]:
+    """1 - mean loss over people × quasi-identifiers; suppressed rows count with their labels."""
+    reason = no_widths(case)
+    if reason:
+        return [Utility("granularity", NOT_APPLICABLE, reason=reason)]
+    kept = _kept_per_column(case.release)
+    value = float(np.mean(list(kept.values())))
+    return [Utility("granularity", value=value, params=_params(case.release), detail={"columns": kept})]
+
+
+def granularity_arx(case: Case) -> list[Utility]:
+    """The granularity as ARX prints it: columns weighted by 1 - 1/(size of their domain)."""
+    release, reason = case.release, no_widths(case)
+    absent = [c for c in release.schema.quasi if c not in release.quasi]
+    if not reason and absent:
+        reason = f"the release lacks {', '.join(absent)}, and the weight of a column is known from its labels only"
+    if reason:
+        return [Utility("granularity_arx", NOT_APPLICABLE, reason=reason)]
+    kept = _kept_per_column(release)
+    weights = [1 - 1 / max(release.labels[c].domain.known, 1) for c in kept]
+    if not any(weights):
+        reason = "every quasi-identifier has one value only, and so no weight"
+        return [Utility("granularity_arx", NOT_APPLICABLE, reason=reason)]
+    value = float(np.average(list(kept.values()), weights=weights))
+    return [Utility("granularity_arx", value=value, params=_params(release))]
+
+
+def no_widths(case: Case) -> str | None:
+    """Why the widths of a release's labels do not say what it loses, or None."""
+    release = case.release
+    if len(release.blocks) > 1:
+        return "the release has several blocks: what it loses is the link between them, not the width of its labels"
+    if not release.schema.quasi:
+        return "the schema names no quasi-identifier"
+    if not release.rows:
+        return "the release has no rows"
+    if CLUSTER_RADIUS in release.columns:
+        return "centres of clusters are published: they cover their own values only, not those of the others"
+    outside = [c for c in release.quasi if _without_width(release.labels[c])[np.unique(_cells(release, c))].any()]
+    if outside:
+        return f"{', '.join(outside)}: numbers that are no value of the domain (centroids) cover no values"
+    return uncovered(case)
+
+
+def _without_width(labels: Labels) -> NDArray[np.bool_]:
+    """The labels that cover no value and have no width either: their loss is unknown."""
+    empty: NDArray[np.bool_] = labels.counts == 0
+    if labels.domain.numbers is None or labels.domain.taxonomy is not None:
+        return empty
+    return empty & ~(labels.high > labels.low)
+
+
+def _kept_per_column(release: Release) -> dict[str, float]:
+    """1 - mean loss of each quasi-identifier of the schema."""
+    kept = {}
+    for column in release.schema.quasi:
+        if column not in release.quasi:
+            kept[column] = 0.0
+            continue
+        labels = release.labels[column]
+        times = np.bincount(_cells(release, column), minlength=len(labels.texts))
+        kept[column] = 1.0 - float(times @ labels.losses) / release.rows
+    return kept
+
+
+def _params(release: Release) -> dict[str, object]:
+    """Over what each column's loss is measured."""
+    over = {}
+    for column in release.quasi:
+        domain = release.labels[column].domain
+        if domain.taxonomy is not None:
+            over[column] = "taxonomy leaves"
+        else:
+            over[column] = "values" if domain.numbers is None else "range"
+    return {"domain": over, "absent": [c for c in release.schema.quasi if c not in release.quasi]}
+
+
+def _cells(release: Release, column: str) -> NDArray[np.int32]:
+    return release.block_of(column).cell(column)

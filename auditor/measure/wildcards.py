@@ -1,0 +1,47 @@
+"""Wildcards: how many people a person hides among where a withheld cell may be any value.
+
+Rows of a class have the same labels. Where single cells are withheld, other tools disagree on what that means: as a value of
+its own it makes a class of its own, as a wildcard it fits every class that agrees with the other cells, so that people hide
+among more than their class. Two classes agree where in each quasi-identifier their labels are the same or one is withheld.
+Rows of which everything is withheld take no part. ARX's wildcard risk is one over the number of people who agree.
+
+Classes are put together by which of their cells are withheld; of two such patterns those agree that have the same labels in
+the columns where neither is withheld, which one sort finds. So the cost grows with the number of patterns, not of pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.model.packing import distinct_rows
+from auditor.model.release import Release
+
+MOST = 4_000_000
+"""Patterns times classes beyond which nothing is counted."""
+
+
+def agreeing(release: Release) -> NDArray[np.int64] | None:
+    """For each class of a one-block release how many people agree with it, itself included; None where that would take too
+    long."""
+    block, kept = release.blocks[0], ~release.suppressed
+    sizes = release.sizes[kept]
+    first = np.empty(len(release.sizes), dtype=np.int64)
+    first[block.bucket[::-1]] = np.arange(len(block.bucket))[::-1]
+    cells = {c: block.cell(c)[first[kept]] for c in release.quasi}
+    withheld = {c: release.labels[c].suppressed[cell] for c, cell in cells.items()}
+    if not any(mask.any() for mask in withheld.values()):
+        return sizes
+    labels, hidden = np.column_stack(list(cells.values())), np.column_stack(list(withheld.values()))
+    pattern = distinct_rows(hidden.astype(np.int32))
+    members = [np.flatnonzero(pattern == number) for number in range(int(pattern.max()) + 1)]
+    if len(members) * len(sizes) > MOST:
+        return None
+    found = np.zeros(len(sizes), dtype=np.int64)
+    for mine in members:
+        for others in members:
+            shown = ~(hidden[mine[0]] | hidden[others[0]])
+            key = distinct_rows(labels[np.concatenate([mine, others])][:, shown])
+            people = np.bincount(key[len(mine) :], weights=sizes[others], minlength=int(key.max()) + 1)
+            found[mine] += people[key[: len(mine)]].astype(np.int64)
+    return found

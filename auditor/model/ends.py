@@ -1,0 +1,108 @@
+"""Intervals and bounds as text: where their ends stand, and which are left out.
+
+Two ends in brackets (`[20, 40[`, `(20,40]`, `[20-40)`, `[-Inf, 20)`, `[20,)`) or without (`20-39`, `20–39`, `20 to 39`,
+`20..39`); one end with a sign or in words (`<20`, `≥80`, `20+`, `80 and over`, `under 20`). A bracket that opens away from
+its end, or is round, leaves the end out, as R's `cut`, pandas, ARX and PostgreSQL write it. Words that leave open whether
+the end counts (`over 80`, `up to 20`) are not read.
+
+Where the decimal mark is the comma, `;` or a comma with a space after it parts numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from auditor.model.values import parse_number
+
+_NUMBER = r"([+-]?[\d.,]+(?:[eE][+-]?\d+)?)"
+_RANGE = r"[-–—−…]|\.\.\.?|\sto\s"
+_DASHED = re.compile(rf"{_NUMBER}\s*(?:{_RANGE})\s*{_NUMBER}", re.ASCII | re.IGNORECASE)
+_COMMAS = (";", r",(?=\s)", r",(?!\s)")
+_LONGEST = 200
+"""No number and no words about one are longer; an expression over longer texts would take its time."""
+_MOST_HALVES = 64
+_SIGNS = ("<=", ">=", "<", ">", "≤", "≥")
+_PLAIN_SIGN = {"≤": "<=", "≥": ">="}
+_WORDS = (
+    (re.compile(r"(?:under|below|less than|fewer than|younger than)\s+(.+)", re.IGNORECASE), "<"),
+    (re.compile(r"(?:above|more than|greater than|older than)\s+(.+)", re.IGNORECASE), ">"),
+    (re.compile(r"at least\s+(.+)", re.IGNORECASE), ">="),
+    (re.compile(r"at most\s+(.+)", re.IGNORECASE), "<="),
+    (re.compile(r"(.+?)\s+(?:and|or) (?:over|above|more|older|greater|higher)", re.IGNORECASE), ">="),
+    (re.compile(r"(.+?)\s+(?:and|or) (?:under|below|less|younger|fewer|lower)", re.IGNORECASE), "<="),
+    (re.compile(r"(.*[^\s+])\s*\+"), ">="),
+)
+_INFINITE = frozenset({"inf", "infinity", "∞"})
+
+
+def in_brackets(text: str) -> bool:
+    """Whether a text stands in the brackets of an interval."""
+    return len(text) > 2 and text[0] in "[](" and text[-1] in "[])"
+
+
+def open_ends(text: str) -> tuple[bool, bool]:
+    """Whether the lower and the upper end of an interval are left out."""
+    return text[0] in "](", text[-1] in "[)"
+
+
+def halves(text: str) -> Iterator[tuple[str, str]]:
+    """The two ends of an interval, at each place where it may part: in brackets at `;`, then at a comma before a space,
+    then at another comma; then, and without brackets, where a dash, dots or `to` stand."""
+    if in_brackets(text):
+        yield from _parted(text[1:-1], _COMMAS)
+        text = text[1:-1]
+    yield from _parted(text, (_RANGE,))
+
+
+def number_halves(text: str) -> Iterator[tuple[str, str]]:
+    """The two ends of an interval of numbers, at each place where it may part. A dash may also be the sign of a number."""
+    inner = text
+    if in_brackets(text):
+        inner = text[1:-1].strip()
+        yield from _parted(inner, _COMMAS)
+    dashed = _DASHED.fullmatch(inner) if len(inner) <= _LONGEST else None
+    if dashed:
+        yield dashed.group(1), dashed.group(2)
+
+
+def _parted(text: str, signs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    places = (match.span() for sign in signs for match in re.finditer(sign, text, re.IGNORECASE))
+    for start, stop in islice(places, _MOST_HALVES):
+        yield text[:start], text[stop:]
+
+
+def numeric_ends(text: str, decimal: str) -> tuple[float, float] | None:
+    """The ends of a numeric interval, or None. In brackets an end may be infinite: `Inf`, or nothing at all."""
+    for left, right in number_halves(text):
+        if not (left.strip() or right.strip()):
+            continue
+        low, high = _end(left, decimal, -1), _end(right, decimal, 1)
+        if low is not None and high is not None and low <= high:
+            return low, high
+    return None
+
+
+def _end(text: str, decimal: str, side: int) -> float | None:
+    """One end: a number, or infinite on its own side."""
+    number = parse_number(text, decimal)
+    if number is not None:
+        return number
+    text = text.strip().lower().replace("−", "-")
+    sign = "-" if side < 0 else "+"
+    infinite = text.removeprefix(sign) in _INFINITE and (side > 0 or text.startswith(sign))
+    return side * float("inf") if infinite or not text else None
+
+
+def bound(text: str) -> tuple[str, str]:
+    """The sign (`<`, `<=`, `>`, `>=`) and the end of a one-sided interval; two empty texts where it is none."""
+    sign = next((sign for sign in _SIGNS if text.startswith(sign)), "")
+    if sign:
+        return _PLAIN_SIGN.get(sign, sign), text[len(sign) :].strip()
+    if len(text) <= _LONGEST and (text.endswith("+") or " " in text):
+        for words, sign in _WORDS:
+            match = words.fullmatch(text)
+            if match:
+                return sign, match.group(1).strip()
+    return "", ""

@@ -1,0 +1,202 @@
+"""The profile of a table: for each column its role, type and taxonomy, with reasons; the ranking; the safe harbour.
+
+`profile` reads a file or frame and puts the parts together. What it proposes can always be read: the schema of a table,
+written and read again, accepts that table.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auditor.model.errors import UsageError
+from auditor.model.schema import Role, TableFormat, Type
+from auditor.model.values import format_number
+from auditor.profiling.facts import Facts, column_facts
+from auditor.profiling.ranking import Ranking, rank
+from auditor.profiling.reading import read_unknown
+from auditor.profiling.roles import Judgement, column_type, judge_all
+from auditor.profiling.safe_harbour import Finding, safe_harbour
+from auditor.profiling.signs import Looks, look
+from auditor.profiling.taxonomies import Shape, shape
+from auditor.profiling.words import Concept, meaning
+from auditor.profiling.writing import schema_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT_SEED = 2026
+FORMAT = "auditor-profile/1"
+
+
+class Taxonomies(StrEnum):
+    """Which taxonomies are proposed: none; those of texts among the quasi-identifiers (numbers need none: intervals of
+    them are found as they are needed); or all, those of numbers and of sensitive columns as well, whose values they list."""
+
+    NONE = "none"
+    TEXTS = "texts"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One column as proposed. `seen` says what is in it, in numbers (a range only where the column points at nobody and is
+    not sensitive); `candidate` is another role it may have, `doubt` the reason."""
+
+    name: str
+    role: Role
+    type: Type
+    reason: str
+    type_reason: str
+    seen: str
+    candidate: Role | None = None
+    doubt: str = ""
+    order: tuple[str, ...] | None = None
+    taxonomy: Shape | None = None
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """The proposed schema of a table, and why."""
+
+    source: str
+    rows: int
+    format: TableFormat
+    found: tuple[str, ...]
+    columns: tuple[Proposal, ...]
+    ranking: Ranking
+    safe_harbour: tuple[Finding, ...]
+    seed: int
+
+    def __getitem__(self, name: str) -> Proposal:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def names(self, role: Role) -> tuple[str, ...]:
+        """The columns with this role."""
+        return tuple(column.name for column in self.columns if column.role is role)
+
+    def to_toml(self) -> str:
+        """The schema as commented TOML, with all taxonomies inside."""
+        return schema_text(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a column: role, type, reasons."""
+        import pandas as pd
+
+        rows = [
+            (
+                c.name,
+                str(c.role),
+                str(c.type),
+                c.reason,
+                c.seen,
+                None if c.candidate is None else str(c.candidate),
+                c.doubt,
+            )
+            for c in self.columns
+        ]
+        return pd.DataFrame(rows, columns=["column", "role", "type", "reason", "seen", "candidate", "doubt"])
+
+    def to_json(self) -> str:
+        """The profile as JSON; taxonomies by the words for their levels only."""
+        columns = [
+            {
+                "name": c.name,
+                "role": c.role,
+                "type": c.type,
+                "reason": c.reason,
+                "type_reason": c.type_reason,
+                "seen": c.seen,
+                "candidate": c.candidate,
+                "doubt": c.doubt or None,
+                "taxonomy": None if c.taxonomy is None else c.taxonomy.words,
+            }
+            for c in self.columns
+        ]
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "source": self.source,
+            "rows": self.rows,
+            "seed": self.seed,
+            "found": self.found,
+            "columns": columns,
+            "ranking": asdict(self.ranking),
+            "safe_harbour": [
+                {"letter": f.letter, "item": f.item, "found": [{"column": c, "reason": r} for c, r in f.found]}
+                for f in self.safe_harbour
+            ],
+        }
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+    def __repr__(self) -> str:
+        counts = {role: len(self.names(role)) for role in Role}
+        said = ", ".join(f"{count} {role}" for role, count in counts.items() if count)
+        return f"<Profile of {self.source}: {self.rows} rows, {said}>"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame().to_html(index=False)
+
+
+def profile(
+    source: str | Path | pd.DataFrame, taxonomies: Taxonomies | str = Taxonomies.TEXTS, seed: int = DEFAULT_SEED
+) -> Profile:
+    """The proposed schema of an unknown table, a file or a frame, with reasons."""
+    if taxonomies not in list(Taxonomies):
+        raise UsageError(f"taxonomies must be one of {', '.join(Taxonomies)}. Got {taxonomies!r}.")
+    unknown = read_unknown(source)
+    raw, form = unknown.raw, unknown.format
+    facts = {name: column_facts(name, cells, form.of(name), seed) for name, cells in raw.columns.items()}
+    height = any(Concept.BODY in meaning(name).concepts for name in facts)
+    looks = [look(one, height) for one in facts.values()]
+    judged = judge_all(looks, raw.rows)
+    columns = tuple(
+        _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies)) for one in looks
+    )
+    quasi = [facts[column.name] for column in columns if column.role is Role.QUASI]
+    ranking = rank(quasi, list(facts.values()), raw.rows, seed)
+    return Profile(raw.name, raw.rows, form, unknown.found, columns, ranking, safe_harbour(looks, judged), seed)
+
+
+def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies: Taxonomies) -> Proposal:
+    facts, role = looks.facts, judgement.role
+    kind, why = column_type(looks)
+    order, tree, hint = None, None, ""
+    if role is Role.IDENTIFIER:
+        kind, why = Type.NOMINAL, "identifiers are not compared"
+    elif role is Role.WEIGHT:
+        kind = Type.NUMERIC
+    elif kind is Type.ORDINAL and role is Role.QUASI:
+        order = looks.order
+    elif kind is Type.ORDINAL:
+        kind, hint = Type.NOMINAL, 'It looks ordered: give type = "ordinal" and order = [lowest, …, highest] if it is.'
+    if taxonomies is Taxonomies.ALL and role in (Role.QUASI, Role.SENSITIVE):
+        tree = shape(looks, kind, form)
+    elif role is Role.QUASI and kind is Type.NUMERIC:
+        hint = "Intervals are found as they are needed; for a taxonomy of fixed bands: --taxonomies all."
+    elif role is Role.QUASI:
+        possible = shape(looks, kind, form)
+        if taxonomies is Taxonomies.TEXTS:
+            tree = possible
+        elif possible is not None:
+            hint = f"A taxonomy by {possible.words} is possible: --taxonomies texts."
+    elif role is Role.SENSITIVE and looks.codes is not None:
+        hint = "A taxonomy of its codes is possible, which would list them: --taxonomies all."
+    return Proposal(
+        facts.name, role, kind, judgement.reason, why, _seen(facts, role, kind, form), judgement.candidate, judgement.doubt,
+        order, tree, hint,
+    )  # fmt: skip
+
+
+def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
+    """What is in a column, in numbers; where it starts and ends only where that is no secret of a person."""
+    values = f"{facts.distinct} value{'' if facts.distinct == 1 else 's'}"
+    if role in (Role.QUASI, Role.NEUTRAL) and kind is Type.NUMERIC and facts.distinct > 1:
+        values += f" from {format_number(facts.least, form.decimal)} to {format_number(facts.greatest, form.decimal)}"
+    return values + (f", {facts.missing} missing" if facts.missing else "")

@@ -1,0 +1,246 @@
+"""The form of an unknown file: delimiter, header line, decimal mark, marks for missing and withheld values.
+
+`read_raw` finds encoding and delimiter from the first line. Here the first rows are looked at as well: the delimiter must
+give all of them as many cells (so `1,5;2,5` is two decimal numbers), and a first row that looks like the rows below it is
+no header. Marks for missing values are of two sorts: `?` or `N/A` mean nothing else; `NA`, `.` or `-` may be values (Namibia,
+a grade), and count only where all else in a column is numbers or dates.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from auditor.files import read_raw, read_text
+from auditor.model.errors import TableError
+from auditor.model.schema import Marks, TableFormat
+from auditor.model.table import RawTable
+from auditor.model.values import parse_number
+from auditor.profiling.dates import date_format
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CERTAIN_MARKS = ("?", "??", "N/A", "n/a", "#N/A", "N.A.", "n.a.", "NaN", "nan", "NULL", "null", "<NA>")
+POSSIBLE_MARKS = ("NA", "na", ".", "..", "-", "--", "None", "none", "missing", "Missing")
+WITHHELD = ("*", "**", "***", "****", "*****")
+WITHHELD_NAMES = ("(withheld)", "(suppressed)", "(hidden)", "((withheld))")
+
+_ALL_MARKS = frozenset((*CERTAIN_MARKS, *POSSIBLE_MARKS, *WITHHELD))
+_STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
+"""A first line in which Excel states the delimiter."""
+_SIGNS = ",;\t|"
+_LOOKED_AT = 500
+_LONGEST_FORM = 100
+_COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unknown:
+    """A table whose schema is not known: its text, its form, and what was found out about the form, in words."""
+
+    raw: RawTable
+    format: TableFormat
+    found: tuple[str, ...]
+
+
+def read_unknown(source: str | Path | pd.DataFrame, name: str = "table") -> Unknown:
+    """A file or frame, with the form that a schema for it should give."""
+    found: list[str] = []
+    if isinstance(source, str | Path):
+        raw, form = _read_file(Path(source), found)
+    else:
+        raw, form = RawTable.from_frame(source, name), TableFormat()
+    if not raw.columns:
+        raise TableError(f"{raw.name}: the table must have at least one column.")
+    if raw.rows == 0:
+        raise TableError(f"{raw.name}: the table must have at least one row below its header.")
+    counts = {column: Counter(map(str.strip, cells)) for column, cells in raw.columns.items()}
+    form = _marks(counts, form, found)
+    decimal = _decimal(counts, form)
+    if decimal != form.decimal:
+        form = replace(form, decimal=decimal)
+        found.append("numbers have a decimal comma")
+    return Unknown(raw, form, tuple(found))
+
+
+def _read_file(file: Path, found: list[str]) -> tuple[RawTable, TableFormat]:
+    """A file with the best delimiter and header; where they give no table, as `read_raw` reads it, or its error."""
+    csv.field_size_limit(2**31 - 1)  # as `read_raw` has it: a long cell is no fault
+    try:
+        text = read_text(file)
+        stated = _STATED.match(text)
+        sign = stated[1] if stated else _delimiter(text)
+        head, *body = _first_rows(text[stated.end() :] if stated else text, sign or ",")
+    except (TableError, csv.Error, ValueError):  # no text, or nothing in it
+        return read_raw(file), TableFormat()
+    form = TableFormat(delimiter=sign)
+    if body and looks_headless(head, body):
+        form = replace(form, header=tuple(f"column_{place}" for place in range(1, len(head) + 1)))
+    try:
+        raw = read_raw(file, form)
+    except TableError:
+        raw, form = read_raw(file), TableFormat()
+    if form.header is not None:
+        found.append("there is no header line (the first row looks like the others): the columns are numbered")
+    if any("\n" in cell or "\r" in cell for cell in head) or len(head) == 1:
+        form = _checked(raw, form, file)
+    if raw.notes:
+        said = replace(form, encoding="cp1252")
+        again = _again(raw, said, file)
+        if again is not None and not again.notes:
+            found.append("the text is in Windows-1252, not in UTF-8")
+            form = said
+    return raw, form
+
+
+def _again(raw: RawTable, form: TableFormat, file: Path) -> RawTable | None:
+    """The file read in a form, by one who knows its columns; None where that gives another table."""
+    try:
+        again = read_raw(file, form, tuple(raw.columns))
+    except TableError:
+        return None
+    return again if dict(again.columns) == dict(raw.columns) else None
+
+
+def _checked(raw: RawTable, form: TableFormat, file: Path) -> TableFormat:
+    """The form, or it without or with its delimiter: reading tries delimiters on the first line, which is not all of the
+    first row where a cell holds a line break."""
+    forms = [form, replace(form, delimiter=None), replace(form, delimiter=raw.delimiter)]
+    return next((trial for trial in forms if _again(raw, trial, file) is not None), form)
+
+
+def _first_rows(text: str, sign: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, skipinitialspace=True)
+    rows = ([cell.strip() for cell in row] for row in islice(reader, _LOOKED_AT))
+    return [row for row in rows if row and row != [""]]
+
+
+def _delimiter(text: str) -> str | None:
+    """The delimiter that gives the first rows equally many cells, most of them; None where none does."""
+    fits: dict[str, list[list[str]]] = {}
+    for sign in _SIGNS:
+        rows = _first_rows(text, sign)
+        if rows and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
+            fits[sign] = rows
+    if not fits:
+        return None
+    best = max(fits, key=lambda sign: len(fits[sign][0]))
+    if best == "," and ";" in fits and any(_COMMA_NUMBER.fullmatch(cell) for row in fits[";"] for cell in row):
+        return ";"
+    return best
+
+
+def looks_headless(head: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row is data like the rows below it: numbers above numbers, values that occur again below."""
+    numbers = [_number(cell) for cell in head]
+    if len(head) > 1 and None not in numbers:
+        steps = {float(b or 0) - float(a or 0) for a, b in pairwise(numbers)}
+        if steps == {1.0}:
+            return False  # years or numbers, one a column, as a header of a wide table has them
+    like = unlike = 0
+    for place, cell in enumerate(head):
+        cells = [row[place] for row in body if len(row) > place]
+        cells = [text for text in cells if text and text not in CERTAIN_MARKS]
+        if not cells or not cell or cell in CERTAIN_MARKS or cell in POSSIBLE_MARKS:
+            continue
+        numeric = sum(_number(text) is not None for text in cells) >= 0.9 * len(cells)
+        if numeric:
+            like, unlike = (like + 1, unlike) if numbers[place] is not None else (like, unlike + 1)
+        elif cell in cells or _telling(cell) in _common_form(cells):
+            like += 1
+        elif len(set(cells)) <= len(cells) / 4:
+            unlike += 1  # a column of few values would very likely have had this one again
+    return like > unlike
+
+
+def _telling(cell: str) -> str:
+    """The form of a cell (letters and digits as one sign each run), if it is that of a code, a date, an address and not
+    that of a word: `9-9-9`, `a9999999`, `a@a.a`."""
+    digits = sum(sign.isdigit() for sign in cell)
+    if digits < 3 and "@" not in cell and "://" not in cell:
+        return ""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", cell[:_LONGEST_FORM]))
+
+
+def _common_form(cells: Sequence[str]) -> set[str]:
+    """The form of most of some cells, where it tells something."""
+    form, count = Counter(map(_telling, cells)).most_common(1)[0]
+    return {form} if form and count >= 0.8 * len(cells) else set()
+
+
+def _number(text: str) -> float | None:
+    return parse_number(text) if parse_number(text) is not None else parse_number(text, ",")
+
+
+def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[str]) -> TableFormat:
+    """The form with the marks for missing and withheld values that occur. A mark that is one in some columns and may be a
+    value in others is said for those columns alone."""
+    everywhere: Counter[str] = Counter()
+    for cells in counts.values():
+        everywhere.update({mark: cells[mark] for mark in _ALL_MARKS if mark in cells})
+    marks = [mark for mark in CERTAIN_MARKS if everywhere[mark]]
+    own: dict[str, list[str]] = {}
+    for mark in POSSIBLE_MARKS:
+        here = [name for name, cells in counts.items() if mark in cells]
+        plain = [name for name in here if _plain_but(counts[name])]
+        if plain and plain == here:
+            marks.append(mark)
+        for name in plain if plain != here else ():
+            own.setdefault(name, []).append(mark)
+    withheld = [mark for mark in WITHHELD if everywhere[mark]]
+    found += [f"{mark!r} means a missing value ({everywhere[mark]} cells)" for mark in marks]
+    missing = (*marks, *withheld, "")
+    own_marks = {name: Marks((*texts, *missing)) for name, texts in own.items()}
+    found += [
+        f"{' and '.join(map(repr, texts))} in the numbers or dates of column {name!r}: a missing value there"
+        for name, texts in own.items()
+    ]
+    form = replace(form, missing=missing, own=own_marks)
+    if "*" in withheld:
+        used = {cell for cells in counts.values() for cell in cells}
+        form = replace(form, suppressed=(next(name for name in _withheld_names() if name not in used),))
+    if withheld:
+        found.append(
+            f"{' and '.join(map(repr, withheld))} ({sum(everywhere[mark] for mark in withheld)} cells) look withheld "
+            "already; listed as missing so that the table reads as it is"
+        )
+    return form
+
+
+def _withheld_names() -> Sequence[str]:
+    return [*WITHHELD_NAMES, *(f"(withheld {number})" for number in range(10**4))]
+
+
+def _plain_but(cells: Counter[str]) -> bool:
+    """Whether all but the marks are numbers or dates, and there are some."""
+    others = [cell for cell in cells if cell and cell not in _ALL_MARKS]
+    if not others:
+        return False
+    return all(_number(cell) is not None for cell in others) or date_format(others) is not None
+
+
+def _decimal(counts: Mapping[str, Counter[str]], form: TableFormat) -> str:
+    """The decimal mark under which more columns are numbers. `1,234` alone may be a thousand, and decides nothing."""
+    points = commas = 0
+    for name, cells in counts.items():
+        missing = form.of(name).missing
+        values = [cell for cell in cells if cell not in missing]
+        if not values or all(cell.lstrip("+-").isdigit() for cell in values):
+            continue
+        points += all(parse_number(cell) is not None for cell in values)
+        with_comma = [cell for cell in values if "," in cell]
+        commas += (
+            bool(with_comma)
+            and all(parse_number(cell, ",") is not None for cell in values)
+            and not all(_THOUSANDS.fullmatch(cell) for cell in with_comma)
+        )
+    return "," if commas > points else "."

@@ -1,0 +1,166 @@
+"""The role of each column, and the type of its values, with reasons.
+
+The order of judgement: who it points at (identifier), what it counts for (weight), what nobody should learn (sensitive),
+what others could know (quasi). A name or content that says several things takes the first. Where a column may well be
+another thing, that is kept as its *candidate* role: ethnicity can be seen, and must not be learned.
+
+What nothing is known about goes where a mistake costs least. Few values: quasi, as an outsider may know them. Numbers of
+many values: sensitive, as an outsider would hardly know them. Never neutral, which no attack looks at; only constants are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditor.model.schema import Role, Type
+from auditor.profiling.facts import Facts
+from auditor.profiling.signs import IDENTIFYING, Looks, percent
+from auditor.profiling.words import Concept
+
+_SENSITIVE = (
+    Concept.HEALTH, Concept.MONEY, Concept.RELIGION, Concept.POLITICS, Concept.SEX_LIFE, Concept.CRIME, Concept.JUDGEMENT,
+)  # fmt: skip
+_ALSO_SENSITIVE = {
+    Concept.ETHNICITY: "others can see it, and Article 9 of the GDPR protects it",
+    Concept.OCCUPATION: "many studies protect it",
+    Concept.COUNTRY: "where it tells of migration",
+}
+_ALSO_QUASI = {
+    Concept.RELIGION: "neighbours may know it",
+    Concept.POLITICS: "members of the same party or union know it",
+}
+_LISTED = (
+    Concept.PLACE, Concept.COUNTRY, Concept.ETHNICITY, Concept.OCCUPATION, Concept.SEX, Concept.MARITAL, Concept.LANGUAGE,
+    Concept.RELIGION, Concept.POLITICS,
+)  # fmt: skip
+"""Concepts of which a whole number is an entry in a list."""
+_MOST_CODES = 10
+_MANY_NUMBERS = 50
+_SHARED_ADDRESS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A column's role and why; `candidate` is another role that it may have, with the reason."""
+
+    role: Role
+    reason: str
+    candidate: Role | None = None
+    doubt: str = ""
+
+
+def column_type(looks: Looks) -> tuple[Type, str]:
+    """The type of a column that is not an identifier, and why."""
+    facts = looks.facts
+    if looks.order is not None:
+        return Type.ORDINAL, f"{len(looks.order)} levels in a known order"
+    if facts.numbers is None:
+        return Type.NOMINAL, "codes with leading zeros" if facts.padded else "texts"
+    listed = facts.whole and any(looks.has(concept) for concept in _LISTED)
+    if looks.codes is not None or looks.date is not None or listed:
+        return Type.NOMINAL, "numbers that are codes"
+    if looks.ages or looks.years or looks.has(Concept.WEIGHT) or looks.has(Concept.MONEY):
+        return Type.NUMERIC, "numbers"
+    counts = looks.said.words & {
+        "size",
+        "number",
+        "num",
+        "count",
+        "n",
+        "years",
+        "rooms",
+        "children",
+        "kids",
+        "hours",
+        "anzahl",
+    }
+    few = facts.whole and facts.least >= 0 and facts.greatest <= 99 and facts.distinct <= _MOST_CODES
+    if few and not counts and facts.present >= 10 * facts.distinct:
+        return Type.NOMINAL, f"{facts.distinct} small whole numbers, which look like codes"
+    return Type.NUMERIC, "numbers"
+
+
+def judge(looks: Looks) -> Judgement:
+    """The role of one column, seen alone."""
+    facts = looks.facts
+    identifying = [sign for sign in looks.signs if sign.concept in IDENTIFYING]
+    if facts.distinct == 0:
+        return Judgement(Role.NEUTRAL, "no cell has a value")
+    if identifying:
+        return _identifier(looks)
+    if looks.has(Concept.WEIGHT):
+        return Judgement(Role.WEIGHT, f"{looks.because(Concept.WEIGHT)}, and it holds numbers above 1")
+    if facts.distinct == 1 and facts.rows > 1 and not facts.missing:
+        return Judgement(Role.NEUTRAL, "the same in all rows")
+    sensitive = next((concept for concept in _SENSITIVE if looks.has(concept)), None)
+    if sensitive is not None:
+        also = _ALSO_QUASI.get(sensitive)
+        return Judgement(Role.SENSITIVE, looks.because(sensitive), Role.QUASI if also else None, also or "")
+    if looks.signs:
+        concept = looks.signs[0].concept
+        doubtful = next((sign.concept for sign in looks.signs if sign.concept in _ALSO_SENSITIVE), None)
+        doubt = _ALSO_SENSITIVE.get(doubtful, "") if doubtful else ""
+        return Judgement(Role.QUASI, looks.because(concept), Role.SENSITIVE if doubt else None, doubt)
+    return _what_is_left(facts)
+
+
+def _identifier(looks: Looks) -> Judgement:
+    facts, sign = looks.facts, looks.signs[0]
+    if sign.concept is Concept.IP and facts.diversity < _SHARED_ADDRESS and facts.rows >= 20:
+        doubt = "it points at a household or a machine"
+        return Judgement(Role.QUASI, f"{sign.because}, and they repeat", Role.IDENTIFIER, doubt)
+    if sign.concept is Concept.IDENTIFIER and facts.diversity < 0.95 and facts.rows >= 20:
+        rows = facts.present / facts.distinct
+        return Judgement(
+            Role.IDENTIFIER, f"{sign.because}; about {rows:.1f} rows share a value, as in households or repeated visits"
+        )
+    return Judgement(Role.IDENTIFIER, sign.because)
+
+
+def _what_is_left(facts: Facts) -> Judgement:
+    """The role of a column about which neither name nor values say anything."""
+    if facts.numbers is not None and (facts.distinct >= _MANY_NUMBERS or (not facts.whole and facts.distinct >= 20)):
+        reason = f"numbers of many values ({facts.distinct}), which an outsider would hardly know"
+        return Judgement(Role.SENSITIVE, reason, Role.QUASI, "if somebody may know them")
+    if facts.numbers is None and facts.diversity > 0.5 and facts.distinct >= _MANY_NUMBERS:
+        reason = f"{percent(facts.diversity)} of the cells differ: such values single people out"
+        return Judgement(Role.IDENTIFIER, reason, Role.QUASI, "if they can be grouped")
+    values = "1 value" if facts.distinct == 1 else f"{facts.distinct} values"
+    return Judgement(
+        Role.QUASI, f"{values}; nothing says that an outsider cannot know it", Role.SENSITIVE, "by its meaning"
+    )
+
+
+def twins(looks: Sequence[Looks], rows: int) -> Mapping[str, str]:
+    """Columns that say the same as an earlier one, value by value, though written otherwise: name → the earlier name.
+
+    Two columns do where they have the same numbers once values are numbered by the first row that they occur in.
+    """
+    found: dict[str, str] = {}
+    seen: dict[bytes, str] = {}
+    for one in looks:
+        facts = one.facts
+        if not 3 <= facts.distinct <= rows // 10:
+            continue
+        _, first, number = np.unique(facts.codes, return_index=True, return_inverse=True)
+        place = np.empty(len(first), dtype=np.int32)
+        place[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+        other = seen.setdefault(place[number].tobytes(), facts.name)
+        if other != facts.name:
+            found[facts.name] = other
+    return found
+
+
+def judge_all(looks: Sequence[Looks], rows: int) -> dict[str, Judgement]:
+    """The roles of all columns: each alone, then what says the same as another column takes its role."""
+    judged = {one.facts.name: judge(one) for one in looks}
+    same = twins(looks, rows)
+    unknown = {one.facts.name for one in looks if not one.signs}
+    for name, other in same.items():
+        first, second = (other, name) if name in unknown or other not in unknown else (name, other)
+        if second in unknown and judged[first].role in (Role.QUASI, Role.SENSITIVE):
+            judged[second] = Judgement(judged[first].role, f"says the same as {first!r}, value by value")
+    return judged

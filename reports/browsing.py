@@ -1,0 +1,256 @@
+"""The pages of the local browser of records: the list, two records side by side, and what to say when a page fails.
+
+A page is made from summaries and records alone; it knows no file and no server. It works without a script: sorting and
+filtering are links and forms, and every state of a page is in its address. The style stands in the page, and
+`style_hash` lets the server's policy allow that style and no other.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from auditor.model.record import OK, AuditRecord, RunRecord
+from reports.figures import strongest_success, strongest_value, value_of
+from reports.html import render_html
+from reports.side_by_side import compare
+from reports.summary import utility_name
+from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
+
+PAGE = 200
+"""Records on a page of the list."""
+COLUMNS = (
+    ("release", "Release"),
+    ("method", "Method"),
+    ("parameters", "Parameters"),
+    ("k", "k"),
+    ("verdict", "Policy"),
+    ("risk", "Highest risk"),
+    ("utility", "Utility"),
+    ("date", "Date"),
+)
+VERDICTS = ("pass", "fail", "not judged")
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One record as a row of the list; `key` names it in addresses: its number in its file, a colon, and the file."""
+
+    key: str
+    file: str
+    changed: float
+    release: str
+    method: str
+    parameters: str
+    k: int | None
+    verdict: str
+    policy: str
+    risk: float | None
+    risk_text: str
+    risk_note: str
+    utility: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that is not shown, and why."""
+
+    file: str
+    reason: str
+
+
+def summaries(run: RunRecord, file: str, changed: float) -> list[Summary]:
+    """The records of one file as rows of the list."""
+    return [_summary(record, f"{place}:{file}", file, changed) for place, record in enumerate(run.records, 1)]
+
+
+def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summary:
+    release, policy = record.release, record.policy
+    if release.k is not None and type(release.k) is not int:
+        raise TypeError("k must be a whole number")
+    if policy is not None and type(policy.passed) is not bool:
+        raise TypeError("passed must be true or false")  # or any text would pass
+    risk, text, note = _risk(record)
+    useful: dict[str, tuple[float, str]] = {}
+    for row in record.utility:
+        value, statistic = finite(row.value), row.params.get("statistic")
+        if row.status == OK and value is not None:
+            name = utility_name(clean(row.measure, 40), statistic if isinstance(statistic, str) else None)
+            useful.setdefault(name, (value, number(value)))
+    return Summary(
+        key=key,
+        file=file,
+        changed=changed,
+        release=clean(release.name, 80) or "unnamed",
+        method=clean(release.method or release.kind, 60),
+        parameters=settings(release.params),
+        k=release.k,
+        verdict="not judged" if policy is None else "pass" if policy.passed else "fail",
+        policy="" if policy is None else clean(policy.name, 60),
+        risk=risk,
+        risk_text=text,
+        risk_note=note,
+        utility=useful,
+    )
+
+
+def _risk(record: AuditRecord) -> tuple[float | None, str, str]:
+    """The figure that the picture of risk against utility shows: the strongest success as its excess, or as it is."""
+    pair = strongest_success(record)
+    if pair is not None:
+        risk, excess = pair
+        value, text = excess.value, f"{probability(excess.value)} {interval(excess.low, excess.high)}".strip()
+        kind = f"excess over the {excess.over}"
+    else:
+        best = strongest_value(record)
+        if best is None:
+            return None, NONE, ""
+        risk, value = best, value_of(best)
+        text, kind = f"{probability(value)} {interval(finite(best.low), finite(best.high))}".strip(), "success"
+    about = f" of {spoken(risk.sensitive)}" if risk.sensitive else ""
+    return value, text, f"{clean(risk.attack, 40)}{about}, {kind}"
+
+
+def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, asked: Mapping[str, str]) -> str:
+    """The list of records. `asked` are the parameters of the address: sort, order, filter, verdict, utility, page."""
+    measures = _measures(rows)
+    measure = asked.get("utility") if asked.get("utility") in measures else (measures[0] if measures else "")
+    sort = asked["sort"] if asked.get("sort") in dict(COLUMNS) else "date"
+    order = asked["order"] if asked.get("order") in ("up", "down") else "down" if sort == "date" else "up"
+    wanted = clean(asked.get("filter", ""))
+    verdict = asked["verdict"] if asked.get("verdict") in VERDICTS else ""
+    found = [row for row in rows if _matches(row, wanted) and verdict in ("", row.verdict)]
+    found = _sorted(found, sort, order == "down", measure or "")
+    pages = max(1, -(-len(found) // PAGE))
+    page = min(max(1, _whole(asked.get("page", ""))), pages)
+    state = {"filter": wanted, "verdict": verdict, "utility": measure or "", "sort": sort, "order": order}
+
+    def address(**changes: object) -> str:
+        kept = {key: value for key, value in {**state, **changes}.items() if value not in ("", None)}
+        return "/?" + urlencode(kept)
+
+    return _render(
+        "browse_index.html",
+        title=clean(title),
+        rows=found[(page - 1) * PAGE : page * PAGE],
+        shown=len(found),
+        total=len(rows),
+        unread=unread,
+        columns=COLUMNS,
+        measures=measures,
+        measure=measure,
+        state=state,
+        verdicts=VERDICTS,
+        address=address,
+        page=page,
+        pages=pages,
+        report=_report,
+        when=lambda row: datetime.fromtimestamp(row.changed, UTC).astimezone().strftime("%Y-%m-%d %H:%M"),
+        number=number,
+    )
+
+
+def _measures(rows: Sequence[Summary]) -> list[str]:
+    """The utility measures that some record has, the commonest first; of those the error of queries, as in the reports."""
+    found = Counter(name for row in rows for name in row.utility)
+    usual = utility_name("queries", "median")
+    return sorted(found, key=lambda name: (-found[name], name != usual))
+
+
+def _matches(row: Summary, wanted: str) -> bool:
+    """Whether a record has all the words that are looked for."""
+    text = f"{row.release} {row.file} {row.method} {row.parameters} {row.policy} {row.verdict} {row.risk_note}".lower()
+    return all(word in text for word in wanted.lower().split())
+
+
+def _sorted(rows: Sequence[Summary], sort: str, down: bool, measure: str) -> list[Summary]:
+    """The records by one column; those without a figure come last, whichever the order."""
+
+    def value(row: Summary) -> float | str | None:
+        if sort == "utility":
+            return row.utility[measure][0] if measure in row.utility else None
+        found: float | str | None = getattr(row, {"date": "changed"}.get(sort, sort))
+        return found.lower() if isinstance(found, str) else found
+
+    stable = sorted(rows, key=lambda row: (row.file.lower(), row.file, _whole(row.key.partition(":")[0])))
+    known = [(found, row) for row in stable if (found := value(row)) is not None]
+    known.sort(key=lambda pair: (isinstance(pair[0], str), pair[0]), reverse=down)
+    return [row for _, row in known] + [row for row in stable if value(row) is None]
+
+
+def _whole(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+
+
+def compare_page(left: tuple[Summary, AuditRecord], right: tuple[Summary, AuditRecord]) -> str:
+    """Two records side by side."""
+    made = compare(left[1], right[1])
+    swap = "/compare?" + urlencode({"left": right[0].key, "right": left[0].key})
+    return _render("browse_compare.html", left=left[0], right=right[0], made=made, swap=swap, report=_report)
+
+
+def _report(row: Summary) -> str:
+    """The address of a record's place in the report of its file."""
+    return "/report?" + urlencode({"file": row.file}) + f"#release-{row.key.partition(':')[0]}"
+
+
+def report_page(run: RunRecord) -> str:
+    """The report of one file, with a way back to the list."""
+    back = '<nav aria-label="Records" style="max-width:64rem;margin:0 auto;padding:1rem 1.5rem 0">'
+    back += '<a href="/">← All records</a></nav>'
+    return re.sub(r"<body[^>]*>", lambda found: f"{found[0]}\n{back}", render_html(run), count=1)
+
+
+def error_page(title: str, words: str) -> str:
+    """What is said where a page cannot be shown."""
+    return _render("browse_error.html", title=clean(title), words=clean(words, 600))
+
+
+def own_policy(page: str) -> str:
+    """The content security policy that a report states for itself, in its head."""
+    head = page.partition("</head>")[0]
+    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', head)
+    return html.unescape(found[1]) if found else "default-src 'none'"
+
+
+@cache
+def style() -> str:
+    """The style sheet of the pages."""
+    return (_TEMPLATES / "browse.css").read_text(encoding="utf-8")
+
+
+@cache
+def style_hash() -> str:
+    """The hash of the style as it stands in the pages, for a content security policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["style"] = style
+    made.filters["clean"] = clean
+    return made
+
+
+def _render(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(values) + "\n"

@@ -1,0 +1,95 @@
+"""How a release's labels are written, as text for a terminal: a table per column, remarks, and the rows that are withheld."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from tabulate import tabulate
+
+from auditor.model.explanation import ColumnFacts, LabelExplanation, NotationFacts, SuppressionFacts
+from reports.text import NONE, clean
+
+_HEADINGS = ("written as", "labels", "rows", "values each", "for example")
+_LIES = {
+    "apart": "No label overlaps another.",
+    "within": "Some labels lie within others: {1} in {0}.",
+    "across": "Some labels overlap and neither holds the other: {0} and {1} (local recoding).",
+}
+_LONGEST_EXAMPLE = 48
+
+
+def render_labels(explanation: LabelExplanation, width: int = 100) -> str:
+    """The explanation as text, at most `width` columns wide where its names allow it."""
+    name = clean(explanation.release)
+    parts = [f"Labels of {name}: {explanation.rows} rows\n{'=' * min(width, len(name) + 30)}"]
+    for number, block in enumerate(explanation.blocks, 1):
+        if len(explanation.blocks) > 1:
+            parts.append(f"Block {number} of {len(explanation.blocks)}")
+        parts.extend(_column(column, width) for column in block)
+    parts.append(_withheld(explanation.columns, explanation.suppression, width))
+    return "\n\n".join(parts) + "\n"
+
+
+def _column(column: ColumnFacts, width: int) -> str:
+    count = "its values are not given"
+    if column.values is not None:
+        count = f"{column.values} value{'' if column.values == 1 else 's'}, from the {column.values_from}"
+    lines = [f"{clean(column.column)} ({column.role}, {column.type}; {count})"]
+    if column.asked:
+        lines.append(f"The schema asks for: {', '.join(column.asked)}.")
+    rows = [_row(notation) for notation in column.notations]
+    table = tabulate(
+        rows, _HEADINGS, tablefmt="simple", colalign=("left", "right", "right", "right", "left"), disable_numparse=True
+    )
+    lines.append(textwrap.indent(table, "  "))
+    remarks = [_LIES[column.overlap].format(*(f"`{_example(text)}`" for text in column.overlapping))]
+    if column.mixed_levels:
+        levels = f" of the taxonomy: {', '.join(map(str, column.levels))}" if len(column.levels) > 1 else ""
+        remarks.append(f"Labels are of mixed levels{levels}.")
+    lines.extend(_wrapped([" ".join(remarks), *column.notes], width))
+    return "\n".join(lines)
+
+
+def _row(notation: NotationFacts) -> tuple[str, ...]:
+    level = "" if notation.level is None else f", level {notation.level}"
+    span = NONE
+    if notation.least is not None and notation.greatest is not None:
+        same = notation.least == notation.greatest
+        span = str(notation.least) if same else f"{notation.least} to {notation.greatest}"
+    examples = "  ".join(_example(text) or "(empty)" for text in notation.examples)
+    return f"{notation.kind}{level}", str(notation.labels), str(notation.cells), span, examples
+
+
+def _example(text: str) -> str:
+    return clean(text, _LONGEST_EXAMPLE)
+
+
+def _wrapped(texts: Iterable[str], width: int) -> list[str]:
+    return [
+        textwrap.fill(clean(text, 600), width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+        for text in texts
+    ]
+
+
+def _withheld(columns: tuple[ColumnFacts, ...], facts: SuppressionFacts, width: int) -> str:
+    """Which texts mean withheld or missing, and what the conventions make of rows that are withheld as a whole."""
+    lines = ["Withheld and missing values"]
+    marks: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for column in columns:
+        marks.setdefault((column.suppressed, column.missing), []).append(clean(column.column))
+    for (suppressed, missing), names in marks.items():
+        whose = f" ({', '.join(names)})" if len(marks) > 1 else ""
+        lines += _wrapped([f"Withheld: {_texts(suppressed)}. Missing: {_texts(missing)}.{whose}"], width)
+    counts = f"All quasi-identifiers are withheld in {facts.rows} rows, some of them in {facts.partly} others."
+    lines += _wrapped([counts, *facts.notes], width)
+    rows = [
+        (c.name, c.classes, NONE if c.k is None else c.k, f"{c.meaning}{' (default)' if c.name == 'excluded' else ''}")
+        for c in facts.conventions
+    ]
+    table = tabulate(rows, ("--suppression", "classes", "smallest", "takes such rows as"), tablefmt="simple")
+    return "\n".join([*lines, textwrap.indent(table, "  ")])
+
+
+def _texts(texts: tuple[str, ...]) -> str:
+    return ", ".join(f"`{clean(text)}`" if text else "the empty cell" for text in texts) or "no text"
