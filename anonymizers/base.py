@@ -28,6 +28,9 @@ from auditor.model.release import Release
 from auditor.model.schema import Role, Type
 from auditor.model.table import Table
 
+_STRENGTHS = ("k", "l", "r")
+"""The settings that are always said."""
+
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 
 
@@ -51,13 +54,12 @@ class Anonymizer(Plugin):
 
     @property
     def title(self) -> str:
-        """A short name: the method with its numbers, and what else differs from the defaults."""
+        """A short name: the method with its strength, and what else differs from the defaults."""
         default = {f.name: f.default for f in dataclasses.fields(self)}
         said = [self.name]
         for key, value in self.settings().items():
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            other = isinstance(value, str | bool) and value != default[key] and key != "sensitive"
-            if number or other:
+            plain = isinstance(value, int | float | str) and key != "sensitive"
+            if plain and (key in _STRENGTHS or value != default[key]):
                 said.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
         return " ".join(said)
 

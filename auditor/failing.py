@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from attacks.homogeneity import Homogeneity
 from attacks.linking import Linking
-from auditor.measure.class_figures import LEAST_COUNTS, class_figures
-from auditor.mending import CLASS_FIGURES, Criterion, Mending
+from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
+from auditor.mending import Criterion, Mending
 from auditor.model.record import PolicyCheck
 from auditor.model.release import Release
 

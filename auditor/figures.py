@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.measure.calibration import calibration
 from auditor.measure.intervals import wilson
 from auditor.model.domain import Domain
 from auditor.model.table import Table
@@ -93,11 +94,17 @@ class Figure:
         return float(low), float(high)
 
 
+FEW_CLAIMS = 30
+"""Of fewer claims nobody can say whether they are calibrated."""
+
+
 def rate(measure: str, each: Floats, expected: Floats | None = None, **more: Any) -> Figure:
     """A mean over targets, beside what was expected of it."""
     mean = float(each.mean()) if len(each) else None
     believed = float(expected.mean()) if expected is not None and len(expected) else None
     hit = each if expected is None else each * expected
+    if expected is not None and len(each) >= FEW_CLAIMS:
+        more["detail"] = {**more.get("detail", {}), "calibration": calibration(expected, each)}
     return Figure(measure, RATE, mean, len(each), believed, each, hit=hit, **more)
 
 

@@ -24,7 +24,7 @@ from auditor.arrow_tables import parquet_bytes
 from auditor.coarsening import coarser
 from auditor.files import csv_text, sha256
 from auditor.manifests import LABELS_FORMAT, json_text, labels_file
-from auditor.measure.class_figures import LEAST_COUNTS, class_figures
+from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError, UsageError
 from auditor.model.labels import Labels
@@ -42,19 +42,6 @@ from auditor.subjects import Subject
 _SLACK = 1e-9
 """Limits are met within this, as in policies."""
 _CRITERION = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([0-9.eE+-]+)\s*")
-CLASS_FIGURES = (
-    "k",
-    "alpha",
-    "l_distinct",
-    "l_entropy",
-    "l_recursive_c",
-    "t_equal",
-    "t_ordered",
-    "t_hierarchical",
-    "beta_basic",
-    "beta_enhanced",
-    "delta_disclosure",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from auditor.measure.intervals import Interval, excess
 from auditor.member_scoring import MemberFigure
 from auditor.model.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGINAL, Risk
 from auditor.posterior.links import Link
-from auditor.scoring import COUNT, FACT, Figure, Truth
+from auditor.scoring import COUNT, FACT, RATE, Figure, Truth
 from scenarios.adversaries import Adversary
 
 _DIGITS = 12
 """Figures that agree to so many digits are equal: sums in another order differ in the last ones."""
-WORST = 10
+WORST, WORST_CLASSES = 10, 5
 
 
 def not_applicable(
@@ -44,6 +44,26 @@ def worst_rows(each: NDArray[np.float64] | None, rows: NDArray[np.int64]) -> tup
         return ()
     order = np.lexsort((rows, -np.round(each, _DIGITS)))[:WORST]
     return tuple(int(rows[i]) + 1 for i in order if each[i] > 0)
+
+
+def worst_classes(each: NDArray[np.float64], truth: Truth) -> list[dict[str, Any]]:
+    """The classes whose people are hit hardest on average: how many of the targets are in each, the mean, and the row numbers
+    (from 1) of some; ties by the first of them."""
+    inside = np.flatnonzero(truth.bucket >= 0)
+    classes, of, size = np.unique(truth.bucket[inside], return_inverse=True, return_counts=True)
+    mean = np.bincount(of, weights=each[inside], minlength=len(classes)) / size
+    first = np.full(len(classes), np.iinfo(np.int64).max)
+    np.minimum.at(first, of, truth.rows[inside])
+    order = np.lexsort((first, -np.round(mean, _DIGITS)))[:WORST_CLASSES]
+    return [
+        {
+            "people": int(size[i]),
+            "mean": float(mean[i]),
+            "rows": (np.sort(truth.rows[inside[of == i]])[:WORST_CLASSES] + 1).tolist(),
+        }
+        for i in order.tolist()
+        if mean[i] > 0
+    ]
 
 
 def risk_row(
@@ -78,6 +98,10 @@ def risk_row(
     beyond = _excess(attack, figure, baseline, control, kind)
     if beyond is not None:
         detail["excess"] = beyond
+    if not adversary.sure_of_membership:
+        detail.pop("calibration", None)  # as with what is expected of the whole
+    if link is Link.CLASS and figure.kind == RATE and figure.hit is not None and figure.rows is None:
+        detail["worst_classes"] = worst_classes(figure.hit, truth)
     value = figure.value
     if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:
         value = round(value)

@@ -102,7 +102,7 @@ def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, be
     size = 12.0 if narrow else 13.0
     # The strongest and the most useful get their names first; the crowd between makes do with numbers.
     order = sorted(range(len(points)), key=lambda i: (-points[i].y, points[i].x))
-    best = _unbeaten(points, better) if crowd else set(points)
+    best = unbeaten(points, better) if crowd else set(points)
     tries = []
     for p in (points[i] for i in order):
         full = _label(p, narrow) if p in best else str(p.place)
@@ -142,7 +142,7 @@ def _methods(shapes: Mapping[str, int], left: float, right: float) -> tuple[list
     return parts, y + 8 if parts else 0.0
 
 
-def _unbeaten(points: Sequence[Point], better: str) -> set[Point]:
+def unbeaten(points: Sequence[Point], better: str) -> set[Point]:
     """The points that no other beats on both axes: the frontier."""
     sign = 1 if better == "lower" else -1
 
@@ -290,8 +290,10 @@ def bars(
     return svg.picture(parts, width, height, name, f"{axes.y} by {axes.x}", told)
 
 
-def curve(across: Sequence[float], up: Sequence[float], axes: Axes, name: str, width: int = 300) -> str:
-    """A receiver operating characteristic: the further above the diagonal, the better the attack."""
+def curve(
+    across: Sequence[float], up: Sequence[float], axes: Axes, name: str, told: str, width: int = 300, dots: bool = False
+) -> str:
+    """Shares against shares, beside the diagonal; `told` says what the diagonal is, `dots` marks each point."""
     height, left, right, top, bottom = width, 48, 10, 10, 46
     x, y = Scale(0.0, 1.0, left, width - right), Scale(0.0, 1.0, height - bottom, top)
     parts = []
@@ -308,5 +310,6 @@ def curve(across: Sequence[float], up: Sequence[float], axes: Axes, name: str, w
     parts.append(
         svg.words(12, (top + y.start) / 2, svg.fitted(axes.y, height - 10, 12.5), "label", "middle", turned=True)
     )
-    told = "The dashed diagonal is chance."
+    if dots:
+        parts += [svg.dot(x(a), y(b), 4, "mark") for a, b in zip(across, up, strict=True)]
     return svg.picture(parts, width, height, name, f"{axes.y} against {axes.x}", told)

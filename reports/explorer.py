@@ -11,6 +11,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,9 @@ from reports.figures import (
     value_of,
 )
 from reports.pictures import pictured
+from reports.points import entries
 from reports.summary import utility_name
-from reports.text import clean, finite, settings, spoken
+from reports.text import clean, finite, spoken
 
 STRONGEST = "strongest"
 _HERE = Path(__file__).parent
@@ -41,36 +44,66 @@ EXPLORER = ("vendor/d3.min.js", "vendor/plot.min.js", "templates/explorer.js")
 
 def explorer(run: RunRecord) -> dict[str, Any] | None:
     """The points and the axes to choose from; None where a picture of several releases cannot be drawn."""
-    start = shared_utility(run)
+    start = _start(run)
     if start is None or any(one_person(record) for record in run.records):
         return None
     risks: dict[str, str] = {}
     utility: dict[str, dict[str, str]] = {}
     points = []
-    for place, record in enumerate(run.records, 1):
-        heights, across = _risks(record, risks), _utility(record, utility)
-        if not heights or not across:
-            continue
-        release = record.release
-        points.append(
-            {
-                "place": place,
-                "name": clean(release.name, 60),
-                "method": clean(release.method or release.kind, 40),
-                "settings": settings(release.params),
-                "risks": heights,
-                "utility": across,
-            }
-        )
-    if len(points) < 2:
+    for entry in entries(run):
+        heights = _mean_heights([_risks(record, risks) for record in entry.records])
+        across = _means([_utility(record, utility) for record in entry.records])
+        if heights and across:
+            points.append(
+                {
+                    "number": entry.number,
+                    "place": entry.place,
+                    "name": entry.name,
+                    "method": entry.method,
+                    "settings": entry.settings,
+                    "risks": heights,
+                    "utility": across,
+                }
+            )
+    if len(points) < 2 or start[1] not in utility:
         return None
-    first = [STRONGEST] if STRONGEST in risks else []
     return {
         "points": points,
-        "risks": [{"key": key, "name": risks[key]} for key in [*first, *(k for k in risks if k != STRONGEST)]],
+        "risks": [{"key": key, "name": name} for key, name in risks.items()],
         "utility": [{"key": key, **facts} for key, facts in utility.items()],
-        "start": _key(*start),
+        "start": {"risk": start[0] if start[0] in risks else next(iter(risks)), "utility": start[1]},
     }
+
+
+def _start(run: RunRecord) -> tuple[str, str] | None:
+    """The axes that the picture begins with: those of the comparison, or of the static picture."""
+    found = run.comparison
+    if found is None:
+        shared = shared_utility(run)
+        return None if shared is None else (STRONGEST, _key(*shared))
+    measure, _, which = found.utility.figure.partition(".")
+    attack, _, figure = found.risk.figure.partition("@")[0].partition(".")
+    wanted = f"{attack}|", f"|{'excess' if found.risk.excess else figure}"
+    named: dict[str, str] = {}
+    for record in run.records:
+        _risks(record, named)
+    risk = next((key for key in named if key.startswith(wanted[0]) and key.endswith(wanted[1])), STRONGEST)
+    return risk, _key(measure, which or None)
+
+
+def _means(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean over the seeds of each figure that all of them have."""
+    shared = [key for key in figures[0] if all(key in one for one in figures)]
+    return {key: math.fsum(one[key] for one in figures) / len(figures) for key in shared}
+
+
+def _mean_heights(heights: Sequence[Mapping[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """One release's heights, or the mean over the seeds of each that all of them have; an interval is of one figure."""
+    if len(heights) == 1:
+        return dict(heights[0])
+    means = _means([{key: one["value"] for key, one in release.items()} for release in heights])
+    note = f"mean of {len(heights)} seeds"
+    return {key: {"value": value, "low": None, "high": None, "note": note} for key, value in means.items()}
 
 
 def _risks(record: AuditRecord, names: dict[str, str]) -> dict[str, dict[str, Any]]:

@@ -47,22 +47,22 @@ def frontier_note(found: Comparison) -> str:
 
 def frontier_table(found: Comparison) -> Table:
     """One row a method with its settings: the frontier first, by risk; then what is beaten, and by what."""
-    headings = ("release", "risk", "interval", "from", "utility", "interval of utility", "k", "passes", "beaten by")
-    rows = tuple(_row(point) for point in found.points)
-    return Table(headings, rows, frozenset({1, 2, 4, 5, 6})).without_empty()
+    headings = ("#", "release", "risk", "from", "utility", "k", "passes", "beaten by")
+    rows = tuple(_row(number, point) for number, point in enumerate(found.points, 1))
+    return Table(headings, rows, frozenset({0, 2, 4, 5})).without_empty()
 
 
-def _row(point: Point) -> tuple[str, ...]:
+def _row(number_: int, point: Point) -> tuple[str, ...]:
     passed = NONE
     if point.passed is not None:
         passed = ("pass" if point.passed else "FAIL") if point.seeds == 1 else f"{point.passed} of {point.seeds}"
+    risk = probability(point.risk) if -1 <= point.risk <= 1 else number(point.risk)
     return (
+        str(number_),
         clean(point.name, 60),
-        probability(point.risk) if -1 <= point.risk <= 1 else number(point.risk),
-        interval(point.risk_low, point.risk_high) or NONE,
+        f"{risk} {interval(point.risk_low, point.risk_high)}".rstrip(),
         clean(point.attack, 60) if point.attack else NONE,
-        number(point.utility),
-        _range(point.utility_low, point.utility_high),
+        f"{number(point.utility)} {_range(point.utility_low, point.utility_high)}".rstrip(),
         number(point.k),
         passed,
         "nobody" if point.beaten_by is None else clean(point.beaten_by, 60),
@@ -70,7 +70,7 @@ def _row(point: Point) -> tuple[str, ...]:
 
 
 def _range(low: float | None, high: float | None) -> str:
-    return NONE if low is None or high is None or low == high else f"[{number(low)}, {number(high)}]"
+    return "" if low is None or high is None or low == high else f"[{number(low)}, {number(high)}]"
 
 
 def left_out_table(found: Comparison) -> Table:

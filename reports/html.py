@@ -27,8 +27,10 @@ from reports.findings import findings, gaps
 from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
 from reports.lines import lines
-from reports.pictures import ROWS, class_sizes, frontier, histograms, panels, roc
+from reports.pictures import ROWS, frontier, panels
+from reports.points import detailed
 from reports.remedies import remedy_words
+from reports.small import small_pictures
 from reports.statistics import class_table, statistics_table
 from reports.summary import adversary_lines, bottom_line, briefs
 from reports.sweeps import Sweep, sweep_table, sweeps
@@ -43,10 +45,10 @@ from reports.tables import (
     tool_text,
     utility_table,
     verdict_word,
-    worst_rows,
 )
 from reports.text import clean, number, settings
 from reports.verdicts import policy_name, verdict
+from reports.worst import worst_classes, worst_rows
 
 WIDE, NARROW = 976, 360
 _SIGNS = {"pass": "✓", "fail": "✗", "mixed": "✗", "none": ""}
@@ -68,7 +70,8 @@ def render_html(run: RunRecord) -> str:
 def _page(run: RunRecord) -> dict[str, Any]:
     found = verdict(run)
     several = len(run.records) > 1
-    shown = briefs(run, 6 if len(run.records) > 10 else 10) if several else []
+    places = detailed(run)
+    shown = briefs(run, places[:6] if len(run.records) > 10 else places) if several else []
     people = list(dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries))
     attacks = {a.name: a for record in run.records for a in record.attacks}
     interactive = explorer(run) if several else None
@@ -94,12 +97,15 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "lacking_title": title(run.records[0]) if run.records else "",
         "bottom_line": bottom_line(run),
         "sweeps": _sweeps(run),
-        "overview": overview(run) if several else None,
+        "overview": overview(run) if several and run.comparison is None else None,
         "frontier": _frontier(run) if several else None,
         "compared": _compared(run),
         "attacks_picture": _attacks_picture(run),
         "rows_shown": ROWS if len(run.records) > ROWS else 0,
-        "releases": [_release(record, place, several) for place, record in enumerate(run.records, 1)],
+        "releases": [_release(run.records[place - 1], place, several) for place in places],
+        "count": len(run.records),
+        "places": places,
+        "left_out": number(len(run.records) - len(places)) if len(places) < len(run.records) else "",
         "people": people,
         "attacks": list(attacks.values()),
         "inputs": inputs_table(run),
@@ -174,7 +180,7 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "statistics": statistics_table(record),
         "lacking": wanted(record) if several else [],
         "lacking_title": title(record),
-        "pictures": _pictures(record, place),
+        "pictures": [(one.title, one.drawing) for one in small_pictures(record, f"-{place}")],
         "attacks": [_attack(record, attack) for attack in attacks],
         "gaps": gaps(record),
         "utility": utility_table(record.utility) if record.utility else None,
@@ -196,26 +202,10 @@ def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
     for _, group in groupby(rows, key=lambda r: (r.sensitive, r.adversary)):
         table, shared = compact_risks(list(group))
         tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), merged(table)))
-    return {"name": clean(attack, 60), "facts": facts, "tables": tables, "worst": worst_rows(rows)}
-
-
-def _pictures(record: AuditRecord, place: int) -> list[tuple[str, str]]:
-    """Small pictures of a release: class sizes, distributions over people, the membership curve."""
-    made = []
-    sizes = class_sizes(record)
-    if sizes is not None:
-        axes = Axes(sizes.across, sizes.unit)
-        made.append((sizes.title, charts.bars(sizes.names, sizes.counts, axes, f"sizes-{place}")))
-    for i, found in enumerate(histograms(record)):
-        axes = Axes(found.across, found.unit)
-        made.append((found.title, charts.bars(found.names, found.counts, axes, f"histogram-{place}-{i}", found.others)))
-    curve = roc(record)
-    if curve is not None:
-        axes = Axes("outsiders called members", "members recognised")
-        made.append(
-            (
-                "Membership: members recognised against outsiders called members in error",
-                charts.curve(*curve, axes, f"roc-{place}"),
-            )
-        )
-    return made
+    return {
+        "name": clean(attack, 60),
+        "facts": facts,
+        "tables": tables,
+        "worst": worst_rows(rows),
+        "classes": worst_classes(rows),
+    }

@@ -14,6 +14,7 @@ from reports import glossary
 from reports.findings import Finding, findings, gaps
 from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
+from reports.points import detailed
 from reports.remedies import remedy_words
 from reports.statistics import class_table, statistics_table
 from reports.summary import adversary_lines, bottom_line, briefs
@@ -28,16 +29,16 @@ from reports.tables import (
     sorted_risks,
     tool_text,
     utility_table,
-    worst_rows,
 )
 from reports.text import markdown, number
 from reports.verdicts import policy_name, verdict
+from reports.worst import worst_classes, worst_rows
 
 _SIGNS = {"pass": "✓ ", "fail": "✗ ", "mixed": "✗ ", "none": ""}
 
 
-def render_markdown(run: RunRecord) -> str:
-    """The run as a Markdown document."""
+def render_markdown(run: RunRecord, picture: str | None = None) -> str:
+    """The run as a Markdown document; `picture` is where the picture of risk against utility stands, beside the document."""
     found = verdict(run)
     parts = [
         f"# {markdown(run.title) or 'Audit'}",
@@ -49,10 +50,12 @@ def render_markdown(run: RunRecord) -> str:
     for one in sweeps(run):
         title = f"## {markdown(one.title)}: {one.measure} by known attributes (of {one.of})"
         parts += [title, markdown(glossary.SWEEP), _table(sweep_table(one))]
+    drawn = f"![Risk against utility]({picture})" if picture else ""
     if run.comparison is not None:
         found_points = run.comparison
         parts += [
             "## Risk against utility",
+            drawn,
             markdown(frontier_note(found_points)),
             _table(frontier_table(found_points)),
         ]
@@ -63,22 +66,25 @@ def render_markdown(run: RunRecord) -> str:
         parts += [markdown(basis(record)), f"## {ALONE if alone(record) else 'Findings'}", _findings(findings(record))]
         parts += _lacking(record, "##")
     elif run.records:
-        parts += _several(run)
-    for record in run.records:
-        parts += _release(record, single=len(run.records) == 1)
+        parts += _several(run) + ([drawn] if run.comparison is None else [])
+    places = detailed(run)
+    for place in places:
+        parts += _release(run.records[place - 1], single=len(run.records) == 1)
+    if len(places) < len(run.records):
+        parts.append(f"Details of {number(len(run.records) - len(places))} more releases are left out here.")
     parts += _method(run)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _several(run: RunRecord) -> list[str]:
-    shown = briefs(run)
+    shown = briefs(run, detailed(run)[:10])
     parts = ["## Findings", markdown(bottom_line(run) or "")]
     for brief in shown:
         lines = (f"{f.kind}: {markdown(f.headline)} *({markdown(f.label)})*" for f in brief.findings)
         parts += [f"**{markdown(brief.release)}**", _list(lines) or "No attack gave a figure."]
     if len(shown) < len(run.records):
-        parts.append(f"The other {number(len(run.records) - len(shown))} releases follow below.")
-    return [*parts, "## Releases", _table(overview(run))]
+        parts.append(f"The other {number(len(run.records) - len(shown))} releases stand below.")
+    return parts if run.comparison is not None else [*parts, "## Releases", _table(overview(run))]
 
 
 def _release(record: AuditRecord, single: bool) -> list[str]:
@@ -96,6 +102,9 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     rows = sorted_risks(record)
     if rows:
         parts += ["### Risk", _table(risk_table(rows).without_empty())]
+    classes = worst_classes(rows)
+    if classes is not None:
+        parts += ["### Worst classes", "Under the link class; row numbers of your file.", _table(classes)]
     hit = worst_rows(rows)
     if hit:
         parts += ["### Worst rows", _list(f"{markdown(name)}: {text}" for name, text in hit)]

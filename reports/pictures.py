@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from auditor.model.comparison import Comparison
 from auditor.model.record import AuditRecord, Risk, RunRecord
 from reports.charts import Mark, Panel, Point
 from reports.figures import (
@@ -29,6 +30,7 @@ from reports.figures import (
     utility_of,
     value_of,
 )
+from reports.frontier import risk_title, utility_title
 from reports.summary import utility_name
 from reports.text import clean, finite, number, spoken
 
@@ -78,8 +80,20 @@ class Histogram:
     others: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The mean confidence of groups of claims, and the share of each group that was right."""
+
+    title: str
+    expected: tuple[float, ...]
+    realised: tuple[float, ...]
+
+
 def frontier(run: RunRecord) -> Frontier | None:
-    """Risk against utility over the releases of a run; nothing where an axis has no figures."""
+    """Risk against utility over the releases of a run, as a comparison places them where there is one; nothing where an axis
+    has no figures."""
+    if run.comparison is not None:
+        return _compared(run.comparison)
     axis = shared_utility(run)
     if axis is None or any(one_person(record) for record in run.records):
         return None
@@ -104,6 +118,25 @@ def frontier(run: RunRecord) -> Frontier | None:
     return Frontier(
         tuple(points), f"{utility_name(*axis)}, {clean(better, 20)} is better", y_name, tuple(missing), better
     )
+
+
+def _compared(found: Comparison) -> Frontier | None:
+    points = tuple(
+        Point(
+            number,
+            clean(point.name, 60),
+            point.utility,
+            point.risk,
+            point.risk_low,
+            point.risk_high,
+            f"Risk from {clean(point.attack, 60)}" if point.attack else "",
+            clean(point.method, 40),
+        )
+        for number, point in enumerate(found.points, 1)
+    )
+    x = f"{utility_title(found.utility)}, {clean(found.utility.better, 20)} is better"
+    missing = tuple(clean(one.name, 60) for one in found.left_out)
+    return Frontier(points, x, risk_title(found.risk), missing, found.utility.better) if points else None
 
 
 def _risk(record: AuditRecord, controlled: bool) -> tuple[Risk, tuple[float, float | None, float | None]] | None:
@@ -251,6 +284,26 @@ def roc(record: AuditRecord) -> tuple[tuple[float, ...], tuple[float, ...]] | No
     if across is None or up is None or len(across) != len(up) or len(up) < 2:
         return None
     return across, up
+
+
+def calibrations(record: AuditRecord, limit: int = 2) -> list[Calibration]:
+    """How often claims are right that are made with a given confidence: of the lead adversary, under the link that must be
+    calibrated (`likelihood`), else under the next that is not granted the class, where the two agree by construction."""
+    made: dict[tuple[str, str | None], Calibration] = {}
+    adversary = lead_adversary(record)
+    rows = [r for r in figures(record) if r.adversary == adversary and r.measure == "success" and r.link != "class"]
+    for risk in sorted(rows, key=lambda r: (r.attack == "linking", attack_rank(r.attack), link_rank(r.link))):
+        noted = risk.detail.get("calibration")
+        if (risk.attack, risk.sensitive) in made or not isinstance(noted, Mapping):
+            continue
+        expected, realised = _numbers(noted.get("expected")), _numbers(noted.get("realised"))
+        if expected and realised and len(expected) == len(realised) > 1:
+            column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
+            link = f", link {clean(risk.link, 40)}" if risk.link else ""
+            name = clean(risk.attack, 40)
+            title = f"{name[:1].upper()}{name[1:]}{column}: claims that are right, by their confidence{link}"
+            made[risk.attack, risk.sensitive] = Calibration(title, expected, realised)
+    return list(made.values())[:limit]
 
 
 def _numbers(values: object) -> tuple[float, ...] | None:

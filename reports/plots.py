@@ -23,7 +23,9 @@ from auditor.model.record import AuditRecord, RunRecord
 from reports import charts, svg
 from reports.charts import Axes
 from reports.lines import lines
-from reports.pictures import class_sizes, frontier, histograms, panels, roc
+from reports.pictures import frontier, panels
+from reports.points import detailed
+from reports.small import small_pictures
 from reports.sweeps import sweeps
 from reports.text import clean
 
@@ -126,26 +128,12 @@ def _drawings(run: RunRecord) -> Iterator[tuple[str, str, str, str]]:
     if rows:
         title = "How often each attack is right, beside the control and the baseline"
         yield "attacks", title, about, charts.dots(rows, "attacks", title, WIDE)
-    for place, record in enumerate(run.records, 1):
+    for place in detailed(run):
+        record = run.records[place - 1]
         name = clean(record.release.name, 60)
         start = f"{place:02d}-{_slug(name)}-" if several else ""
-        yield from ((start + kind, title, name, drawing) for kind, title, drawing in _small(record))
-
-
-def _small(record: AuditRecord) -> Iterator[tuple[str, str, str]]:
-    sizes = class_sizes(record)
-    if sizes is not None:
-        axes = Axes(sizes.across, sizes.unit)
-        yield "class-sizes", sizes.title, charts.bars(sizes.names, sizes.counts, axes, "sizes", width=SMALL)
-    for found in histograms(record):
-        axes = Axes(found.across, found.unit)
-        drawing = charts.bars(found.names, found.counts, axes, "histogram", found.others, width=SMALL)
-        yield f"distribution-{_slug(found.title.partition(':')[0])}", found.title, drawing
-    curve = roc(record)
-    if curve is not None:
-        axes = Axes("outsiders called members", "members recognised")
-        title = "Membership: members recognised against outsiders called members in error"
-        yield "membership-curve", title, charts.curve(*curve, axes, "roc", SQUARE)
+        for one in small_pictures(record, "", SMALL, SQUARE):
+            yield start + _slug(one.kind), one.title, name, one.drawing
 
 
 def _slug(text: str) -> str:

@@ -26,12 +26,10 @@ class Brief:
     findings: tuple[Finding, ...]
 
 
-def briefs(run: RunRecord, limit: int = 10) -> list[Brief]:
-    """For each of the first `limit` releases the best finding of each kind: value, identity, membership."""
-    return [
-        Brief(place, clean(record.release.name, 60), _best(record))
-        for place, record in enumerate(run.records[:limit], 1)
-    ]
+def briefs(run: RunRecord, places: Sequence[int]) -> list[Brief]:
+    """For the releases at some places the best finding of each kind: value, identity, membership."""
+    chosen = [(place, run.records[place - 1]) for place in places]
+    return [Brief(place, clean(record.release.name, 60), _best(record)) for place, record in chosen]
 
 
 def _best(record: AuditRecord) -> tuple[Finding, ...]:

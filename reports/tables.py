@@ -25,11 +25,10 @@ from reports.figures import (
     value_of,
 )
 from reports.summary import utility_name
-from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken, words
+from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
 from reports.verdicts import check_text
 
 _MEMBERS = ("member AUC", "member AUC, made-up people")
-_SHOWN_WORST = 20
 _PLAIN = ("reading", "score", "against")  # parameters whose value says enough without the name
 _UNSAID = ("prior", "population")  # assumptions that all rows of an attack share; the record has them
 _UTILITY = ("statistic", "k", "class")  # what tells utility figures apart; the record has the rest
@@ -224,11 +223,11 @@ def merged(table: Table) -> Table:
     gathered: dict[tuple[str, ...], list[str]] = {}
     for row in table.rows:
         gathered.setdefault((*row[:at], *row[at + 1 :]), []).append(row[at])
-    rows = [(*rest[:at], _links(found, links), *rest[at:]) for rest, found in gathered.items()]
+    rows = [(*rest[:at], link_words(found, links), *rest[at:]) for rest, found in gathered.items()]
     return replace(table, rows=tuple(rows))
 
 
-def _links(found: Sequence[str], links: Collection[str]) -> str:
+def link_words(found: Sequence[str], links: Collection[str]) -> str:
     """Some of the `links`, by the shortest name for them."""
     if len(found) > 1 and set(found) == set(links):
         return "all links"
@@ -324,35 +323,6 @@ def _method(record: AuditRecord) -> str:
         return ""
     given = settings(record.release.params)
     return clean(record.release.method) + (f" ({given})" if given else "")
-
-
-def worst_rows(rows: Sequence[Risk]) -> list[tuple[str, str]]:
-    """Row numbers of the people hit hardest, one entry for each list that differs: which figures they belong to."""
-    gathered: dict[tuple[int, ...], dict[str, list[str]]] = {}
-    every = {r.link for r in rows if r.link is not None}
-    for risk in rows:
-        if risk.worst_rows:
-            what = " ".join(part for part in (clean(risk.sensitive or "", 40), measure_text(risk)) if part)
-            links = gathered.setdefault(tuple(risk.worst_rows), {}).setdefault(what, [])
-            if risk.link is not None and risk.link not in links:
-                links.append(risk.link)
-    made = []
-    for numbers, names in gathered.items():
-        more = len(numbers) - _SHOWN_WORST
-        text = ", ".join(number(row) for row in numbers[:_SHOWN_WORST]) + (
-            f" and {number(more)} more" if more > 0 else ""
-        )
-        by_links: dict[str, list[str]] = {}
-        for what, links in names.items():
-            known = _links([clean(link, 40) for link in links], {clean(link, 40) for link in every})
-            by_links.setdefault(known, []).append(what)
-        shown = [words(what, 4) + (_under(known)) for known, what in by_links.items()]
-        made.append(("; ".join(shown), text))
-    return made
-
-
-def _under(links: str) -> str:
-    return "" if not links else f" ({links})" if links.endswith("links") else f" (link {links})"
 
 
 def inputs(run: RunRecord) -> list[Input]:

@@ -20,6 +20,7 @@ from reports import glossary
 from reports.findings import Finding, findings, gaps
 from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
+from reports.points import detailed
 from reports.remedies import remedy_words
 from reports.statistics import class_table, statistics_table
 from reports.summary import Brief, adversary_lines, bottom_line, briefs
@@ -33,10 +34,10 @@ from reports.tables import (
     sorted_risks,
     tool_text,
     utility_table,
-    worst_rows,
 )
 from reports.text import THIN, clean, number, settings
 from reports.verdicts import policy_name, verdict
+from reports.worst import worst_rows
 
 _SPARE = ("best other link", "excess", "guessed")  # endings of the headings that go first where the terminal is narrow
 
@@ -109,7 +110,7 @@ def _several(run: RunRecord, width: int) -> str:
     line = bottom_line(run)
     if line:
         parts.append(_wrap(line, width))
-    shown = briefs(run)
+    shown = briefs(run, detailed(run)[:10])
     parts.append(_title("Findings", "-", width))
     parts += [_brief(brief, width) for brief in shown]
     if len(shown) < len(run.records):

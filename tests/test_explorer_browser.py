@@ -103,8 +103,9 @@ def test_the_frontier_in_the_page_is_that_of_an_obvious_search(browser: Any, tmp
     data = explorer(samples.many_run())
     assert data is not None
     better = {axis["key"]: axis["better"] for axis in data["utility"]}
-    sign = -1 if better[data["start"]] == "higher" else 1  # both axes: less is better
-    points = [(sign * p["utility"][data["start"]], p["risks"]["strongest"]["value"], p["name"]) for p in data["points"]]
+    axis = data["start"]["utility"]
+    sign = -1 if better[axis] == "higher" else 1  # both axes: less is better
+    points = [(sign * p["utility"][axis], p["risks"]["strongest"]["value"], p["name"]) for p in data["points"]]
     best = {n for x, y, n in points if not any(a <= x and b <= y and (a, b) != (x, y) for a, b, _ in points)}
     said = opened.page.locator("#explorer-said").text_content()
     assert set(re.sub(r"^.*axes: |\.$", "", said).split(", ")) == best

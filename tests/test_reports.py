@@ -19,8 +19,9 @@ from reports.explorer import EXPLORER, THEME, permission, scripts
 from reports.labels import place
 from reports.pictures import class_sizes, frontier, histograms, panels
 from reports.svg import ticks
-from reports.tables import compact_risks, merged, overview, release_facts, worst_rows
+from reports.tables import compact_risks, merged, overview, release_facts
 from reports.text import THIN, clean, markdown, number, percent, probability, span, words
+from reports.worst import worst_rows
 from tests import record_samples as samples
 
 RUNS = {

@@ -175,7 +175,7 @@ def test_findings_come_in_the_order_of_what_a_person_has_to_fear() -> None:
 
 
 def test_the_summary_has_the_best_of_each_kind() -> None:
-    found = briefs(samples.sample_run())
+    found = briefs(samples.sample_run(), [1, 2, 3, 4])
     assert [b.release for b in found] == ["identity", "mondrian k=5", "anatomy l=3", "slicing k=20"]
     assert [[f.kind for f in b.findings] for b in found] == [["value", "identity", "membership"]] * 4
     assert (

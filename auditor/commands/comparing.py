@@ -98,7 +98,7 @@ def compare(
     from auditor.options import DEFAULT_SEED, Options
     from auditor.policy import read_policy
 
-    files = run_files(output)
+    files = {**run_files(output), "plots": output / "plots"}
     force = force or (output / CELLS).is_dir()  # a comparison may replace its own report: its cells are all there
     refuse_early(files, force, output)
     chosen = DEFAULT_SEED if seed is None else seed

@@ -20,6 +20,10 @@ Files = Mapping[str, Path | None]
 """What to write where: html, json, markdown, junit, plots (a folder); None for what is not wanted, - for stdout."""
 
 
+PICTURE = "risk-against-utility.svg"
+"""The file that shows risk against utility, among the plots."""
+
+
 def setting_pair(text: str) -> tuple[str, str]:
     """The name and value of one --set."""
     key, sign, value = text.partition("=")
@@ -164,15 +168,15 @@ def write_run(run: RunRecord, files: Files, force: bool, folder: Path | None = N
     import reports  # hands out its renderers when they are asked for
     from auditor.files import write_files
 
-    contents: dict[Path, str | bytes] = {}
+    plots = files.get("plots")
+    contents: dict[Path, str | bytes] = {} if plots is None else _plots(run, plots)
     for kind, file in files.items():
-        if file is None:
-            continue
-        if kind == "plots":
-            contents |= _plots(run, file)
+        if file is None or kind == "plots":
             continue
         if kind == "json":
             text = run.records[0].to_json() if single else run.to_json()
+        elif kind == "markdown":
+            text = reports.render_markdown(run, _picture(contents, file))
         else:
             text = getattr(reports, f"render_{kind}")(run)
         if file == Path("-"):
@@ -180,7 +184,15 @@ def write_run(run: RunRecord, files: Files, force: bool, folder: Path | None = N
         else:
             contents[file] = text
     if contents:
-        write_files(contents, force, _made(folder, files.get("plots")))
+        write_files(contents, force, _made(folder, plots))
+
+
+def _picture(contents: Iterable[Path], file: Path) -> str | None:
+    """Where the picture of risk against utility stands, seen from a document; None where it is not written."""
+    import os
+
+    drawn = next((one for one in contents if one.name == PICTURE), None)
+    return None if drawn is None or file == Path("-") else Path(os.path.relpath(drawn, file.parent)).as_posix()
 
 
 def _plots(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:

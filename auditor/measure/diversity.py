@@ -8,9 +8,10 @@
 - δ-disclosure (Brickell and Shmatikov 2008): the greatest |ln(p/q)| over *all* values; one that is absent from a class
   makes it infinite, and so there is no δ.
 
-All take counts (classes × values: dense, sparse, or their entries, which are then not found again) and compare with the
-whole table they make up. Statistics without an answer are None: no class, or a bound that nothing reaches. Rows of the
-counts must be classes with people in them.
+Each is a figure of every class (`alphas`, `entropy_ls`, …) over the entries of counts whose rows are classes with people in
+them, and of all (`alpha`, `entropy_l`, …), which the worst class has; those also take dense and sparse matrices. A class is
+compared with the whole table that all classes make up. A bound that nothing reaches is infinite for the class, and None for
+all; so is every statistic where there is no class.
 """
 
 from __future__ import annotations
@@ -21,8 +22,13 @@ from numpy.typing import NDArray
 from auditor.measure.counts import Entries, Matrix, entries
 from auditor.model.errors import UsageError
 
+Figures = NDArray[np.float64]
+
 _NOISE = 1e-12
 """Differences below this are rounding."""
+
+
+# ----- of all classes together -------------------------------------------------------------------------------------------
 
 
 def alpha(counts: Matrix) -> float | None:
@@ -40,15 +46,7 @@ def distinct_l(counts: Matrix) -> int | None:
 def entropy_l(counts: Matrix) -> float | None:
     """exp of the least entropy of a class: the number of equally frequent values that would be as diverse."""
     found = entries(counts)
-    if not len(found.row):
-        return None
-    diverse = np.exp(found.per_class(-found.share * np.log(found.share)))
-    values = found.distinct
-    greatest = np.zeros(len(found.sizes), dtype=np.int64)
-    np.maximum.at(greatest, found.row, found.count)
-    even = greatest * values == found.sizes  # all counts equal: the number of values, free of rounding
-    diverse = np.where(even, values, np.minimum(diverse, values))
-    return float(diverse.min())
+    return float(entropy_ls(found).min()) if len(found.row) else None
 
 
 def recursive_c(counts: Matrix, recursive_l: int = 2) -> float | None:
@@ -57,55 +55,93 @@ def recursive_c(counts: Matrix, recursive_l: int = 2) -> float | None:
     Recursive (c, l)-diversity asks for strictly less, so it holds for every greater c. None where a class has fewer
     than l values: no c would do.
     """
-    if recursive_l < 1:
-        raise UsageError(f"The l of recursive (c, l)-diversity must be at least 1. Got {recursive_l}.")
-    found = entries(counts)
-    if not len(found.row) or (found.distinct < recursive_l).any():
-        return None
-    # by class, and in a class from the greatest count down: one sort of whole numbers
-    most = int(found.count.max())
-    count = most - np.sort(found.row * (most + 1) + most - found.count) % (most + 1)
-    starts = np.concatenate([[0], np.cumsum(found.distinct[:-1])])
-    rank = np.arange(len(count)) - starts[found.row]
-    tail = np.bincount(found.row, weights=np.where(rank >= recursive_l - 1, count, 0))
-    return float((count[starts] / tail).max())
+    return _greatest(recursive_cs(entries(counts), recursive_l))
 
 
 def basic_beta(counts: Matrix) -> float | None:
     """The greatest relative gain (p - q)/q of a value in a class; 0 where every class is like the whole table."""
-    found = entries(counts)
-    return max(float(_gains(found).max()), 0.0) if len(found.row) else None
+    return _greatest(basic_betas(entries(counts)))
 
 
 def enhanced_beta(counts: Matrix) -> float | None:
     """The least β such that every gain is at most min(β, -ln q). Where a gain exceeds -ln q, which depends on the table
     alone, no β would do: None. Otherwise it is the basic β."""
-    found = entries(counts)
-    if not len(found.row):
-        return None
-    limit = -np.log(_whole_share(found))
-    if (_gains(found) > limit + _NOISE).any():
-        return None
-    return basic_beta(counts)
+    return _greatest(enhanced_betas(entries(counts)))
 
 
 def disclosure_delta(counts: Matrix) -> float | None:
     """The greatest |ln(p/q)| of a value in a class; None where a class lacks a value that the table has (infinity)."""
-    found = entries(counts)
-    if not len(found.row) or len(found.row) < len(found.sizes) * found.values:
-        return None
-    return float(np.abs(np.log1p(_gains(found))).max())
+    return _greatest(disclosure_deltas(entries(counts)))
 
 
-def _whole_share(found: Entries) -> NDArray[np.float64]:
-    """The share in the whole table of each entry's value."""
-    share: NDArray[np.float64] = found.whole[found.column] / found.whole.sum()
-    return share
+def _greatest(figures: Figures) -> float | None:
+    greatest = float(figures.max(initial=-np.inf))
+    return greatest if np.isfinite(greatest) else None
 
 
-def _gains(found: Entries) -> NDArray[np.float64]:
+# ----- of each class -----------------------------------------------------------------------------------------------------
+
+
+def alphas(found: Entries) -> Figures:
+    """The largest share of one value in each class."""
+    return _highest(found, found.share)
+
+
+def entropy_ls(found: Entries) -> Figures:
+    """exp of the entropy of each class."""
+    diverse = np.exp(found.per_class(-found.share * np.log(found.share)))
+    even = _highest(found, found.count) * found.distinct == found.sizes
+    # all counts equal: the number of values, free of rounding
+    return np.where(even, found.distinct, np.minimum(diverse, found.distinct))
+
+
+def recursive_cs(found: Entries, recursive_l: int = 2) -> Figures:
+    """The least c of each class; infinite where it has fewer than l values."""
+    if recursive_l < 1:
+        raise UsageError(f"The l of recursive (c, l)-diversity must be at least 1. Got {recursive_l}.")
+    if not len(found.row):
+        return np.empty(0)
+    # by class, and in a class from the greatest count down: one sort of whole numbers
+    most = int(found.count.max())
+    count = most - np.sort(found.row * (most + 1) + most - found.count) % (most + 1)
+    starts = _starts(found)
+    rank = np.arange(len(count)) - starts[found.row]
+    tail = found.per_class(np.where(rank >= recursive_l - 1, count, 0))
+    return np.divide(count[starts], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+
+
+def basic_betas(found: Entries) -> Figures:
+    """The greatest relative gain of a value in each class."""
+    return np.maximum(_highest(found, _gains(found)), 0.0)
+
+
+def enhanced_betas(found: Entries) -> Figures:
+    """The least β of each class; infinite where a gain exceeds -ln q."""
+    gains = _gains(found)
+    limit = -np.log(found.whole[found.column] / found.whole.sum())
+    return np.maximum(_highest(found, np.where(gains > limit + _NOISE, np.inf, gains)), 0.0)
+
+
+def disclosure_deltas(found: Entries) -> Figures:
+    """The greatest |ln(p/q)| of a value in each class; infinite where it lacks a value that the table has."""
+    return np.where(found.distinct < found.values, np.inf, _highest(found, np.abs(np.log1p(_gains(found)))))
+
+
+def _starts(found: Entries) -> NDArray[np.int64]:
+    """Where the entries of each class begin."""
+    return np.cumsum(found.distinct) - found.distinct
+
+
+def _highest(found: Entries, amounts: NDArray[np.float64] | NDArray[np.int64]) -> Figures:
+    """The highest amount of each class's entries, which stand together."""
+    if not len(found.row):
+        return np.empty(0)
+    return np.maximum.reduceat(amounts, _starts(found)).astype(np.float64)
+
+
+def _gains(found: Entries) -> Figures:
     """(p - q)/q of each entry, from whole numbers: exactly 0 where the shares are equal."""
     whole = found.whole
     expected = found.sizes[found.row] * whole[found.column]
-    gains: NDArray[np.float64] = (found.count * whole.sum() - expected) / expected
+    gains: Figures = (found.count * whole.sum() - expected) / expected
     return gains

@@ -6,7 +6,8 @@ among more than their class. Two classes agree where in each quasi-identifier th
 Rows of which everything is withheld take no part. ARX's wildcard risk is one over the number of people who agree.
 
 Classes are put together by which of their cells are withheld; of two such patterns those agree that have the same labels in
-the columns where neither is withheld, which one sort finds. So the cost grows with the number of patterns, not of pairs.
+the columns where neither is withheld, which one sort finds. So the cost grows with the pairs of patterns, not of classes.
+Where there are nearly as many patterns as classes, each class is compared with all others instead.
 """
 
 from __future__ import annotations
@@ -17,11 +18,20 @@ from numpy.typing import NDArray
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
 
-MOST = 4_000_000
-"""Patterns times classes beyond which nothing is counted."""
+MOST_PAIRS = 65_536
+MOST_SORTED = 4_000_000
+"""Pairs of patterns, and patterns times classes, up to which patterns are compared with each other."""
+MOST_COMPARED = 400_000_000
+"""Cells up to which each class is compared with all others. Beyond both nothing is counted: it would take many seconds."""
+_PAIR = 30_000
+"""A pair of patterns costs as much as comparing this many cells."""
+
+Ints = NDArray[np.int64]
+Labels = NDArray[np.int32]
+Hidden = NDArray[np.bool_]
 
 
-def agreeing(release: Release) -> NDArray[np.int64] | None:
+def agreeing(release: Release) -> Ints | None:
     """For each class of a one-block release how many people agree with it, itself included; None where that would take too
     long."""
     block, kept = release.blocks[0], ~release.suppressed
@@ -34,9 +44,18 @@ def agreeing(release: Release) -> NDArray[np.int64] | None:
         return sizes
     labels, hidden = np.column_stack(list(cells.values())), np.column_stack(list(withheld.values()))
     pattern = distinct_rows(hidden.astype(np.int32))
+    patterns = int(pattern.max()) + 1
+    compared = len(sizes) * labels.size
+    if compared <= min(MOST_COMPARED, patterns**2 * _PAIR):
+        return by_class(labels, hidden, sizes)
+    if patterns**2 <= MOST_PAIRS and patterns * len(sizes) <= MOST_SORTED:
+        return by_pattern(labels, hidden, pattern, sizes)
+    return None
+
+
+def by_pattern(labels: Labels, hidden: Hidden, pattern: Ints, sizes: Ints) -> Ints:
+    """For each class the people who agree with it, pattern by pattern."""
     members = [np.flatnonzero(pattern == number) for number in range(int(pattern.max()) + 1)]
-    if len(members) * len(sizes) > MOST:
-        return None
     found = np.zeros(len(sizes), dtype=np.int64)
     for mine in members:
         for others in members:
@@ -44,4 +63,19 @@ def agreeing(release: Release) -> NDArray[np.int64] | None:
             key = distinct_rows(labels[np.concatenate([mine, others])][:, shown])
             people = np.bincount(key[len(mine) :], weights=sizes[others], minlength=int(key.max()) + 1)
             found[mine] += people[key[: len(mine)]].astype(np.int64)
+    return found
+
+
+def by_class(labels: Labels, hidden: Hidden, sizes: Ints) -> Ints:
+    """The same, class by class."""
+    found = np.empty(len(sizes), dtype=np.int64)
+    # a column at a time: those who disagree in one need not be looked at in the next
+    columns, masks = np.ascontiguousarray(labels.T), np.ascontiguousarray(hidden.T)
+    for here in range(len(sizes)):
+        others: Ints | slice = slice(None)
+        for column, mask in zip(columns, masks, strict=True):
+            if not mask[here]:
+                agree = (column[others] == column[here]) | mask[others]
+                others = np.flatnonzero(agree) if isinstance(others, slice) else others[agree]
+        found[here] = sizes[others].sum()
     return found

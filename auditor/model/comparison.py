@@ -18,10 +18,9 @@ TIMEOUT, FAILED = "timeout", "failed"
 @dataclass(frozen=True, slots=True)
 class RunCell:
     """One cell. `id` names its file and changes with everything that its result depends on; `params` are the settings that
-    were asked for, `name` is what its release is called in `records`, and `record` the file that holds its record alone (where
-    its name lacks the seed).
-    `limits` are the seconds and megabytes that a cell had which did not end well. `cpu_seconds` is what it took, in the
-    cell's own file only: a combined record is the same whenever it is made."""
+    were asked for, `name` is what its release is called in `records`, and `record` the file that holds its record alone
+    (where its name lacks the seed). `limits` are the seconds and megabytes that a cell had which did not end well.
+    `cpu_seconds` is what it took, in the cell's own file only: a combined record is the same whenever it is made."""
 
     id: str
     name: str

@@ -31,6 +31,9 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
 _PERIOD = re.compile(r"\d{4}(-\d\d)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d([T ].*)?)?", re.ASCII)
 
+_MOST_JOINED = 64
+"""A member of a set that holds the separator more often must stand in quotes: to look for it would take its time."""
+
 EVERYTHING = "**"
 """The label that generalises to everything. It is no mark for withheld values: rows that bear it are published, and
 count."""
@@ -213,6 +216,7 @@ class Reader:
     def _joined(self, parts: list[str], sign: str) -> list[Found | None]:
         """The members of a set from its parts. A value may itself hold the separator: parts are joined until they are
         known, at most as many as any known value has."""
+        most = min(max(self._most_signs[sign], 1), _MOST_JOINED)
         found: list[Found | None] = []
         pending: list[str] = []
         for part in parts:
@@ -222,7 +226,7 @@ class Reader:
             if member is not None:
                 found.append(member)
                 pending = []
-            elif len(pending) > max(self._most_signs[sign], 1):
+            elif len(pending) > most:
                 return [None]
         return [None] if pending else found
 

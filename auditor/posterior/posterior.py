@@ -59,7 +59,9 @@ class Posterior(Beliefs):
         self.release, self.targets = matching.release, matching.targets
         granted = matching.knowledge.granted
         if link is Link.DISTANCE:
-            raise ValueError("The link model `distance` is not one of containment: use auditor.posterior.distance.Nearest.")
+            raise ValueError(
+                "The link model `distance` is not one of containment: use auditor.posterior.distance.Nearest."
+            )
         if link is Link.CLASS and granted is None:
             raise ValueError("The link model `class` needs a granted class in the knowledge.")
         self.row_of, self.way, self.granted = matching.rows(granted)

@@ -16,8 +16,8 @@
     select.addEventListener("change", draw);
     return select;
   };
-  const risk = choose("explorer-risk", data.risks, data.risks[0].key);
-  const utility = choose("explorer-utility", data.utility, data.start);
+  const risk = choose("explorer-risk", data.risks, data.start.risk);
+  const utility = choose("explorer-utility", data.utility, data.start.utility);
 
   const legend = document.getElementById("explorer-methods");
   for (const method of methods) {
@@ -61,7 +61,7 @@
     const best = rows.filter(a => !rows.some(b => beats(b, a, higher))).sort((a, b) => a.x - b.x || a.y - b.y);
     const width = Math.max(300, Math.round(place.clientWidth || 320)), few = rows.length <= 30;
     const title = d => [
-      `${d.place} ${d.name}`, d.method + (d.settings ? ` (${d.settings})` : ""),
+      `${d.number} ${d.name}`, d.method + (d.settings ? ` (${d.settings})` : ""),
       `${height.name}: ${short(d.y)}` + (d.of.low === null ? "" : ` (${short(d.of.low)} to ${short(d.of.high)})`),
       `${axis.name}: ${short(d.x)}`, d.of.note, best.includes(d) ? "no other release beats it on both axes" : "",
     ].filter(line => line).join("\n");
@@ -76,7 +76,7 @@
         Plot.ruleX(rows.filter(d => d.of.low !== null), { x: "x", y1: d => d.of.low, y2: d => d.of.high, stroke: "currentColor", strokeOpacity: 0.25 }),
         Plot.line(best, { ...at, stroke: "var(--soft)", strokeDasharray: "4 3" }),
         Plot.dot(rows, { ...at, r: 6, fill: d => colour(d.method), symbol: d => shape(d.method), stroke: "var(--paper)", strokeWidth: 1 }),
-        Plot.text(rows.filter(d => few || best.includes(d)), { ...at, text: d => String(d.place), dy: -12, fill: "currentColor" }),
+        Plot.text(rows.filter(d => few || best.includes(d)), { ...at, text: d => String(d.number), dy: -12, fill: "currentColor" }),
         Plot.tip(rows, Plot.pointer({ ...at, title, fill: "var(--raised)", stroke: "var(--rule)", maxRadius: 30, lineWidth: 40 })),
       ],
       symbol: { type: "identity" }, color: { type: "identity" },
