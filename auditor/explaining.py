@@ -30,9 +30,10 @@ from auditor.model.kinds import ASKABLE, Notation
 from auditor.model.labels import Labels
 from auditor.model.notation import Found, Reader
 from auditor.model.release import Release, Suppression
-from auditor.model.schema import Schema, Type
+from auditor.model.schema import Role, Schema, Type
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable, encode
+from auditor.model.values import parse_number
 from auditor.releasing import RawRelease, build_release, read_release
 from auditor.subjects import as_schema
 
@@ -132,7 +133,7 @@ class _Column:
         for label, reading in self.readings.items():
             parts[reading.kind, -1 if reading.level is None else reading.level].append(label)
         order = list(Notation)
-        ordered = sorted(parts.items(), key=lambda part: (order.index(part[0][0]), -part[0][1]))
+        ordered = sorted(parts.items(), key=lambda part: (order.index(part[0][0]), part[0][1]))
         specific = [n for n, r in self.readings.items() if r.kind not in (Notation.SUPPRESSED, Notation.ALIAS)]
         lie = overlap(self.labels, np.array(specific, dtype=np.int64))
         levels = sorted({level for _, level in parts if level >= 0})
@@ -151,7 +152,7 @@ class _Column:
             overlapping=tuple(self._shown(label) for label in lie.pair or ()),
             levels=tuple(levels),
             mixed_levels=len(levels) + (Notation.VALUE in kinds and bool(levels)) > 1 or lie.overlap is Overlap.WITHIN,
-            notes=(*self._ambiguous(kinds), *self._remarks(kinds)),
+            notes=(*self._ambiguous(kinds), *self._remarks(kinds, lie.overlap)),
         )
 
     def _reading(self, reader: Reader, label: int) -> _Reading:
@@ -163,7 +164,7 @@ class _Column:
             return _Reading(Notation.VALUE)
         first, level = found[0], None
         if first.kind is Notation.GROUP and self.domain.taxonomy is not None:
-            level = int(self.domain.taxonomy.depth[self.domain.taxonomy.numbers[text]])
+            level = self.domain.taxonomy.height - int(self.domain.taxonomy.depth[self.domain.taxonomy.numbers[text]])
         others = [one.kind for one in found[1:] if one.kind in ASKABLE and _differ(first, one)]
         return _Reading(first.kind, level, others[0] if others else None)
 
@@ -213,7 +214,7 @@ class _Column:
             )
         return notes
 
-    def _remarks(self, kinds: set[Notation]) -> list[str]:
+    def _remarks(self, kinds: set[Notation], lie: Overlap) -> list[str]:
         """What else a person should know of how the column was taken."""
         notes = []
         if self.domain.stand_ins & {self.labels.texts[label].strip() for label in self.used}:
@@ -222,12 +223,19 @@ class _Column:
                 "as one value more. Give the original, or the values in the schema, to have them counted."
             )
         if self.column.type is Type.NOMINAL and self.column.taxonomy is None and not self.column.notation:
-            alike = [n for n in self.used if self.readings[n].kind is Notation.VALUE and _looks_numeric(self.labels, n)]
-            if len(alike) > _LARGELY * max(len(self.used), 1):
+            values = [n for n in self.used if self.readings[n].kind is Notation.VALUE]
+            alike = [n for n in values if _looks_numeric(self.labels, n)]
+            numbers = [n for n in values if parse_number(self.labels.texts[n], self.domain.format.decimal) is not None]
+            if alike and len(alike) + len(numbers) > _LARGELY * max(len(self.used), 1):
                 notes.append(
                     f"`{self._shown(alike[0])}` looks like a range of numbers, but the column is nominal, so it is taken as "
                     f'a value; write type = "numeric" under [columns.{self.column.name}] to take it as an interval.'
                 )
+        if self.column.role is Role.SENSITIVE and lie is not Overlap.APART:
+            notes.append(
+                "Class statistics take each label of a sensitive column for a value of its own. Labels that overlap may mean "
+                "the same value: then diversity (l) is less, and alpha more, than they say."
+            )
         if Notation.CENTROID in kinds and self.values_from != "labels":
             notes.append("Numbers that are no value of the column are taken as averages; they denote no value.")
         return notes
@@ -271,9 +279,13 @@ def _suppression(release: Release) -> SuppressionFacts:
     else:
         block = release.blocks[0]
         withheld = np.zeros(len(block.bucket), dtype=np.int64)
+        by_column: dict[str, int] = {}
         for column in release.quasi:
-            withheld += release.labels[column].suppressed[block.cell(column)]
+            here = release.labels[column].suppressed[block.cell(column)]
+            by_column[column] = int(here.sum())
+            withheld += here
         partly = int(np.count_nonzero(withheld)) - rows
+        notes += _together(by_column, partly, rows)
         if release.quasi and not rows and (withheld == len(release.quasi)).all():
             partly = 0
             notes.append("All quasi-identifiers of all rows are withheld: that is one class, and counts.")
@@ -284,6 +296,20 @@ def _suppression(release: Release) -> SuppressionFacts:
             "where the tool writes it for the widest group, write suppressed = [] under such a column: then those rows count."
         )
     return SuppressionFacts(rows, partly, tuple(conventions), tuple(notes))
+
+
+def _together(withheld: dict[str, int], partly: int, rows: int) -> list[str]:
+    """Where the same quasi-identifiers are withheld together in every row that has one withheld, and others never are: the
+    tool that made the release may have taken only those for quasi-identifiers."""
+    named = [column for column, count in withheld.items() if count]
+    never = [column for column, count in withheld.items() if not count]
+    if rows or not never or len(named) < 2 or any(withheld[column] != partly for column in named):
+        return []
+    return [
+        f"{', '.join(named)} are withheld together, {', '.join(never)} never: a tool that suppresses whole rows may not have "
+        f"taken the latter for quasi-identifiers. As they are, such rows count as {partly} rows in classes, not as suppressed; "
+        "another role in the schema changes that."
+    ]
 
 
 def _withheld_root(labels: Labels) -> bool:

@@ -123,8 +123,8 @@ def mend(release: Release, mending: Mending, rows: NDArray[np.bool_] | None = No
     for column in mending.drop:
         sheet.drop(column)
     for column, levels in mending.coarsen.items():
-        for _ in range(levels):
-            sheet.coarsen(column)
+        for done in range(levels):
+            sheet.coarsen(column, done)
     if rows is not None:
         sheet.withhold(rows)
     if mending.suppress:
@@ -228,8 +228,8 @@ class _Sheet:
         if column in self.quasi:
             self.quasi.remove(column)
 
-    def coarsen(self, column: str) -> None:
-        """One level up, but for the rows that are withheld."""
+    def coarsen(self, column: str, done: int = 0) -> None:
+        """One level up, but for the rows that are withheld; `done` levels were gone up before."""
         if column not in self.quasi:
             known = ", ".join(self.quasi) or "none"
             raise UsageError(
@@ -239,6 +239,9 @@ class _Sheet:
         used = np.unique(number[~self.withheld])
         if not len(used):
             raise ReleaseError(f"{self.name}: every row is withheld, and no label of {column!r} can be coarser.")
+        if done and self.levels[column] == "everything":
+            many = f"{done} level{'' if done == 1 else 's'}"
+            raise ReleaseError(f"{self.name}: {column!r} is everything after {many}, and cannot be coarser. Ask for {many}.")
         made = coarser(self.schema.columns[column], self.form, [old[i] for i in used])
         new = {i: made.texts[old[i]] for i in used.tolist()}
         still = {i: old[i] for i in np.unique(number[self.withheld]).tolist()}
@@ -331,12 +334,14 @@ def _check_covered(
 ) -> None:
     """An error where a new label leaves out a value that the former one covered."""
     pairs = np.unique(old_cell.astype(np.int64) * len(new.texts) + new_cell)
-    for before, after in np.column_stack(np.divmod(pairs, len(new.texts))).tolist():
-        codes = old.codes(before)
-        if len(codes) and not new.covers(np.full(len(codes), after, dtype=np.int32), codes).all():
-            raise ReleaseError(
-                f"The column {column!r}: {new.texts[after]!r} would not cover all that {old.texts[before]!r} covers."
-            )
+    before, after = np.divmod(pairs, len(new.texts))
+    covered = (new.lo[after] <= old.lo[before]) & (old.hi[before] <= new.hi[after])
+    for place in np.flatnonzero(np.isin(after, list(new.gaps))).tolist():
+        covered[place] &= bool(np.isin(old.codes(int(before[place])), new.gaps[int(after[place])]).all())
+    wrong = np.flatnonzero(~covered & (old.lo[before] <= old.hi[before]))
+    if len(wrong):
+        here, there = new.texts[after[wrong[0]]], old.texts[before[wrong[0]]]
+        raise ReleaseError(f"The column {column!r}: {here!r} would not cover all that {there!r} covers.")
 
 
 def _bare(release: Release) -> Release:

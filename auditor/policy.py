@@ -19,6 +19,7 @@ figure is not there, or did not converge, does not hold; nor does any policy whe
 from __future__ import annotations
 
 import difflib
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -171,6 +172,9 @@ def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -
         entries = []
     for number, entry in enumerate(entries, 1):
         place = f"{where}, check {number}"
+        if not isinstance(entry, Mapping):
+            faults.append(f"{place} must be a table with figure and at_most or at_least. Got {entry!r}.")
+            continue
         unknown = [k for k in entry if k not in ("figure", "at_most", "at_least", "adversary", "link", "source")]
         known = "figure, at_most, at_least, adversary, link, source"
         faults += [f"{place}: unknown key {key!r}. Known are: {known}." for key in unknown]
@@ -181,7 +185,7 @@ def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -
         elif part == "release" and measure not in _FIGURES:
             faults.append(f"{place}: release has no figure {measure!r}. It has: {', '.join(_FIGURES)}.")
         limits = [k for k in ("at_most", "at_least") if k in entry]
-        if len(limits) != 1 or not isinstance(entry.get(limits[0]), int | float):
+        if len(limits) != 1 or not _is_limit(entry[limits[0]]):
             faults.append(f"{place}: at_most or at_least must give one number.")
             continue
         relation = "<=" if limits[0] == "at_most" else ">="
@@ -192,9 +196,13 @@ def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -
                 float(entry[limits[0]]),
                 str(entry.get("adversary", "prosecutor")),
                 str(entry.get("link", "class")),
-                entry.get("source"),
+                None if entry.get("source") is None else str(entry["source"]),
             )
         )
     if faults:
         raise PolicyError.of(faults)
     return Policy(name, str(data.get("title", name)), str(data.get("source", "the user's own")), tuple(checks))
+
+
+def _is_limit(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -12,11 +12,10 @@ the policy's attacks takes long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.failing import criterion_of
 from auditor.measure.class_figures import class_figures
@@ -53,6 +52,8 @@ WEIGHTS = {
 }
 HEAVY = 25
 """What attacks weigh, measured by how long they take on a release of many classes; and what the others do."""
+HELD_ROWS = 2_000_000
+"""Mended releases are held for further use up to this number of rows in all; others are made again."""
 MOST_SUPPRESSED = 0.5
 """To withhold more than this share of the people is no remedy."""
 
@@ -68,17 +69,16 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trial:
-    """A candidate carried out: `bad` people are still in classes that drive a check."""
+    """What became of a candidate: the levels of coarsened columns, how many rows were withheld and the numbers of the first,
+    the detail that was kept, and how many people are still in classes that drive a check. The mended release itself is as
+    large as the former one, and not in it (see `_Search._mended`)."""
 
     mending: Mending
-    subject: Subject
-    mended: Mended
+    levels: Mapping[str, str]
+    rows: int
+    row_numbers: tuple[int, ...]
     kept: float | None
     bad: int
-
-    @property
-    def rows(self) -> int:
-        return int(self.mended.withheld.sum())
 
 
 _Judged = tuple[_Trial, PolicyVerdict]
@@ -139,6 +139,8 @@ class _Search:
         self.notes: list[str] = []
         self.before = _kept(subject.release)
         self._trials: dict[str, _Trial | None] = {}
+        self._held: dict[str, tuple[Subject, Mended]] = {}
+        self._most_held = max(HELD_ROWS // max(subject.release.rows, 1), 1)
         self._judged: dict[str, _Judged] = {}
         self._left = min(MOST_TRIALS, max(TRIAL_ROWS // max(subject.release.rows, 1), 1))
 
@@ -166,8 +168,9 @@ class _Search:
             trial = self._trial(self._with(column)) if column in self.columns else None
             cleared = level = None
             if trial is not None:
-                still = meeting(trial.mended.release, alone)[trial.mended.moved.bucket]
-                cleared, level = int((inside & ~still).sum()), trial.mended.levels[column]
+                mended = self._mended(trial.mending)[1]
+                still = meeting(mended.release, alone)[mended.moved.bucket]
+                cleared, level = int((inside & ~still).sum()), trial.levels[column]
             columns.append(DriverColumn(column, float(1 - loss.mean()) if len(loss) else 1.0, level, cleared))
         columns.sort(key=lambda one: (-(one.cleared or 0), -one.granularity))
         return Driver(figure, str(criterion), int(bad.sum()), int(inside.sum()), numbers, tuple(columns))
@@ -248,15 +251,35 @@ class _Search:
     def _carried_out(self, mending: Mending) -> _Trial | None:
         bad, former = 0, self.subject.release
         try:
-            subject, mended = mended_subject(self.subject, mending)
+            mended = self._mended(mending)[1]
             if self.criteria:
                 still = meeting(mended.release, replace(mending, suppress=self.criteria))
                 bad = int(mended.release.sizes[still].sum())
         except AuditorError:  # a column that is general already, nobody who would be left, a figure that does not apply
             return None
-        if mended.withheld.sum() > MOST_SUPPRESSED * (former.rows - former.suppressed_rows):
+        rows = int(mended.withheld.sum())
+        if rows > MOST_SUPPRESSED * (former.rows - former.suppressed_rows):
             return None
-        return _Trial(mending, subject, mended, _kept(mended.release), bad)
+        return _Trial(mending, mended.levels, rows, self._numbers(mended), _kept(mended.release), bad)
+
+    def _mended(self, mending: Mending) -> tuple[Subject, Mended]:
+        """What would be audited if the release were mended so."""
+        key = _key(mending)
+        if key not in self._held:
+            made = mended_subject(self.subject, mending)
+            while len(self._held) >= self._most_held:
+                del self._held[next(iter(self._held))]
+            self._held[key] = made
+        return self._held[key]
+
+    def _numbers(self, mended: Mended) -> tuple[int, ...]:
+        """The first rows of the steward's file that were withheld, counted from 1."""
+        provenance = self.subject.provenance
+        if provenance is None:
+            return ()
+        inside = provenance.bucket >= 0
+        rows = np.flatnonzero(inside & mended.withheld[provenance.fragment[:, 0]])
+        return tuple(int(row) + 1 for row in rows[:MOST_ROWS])
 
     def _judge(self, mending: Mending) -> _Judged | None:
         """A candidate judged, as long as there are runs left."""
@@ -268,8 +291,8 @@ class _Search:
             if trial is not None and not self.notes:
                 self.notes.append("Not all remedies were tried: the attacks that the policy looks at take too long.")
             return None
-        subject = trial.subject
         try:
+            subject = self._mended(mending)[0]
             if subject.has_original and subject.people is not None and subject.provenance is not None:
                 check_truth(subject.release, subject.provenance, subject.people)
             self.runs -= 1
@@ -288,17 +311,13 @@ class _Search:
         return (1.0, failing, sum(_beyond(after) for _, after in checks), lost, trial.rows)
 
     def _remedy(self, trial: _Trial, verdict: PolicyVerdict) -> Remedy:
-        mending, provenance = trial.mending, self.subject.provenance
-        numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        if provenance is not None:
-            inside = provenance.bucket >= 0
-            numbers = np.flatnonzero(inside & trial.mended.withheld[provenance.fragment[:, 0]])
+        mending = trial.mending
         return Remedy(
-            coarsen=tuple(Coarsening(c, n, trial.mended.levels[c]) for c, n in mending.coarsen.items()),
+            coarsen=tuple(Coarsening(c, n, trial.levels[c]) for c, n in mending.coarsen.items()),
             suppress=tuple(map(str, mending.suppress)),
             drop=mending.drop,
             rows=trial.rows,
-            row_numbers=tuple(int(row) + 1 for row in numbers[:MOST_ROWS]),
+            row_numbers=trial.row_numbers,
             predicted=tuple(
                 Prediction(before.measure, before.value, after.value, after.relation, after.limit, after.passed is True)
                 for before, after in _aligned(self.verdict, verdict)

@@ -13,12 +13,14 @@ from auditor.measure.intervals import Interval, excess
 from auditor.member_scoring import MemberFigure
 from auditor.model.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGINAL, Risk
 from auditor.posterior.links import Link
-from auditor.scoring import COUNT, FACT, RATE, Figure, Truth
+from auditor.scoring import COUNT, FACT, Figure, Truth
 from scenarios.adversaries import Adversary
 
 _DIGITS = 12
 """Figures that agree to so many digits are equal: sums in another order differ in the last ones."""
 WORST, WORST_CLASSES = 10, 5
+_OF_CLASSES = ("mean", "success")
+"""The figures of which the worst classes are named."""
 
 
 def not_applicable(
@@ -100,7 +102,7 @@ def risk_row(
         detail["excess"] = beyond
     if not adversary.sure_of_membership:
         detail.pop("calibration", None)  # as with what is expected of the whole
-    if link is Link.CLASS and figure.kind == RATE and figure.hit is not None and figure.rows is None:
+    if link is Link.CLASS and figure.measure in _OF_CLASSES and figure.hit is not None and figure.rows is None:
         detail["worst_classes"] = worst_classes(figure.hit, truth)
     value = figure.value
     if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:

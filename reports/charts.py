@@ -260,8 +260,9 @@ def bars(
     width: int = 420,
 ) -> str:
     """A histogram, of members beside `others` where there are any; names stand under the bars as there is room."""
-    height, left, right, top, bottom = 190 + (18 if others else 0), 44, 8, 12 + (18 if others else 0), 46
     up = svg.ticks(0.0, max([*counts, *others, 1.0]), 3)
+    left = max(44, round(max(svg.wide(svg.tick_text(t), 12) for t in up)) + 26)  # the axis' name stands left of its numbers
+    height, right, top, bottom = 190 + (18 if others else 0), 8, 12 + (18 if others else 0), 46
     y = Scale(0.0, up[-1], height - bottom, top)
     step = (width - left - right) / max(len(names), 1)
     parts = [svg.line(left, y(t), width - right, y(t), "grid") for t in up]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from os.path import commonprefix
 
 from tabulate import tabulate
 
@@ -22,7 +23,8 @@ _LONGEST_EXAMPLE = 48
 def render_labels(explanation: LabelExplanation, width: int = 100) -> str:
     """The explanation as text, at most `width` columns wide where its names allow it."""
     name = clean(explanation.release)
-    parts = [f"Labels of {name}: {explanation.rows} rows\n{'=' * min(width, len(name) + 30)}"]
+    title = f"Labels of {name}: {explanation.rows} rows"
+    parts = [f"{title}\n{'=' * min(width, len(title))}"]
     for number, block in enumerate(explanation.blocks, 1):
         if len(explanation.blocks) > 1:
             parts.append(f"Block {number} of {len(explanation.blocks)}")
@@ -43,7 +45,7 @@ def _column(column: ColumnFacts, width: int) -> str:
         rows, _HEADINGS, tablefmt="simple", colalign=("left", "right", "right", "right", "left"), disable_numparse=True
     )
     lines.append(textwrap.indent(table, "  "))
-    remarks = [_LIES[column.overlap].format(*(f"`{_example(text)}`" for text in column.overlapping))]
+    remarks = [_LIES[column.overlap].format(*(f"`{text}`" for text in _apart(column.overlapping)))]
     if column.mixed_levels:
         levels = f" of the taxonomy: {', '.join(map(str, column.levels))}" if len(column.levels) > 1 else ""
         remarks.append(f"Labels are of mixed levels{levels}.")
@@ -63,6 +65,15 @@ def _row(notation: NotationFacts) -> tuple[str, ...]:
 
 def _example(text: str) -> str:
     return clean(text, _LONGEST_EXAMPLE)
+
+
+def _apart(texts: tuple[str, ...]) -> list[str]:
+    """Labels as examples; where their beginnings are the same, from shortly before they part."""
+    shown = [_example(text) for text in texts]
+    if len(set(shown)) == len(set(texts)):  # two that may not be shown are the same text
+        return shown
+    same = max(len(commonprefix(texts)) - _LONGEST_EXAMPLE // 4, 0)
+    return [f"…{_example(text[same:])}" for text in texts]
 
 
 def _wrapped(texts: Iterable[str], width: int) -> list[str]:

@@ -22,7 +22,7 @@ from auditor.model.record import AuditRecord, RunRecord
 from reports import charts, glossary
 from reports.charts import Axes
 from reports.explorer import EXPLORER, THEME, as_script_data, explorer, permission, scripts
-from reports.figures import one_person
+from reports.figures import lead_adversary, one_person
 from reports.findings import findings, gaps
 from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
@@ -207,5 +207,5 @@ def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
         "facts": facts,
         "tables": tables,
         "worst": worst_rows(rows),
-        "classes": worst_classes(rows),
+        "classes": worst_classes(rows, lead_adversary(record)),
     }

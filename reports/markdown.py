@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from auditor.model.record import AuditRecord, RunRecord
 from reports import glossary
+from reports.figures import lead_adversary
 from reports.findings import Finding, findings, gaps
 from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
@@ -102,9 +103,10 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     rows = sorted_risks(record)
     if rows:
         parts += ["### Risk", _table(risk_table(rows).without_empty())]
-    classes = worst_classes(rows)
-    if classes is not None:
-        parts += ["### Worst classes", "Under the link class; row numbers of your file.", _table(classes)]
+    for attack in dict.fromkeys(risk.attack for risk in rows):
+        classes = worst_classes([risk for risk in rows if risk.attack == attack], lead_adversary(record))
+        if classes is not None:
+            parts += [f"### Worst classes: {markdown(attack)}", "Row numbers of your file.", _table(classes)]
     hit = worst_rows(rows)
     if hit:
         parts += ["### Worst rows", _list(f"{markdown(name)}: {text}" for name, text in hit)]

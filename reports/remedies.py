@@ -51,7 +51,17 @@ def _lead(record: AuditRecord) -> str:
     if not passing:
         outcome = "none of them passes" if tried > 1 else "it does not pass"
     more = f" The best {SHOWN} are shown." if tried > SHOWN else ""
-    return f"{counted} carried out and judged again by the same policy: {outcome}.{more}"
+    return f"{counted} carried out and judged again by the same policy: {outcome}.{_unmended(record.remedies)}{more}"
+
+
+def _unmended(remedies: Sequence[Remedy]) -> str:
+    """Why none can pass, where some checks fail under all: their figures are not there, or out of reach."""
+    failing = [{one.figure: one for one in remedy.predicted if not one.passes} for remedy in remedies]
+    always = [one for figure, one in failing[0].items() if all(figure in other for other in failing)]
+    absent = [clean(one.figure, 60) for one in always if one.after is None]
+    beyond = [clean(one.figure, 60) for one in always if one.after is not None]
+    said = f" There is no figure of {words(absent)} to judge, so no remedy can." if absent else ""
+    return said + (f" None of them brings {words(beyond)} to the limit." if beyond else "")
 
 
 def _driver(driver: Driver) -> str:

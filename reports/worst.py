@@ -40,10 +40,12 @@ def _under(links: str) -> str:
     return "" if not links else f" ({links})" if links.endswith("links") else f" (link {links})"
 
 
-def worst_classes(rows: Sequence[Risk]) -> Table | None:
-    """The classes whose people are hit hardest, under the link `class`: how many people, the mean over them, some rows."""
+def worst_classes(rows: Sequence[Risk], adversary: str | None) -> Table | None:
+    """The classes whose people are hit hardest by an adversary who is told the class: how many people, the mean over them,
+    some rows. Of an attack with several figures the mean probability, which tells more of a class than right or wrong."""
     made = []
-    for risk in rows:
+    mine = [r for r in rows if r.adversary == adversary]
+    for risk in [r for r in mine if r.measure == "mean"] or mine:
         noted = risk.detail.get("worst_classes")
         for one in noted if isinstance(noted, list | tuple) else ():
             if isinstance(one, Mapping) and isinstance(one.get("rows"), list | tuple):

@@ -16,19 +16,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from auditor.auditing import Options, audit
+from auditor.measure import wildcards
 from auditor.measure.class_risk import class_risk
 from auditor.measure.classes import class_facts
 from auditor.measure.counts import Entries, counted, entries
 from auditor.model.errors import PolicyError, UsageError
 from auditor.model.labels import Labels
+from auditor.model.packing import distinct_rows
 from auditor.model.publishing import publish
 from auditor.model.record import AuditRecord, ReleaseFacts, SensitiveFacts
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import Table
 from auditor.policy import parse_policy
+from auditor.subjects import read_subject
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "type": "numeric"},
@@ -238,6 +242,36 @@ def test_withheld_cells_as_wildcards_by_hand() -> None:
     assert risk.wildcard_mean == pytest.approx((2 / 3 + 1 / 4 + 1 / 2) / 4)
 
 
+def test_both_ways_to_count_wildcards_are_the_same() -> None:
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        classes, columns = int(rng.integers(1, 25)), int(rng.integers(1, 5))
+        hidden = rng.random((classes, columns)) < 0.4
+        labels = np.where(hidden, 9, rng.integers(0, 3, (classes, columns))).astype(np.int32)
+        sizes = rng.integers(1, 6, classes)
+        pattern = distinct_rows(hidden.astype(np.int32))
+        agree = ((labels[:, None] == labels[None]) | hidden[:, None] | hidden[None]).all(axis=2)
+        assert wildcards.by_class(labels, hidden, sizes).tolist() == (agree @ sizes).tolist()
+        assert wildcards.by_pattern(labels, hidden, pattern, sizes).tolist() == (agree @ sizes).tolist()
+
+
+def test_classes_of_many_patterns_are_not_compared_pattern_by_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 512 rows, each with other cells withheld: the pairs of patterns would be a quarter of a million sorts
+    sorts: list[int] = []
+
+    def sorted_rows(matrix: NDArray[np.int32]) -> NDArray[np.int64]:
+        sorts.append(len(matrix))
+        return distinct_rows(matrix)
+
+    monkeypatch.setattr(wildcards, "distinct_rows", sorted_rows)
+    keys = {f"q{i}": ["*" if row >> i & 1 else "a" for row in range(512)] for i in range(9)}
+    schema = Schema.from_dict({"columns": {name: {"role": "quasi"} for name in keys}})
+    found = wildcards.agreeing(read_subject(pd.DataFrame(keys), schema, None, None, None, None, 1).release)
+    assert found is not None
+    assert found.tolist() == [511] * 511  # all shown cells are alike; the row of which all is withheld takes no part
+    assert sorts == [511]
+
+
 # ----- weights -------------------------------------------------------------------------------------------------------
 
 
@@ -304,6 +338,18 @@ def test_policies_on_class_risk_and_weights() -> None:
     for wrong in ("weighted_reason", "weighted_people", "proximity_epsilon", "records"):
         with pytest.raises(PolicyError, match="release has no figure"):
             parse_policy("mine", {"check": [{"figure": f"release.{wrong}", "at_most": 1}]})
+
+
+@pytest.mark.parametrize("limit", [math.inf, -math.inf, math.nan, True, "5", None])
+def test_a_limit_of_a_policy_must_be_a_number(limit: Any) -> None:
+    with pytest.raises(PolicyError, match="mine, check 1: at_most or at_least must give one number"):
+        parse_policy("mine", {"check": [{"figure": "release.k", "at_least": limit}]}, "mine")
+
+
+def test_a_check_of_a_policy_must_be_a_table() -> None:
+    with pytest.raises(PolicyError, match="check 2 must be a table") as caught:
+        parse_policy("mine", {"check": [{"figure": "release.size", "at_least": 1}, 7]})
+    assert "release has no figure 'size'" in str(caught.value)  # all faults at once
 
 
 def test_records_of_older_versions_still_load() -> None:

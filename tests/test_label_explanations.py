@@ -70,12 +70,12 @@ def test_groups_by_level_and_mixed_levels() -> None:
     facts = column({"taxonomy": TREE}, ["a", "North", "North", "Coast", "South", "Any", "*"])
     assert table(facts) == {
         "value": (1, 1, 1, 1),
-        "group 2": (1, 1, 2, 2),
-        "group 1": (2, 3, 2, 3),
-        "group 0": (1, 1, 5, 5),
+        "group 1": (1, 1, 2, 2),
+        "group 2": (2, 3, 2, 3),
+        "group 3": (1, 1, 5, 5),
         "suppressed": (1, 1, 5, 5),
     }
-    assert (facts.levels, facts.mixed_levels, facts.overlap) == ((0, 1, 2), True, "within")
+    assert (facts.levels, facts.mixed_levels, facts.overlap) == ((1, 2, 3), True, "within")  # from the values up
     assert (facts.values, facts.values_from) == (5, "schema")
     same = column({"taxonomy": TREE}, ["North", "South", "*"])
     assert (same.mixed_levels, same.overlap) == (False, "apart")
@@ -86,6 +86,42 @@ def test_labels_that_overlap() -> None:
     assert (facts.overlap, facts.overlapping, facts.mixed_levels) == ("across", ("20-39", "30-49"), False)
     facts = column({"type": "numeric"}, ["20-39", "25"] * 10)
     assert (facts.overlap, facts.overlapping, facts.mixed_levels) == ("within", ("20-39", "25"), True)
+
+
+def test_ranges_among_numbers_of_a_nominal_column_are_noticed() -> None:
+    # half of the labels are numbers and one of four is a range: a person should hear of it
+    notes = " ".join(column({}, ["20", "21", "22", "20-39"] * 10).notes)
+    assert "`20-39` looks like a range of numbers" in notes
+    assert not column({}, ["20", "21", "22", "A"] * 10).notes
+
+
+def test_labels_of_a_sensitive_column_that_overlap() -> None:
+    """North and its own town a may be one value, and count as two: whoever reads l should know."""
+    said = "Class statistics take each label"
+    quasi = {"q": {"role": "quasi"}}
+    for texts, told in ((["a", "North"], True), (["a", "South"], False)):
+        found = explain({**quasi, "c": {"role": "sensitive", "taxonomy": TREE}}, {"q": ["x", "x"], "c": texts})
+        assert any(said in note for note in found.find("c").notes) is told
+    assert not any(said in note for note in column({"taxonomy": TREE}, ["a", "North"]).notes)
+
+
+def test_columns_withheld_together() -> None:
+    roles = {name: {"role": "quasi"} for name in "abc"}
+    cells = {"a": ["*", "x", "x"], "b": ["*", "y", "y"], "c": ["z", "z", "z"]}
+    assert "a, b are withheld together, c never" in explain(roles, cells).suppression.notes[0]
+    assert not explain(roles, {**cells, "b": ["*", "*", "y"]}).suppression.notes  # not together
+    assert not explain(roles, {**cells, "c": ["*", "z", "z"]}).suppression.notes  # then the row is suppressed
+
+
+def test_long_labels_are_shown_where_they_part() -> None:
+    long = ", ".join(f"v{n}" for n in range(30))
+    text = render_labels(explain({"c": {"role": "quasi"}}, {"c": [f"{{{long}, last}}", f"{{{long}, other}}"] * 10}))
+    title, line, *_ = text.splitlines()
+    assert len(title) == len(line)
+    shown = next(row for row in text.splitlines() if "neither holds the other" in row)
+    assert "last}`" in text
+    assert "other}`" in text
+    assert "…" in shown
 
 
 def test_a_text_that_is_a_value_and_an_interval() -> None:
@@ -163,7 +199,7 @@ def test_a_mark_that_is_also_the_root() -> None:
     assert "is also the root of the taxonomy (c)" in notes[0]
     free = explain({"c": {**tree, "suppressed": []}}, {"c": ["*", "N"]})
     assert free.suppression.notes == ()
-    assert table(free.find("c")) == {"group 1": (1, 1, 1, 1), "group 0": (1, 1, 2, 2)}
+    assert table(free.find("c")) == {"group 1": (1, 1, 1, 1), "group 2": (1, 1, 2, 2)}
 
 
 def test_columns_with_their_own_marks_are_told_apart() -> None:
@@ -355,15 +391,15 @@ def test_arx_with_the_hierarchies(data_folder: Path, tmp_path: Path) -> None:
     age = found["local_k5_8qi"].find("age")
     assert table(age) == {
         "value": (54, 14809, 1, 1),
-        "group 3": (14, 6595, 5, 5),
+        "group 1": (14, 6595, 5, 5),
         "group 2": (8, 2853, 10, 10),
-        "group 1": (5, 5251, 20, 20),
+        "group 3": (5, 5251, 20, 20),
         "suppressed": (1, 654, 100, 100),
     }
     assert (age.levels, age.mixed_levels, age.overlap) == ((1, 2, 3), True, "within")
     # The hierarchy calls the years from 21 to 40 "20-39": the group is not what it says.
     assert "`20-39` (and 26 more like it) is a group of the taxonomy" in " ".join(age.notes)
-    assert table(found["k5_s5_8qi"].find("education"))["group 1"] == (3, 28816, 3, 7)
+    assert table(found["k5_s5_8qi"].find("education"))["group 2"] == (3, 28816, 3, 7)
     masks = table(found["notation_interval_set"].find("native-country"))["mask"]
     assert masks[:2] == (12, 29021)
     assert (masks[2] or 0) >= 1

@@ -39,6 +39,15 @@ def test_labels_may_overlap_in_one_column() -> None:
     assert labels.covers(np.arange(3, dtype=np.int32), code).tolist() == [True, False, False]
 
 
+@given(st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=1, max_size=6), st.data())
+def test_labels_cover_the_codes_of_their_sets(sets: list[set[int]], data: st.DataObject) -> None:
+    dom = domain([str(n) for n in range(8)])
+    labels = read(dom, *("{" + ", ".join(map(str, sorted(one))) + "}" for one in sets))
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, len(sets) - 1), st.integers(0, 7)), max_size=12))
+    label, code = (np.array([pair[i] for pair in pairs], dtype=np.int32) for i in (0, 1))
+    assert labels.covers(label, code).tolist() == [number in sets[one] for one, number in pairs]
+
+
 def test_exact_labels_are_the_codes() -> None:
     dom = domain(["10", "?", "20"], {"missing": ["?"]}, type="numeric")
     labels = Labels.exact(dom)

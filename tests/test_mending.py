@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from auditor.coarsening import coarser
-from auditor.measure.class_figures import LEAST_COUNTS, class_figures
+from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.measure.classes import class_facts
-from auditor.mending import CLASS_FIGURES, Criterion, Mending, meeting, mend, mended_table
+from auditor.mending import Criterion, Mending, _check_covered, meeting, mend, mended_table
 from auditor.model.errors import ReleaseError, UsageError
 from auditor.model.labels import Labels
 from auditor.model.named import named_domain
@@ -232,6 +232,26 @@ def test_criteria() -> None:
             Criterion.parse(wrong)
 
 
+def test_new_labels_must_cover_the_former_ones() -> None:
+    """Against the sets themselves, on random labels: intervals, sets with gaps, and withheld values."""
+    domain = named_domain(SCHEMA.columns["grade"], SCHEMA.format, "release", [])
+    refused = 0
+    for seed in range(60):
+        rng = random.Random(seed)
+        texts = ["*", "[b, d]", "{a, c}", "{b, d, g}", "e", "<=d", "{a, b, c, e}"]
+        old, new = (Labels.read(domain, rng.sample(texts, 4), str) for _ in range(2))
+        cells = np.array([[rng.randrange(4), rng.randrange(4)] for _ in range(2)], dtype=np.int32)
+        held = all(set(old.codes(one)) <= set(new.codes(two)) for one, two in cells)
+        try:
+            _check_covered(old, cells[:, 0], new, cells[:, 1], "grade")
+        except ReleaseError:
+            refused += 1
+            assert not held, seed
+        else:
+            assert held, seed
+    assert 0 < refused < 60
+
+
 def test_nothing_left_is_an_error() -> None:
     release, _ = release_of(ROWS)
     with pytest.raises(ReleaseError, match="nothing would be left"):
@@ -284,7 +304,7 @@ def test_mend_command(files: tuple[Path, Path, Path], auditor_cli: Cli) -> None:
         ([], 2, "Say what to mend"),
         (["--coarsen", "disease"], 2, "only a quasi-identifier"),
         (["--coarsen", "age=0"], 2, "COLUMN=LEVELS"),
-        (["--coarsen", "age=50"], 3, "general already"),
+        (["--coarsen", "age=50"], 3, "'age' is everything after "),
         (["--drop", "nothing"], 2, "no column 'nothing'"),
         (["--suppress", "k>3"], 2, "safe"),
         (["--suppress", "t_ordered>0.3"], 3, "does not apply"),

@@ -17,7 +17,9 @@ from auditor.failing import _cut
 from auditor.model.record import AuditRecord
 from auditor.model.schema import Schema
 from auditor.policy import builtin_policies, parse_policy
+from auditor.remedies import _Search
 from reports import render_html, render_markdown, render_terminal
+from reports.remedies import remedy_words
 from tests.adult import unpack_release, write_adult
 from tests.conftest import Ended
 
@@ -133,6 +135,20 @@ def test_by_hand(tiny: tuple[Path, Path, Path, Path], tmp_path: Path, auditor_cl
     assert [(c.column, c.cleared) for c in driver.columns] == [("age", 4), ("home town", 0)]
 
 
+def test_mended_releases_are_not_all_held(tiny: tuple[Path, Path, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    release, original, schema, _ = tiny
+    options = Options(attacks=("linking",), utility=(), policy=builtin_policies()["k3"])
+    held = audit(release, schema, original=original, match="rows", options=options)
+    found: list[_Search] = []
+    made = _Search.remedies
+    monkeypatch.setattr("auditor.remedies.HELD_ROWS", 2 * len(PEOPLE))
+    monkeypatch.setattr(_Search, "remedies", lambda self: (found.append(self), made(self))[1])
+    assert audit(release, schema, original=original, match="rows", options=options) == held
+    (search,) = found
+    assert len(search._trials) > 2
+    assert len(search._held) == 2
+
+
 def test_published_identifiers_are_dropped(
     tiny: tuple[Path, Path, Path, Path], tmp_path: Path, auditor_cli: Cli
 ) -> None:
@@ -230,6 +246,19 @@ def test_a_figure_that_does_not_apply_has_no_driver(tiny: tuple[Path, Path, Path
     assert record.remedies
     assert not any(remedy.passes for remedy in record.remedies)
     assert record.remedies[0].predicted[1].passes
+    said = remedy_words(record)
+    assert said is not None
+    assert "There is no figure of release.t_ordered to judge, so no remedy can." in said.lead
+
+
+def test_a_limit_out_of_reach_is_named(tiny: tuple[Path, Path, Path, Path]) -> None:
+    """Nothing makes a release of six people one of ten classes: the lead says which check no remedy meets."""
+    release, _, schema, _ = tiny
+    checks = [{"figure": "release.classes", "at_least": 10}, {"figure": "release.k", "at_least": 3}]
+    options = Options(attacks=("linking",), policy=parse_policy("rules", {"check": checks}), utility=())
+    said = remedy_words(audit(release, schema, options=options))
+    assert said is not None
+    assert "None of them brings release.classes to the limit." in said.lead
 
 
 def test_several_blocks_say_why_not(tiny: tuple[Path, Path, Path, Path], tmp_path: Path, auditor_cli: Cli) -> None:

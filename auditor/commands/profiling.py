@@ -25,6 +25,10 @@ def profile(
             help="none; texts: dates, postcodes and other codes; all: bands of numbers and sensitive columns as well.",
         ),
     ] = "texts",
+    release: Annotated[
+        bool,
+        typer.Option("--release", help="The table is a release: * is withheld, 20-39 and [20, 40[ are numbers."),
+    ] = False,
     json: Annotated[Path | None, typer.Option("--json", help="Write the profile as JSON; - is stdout.")] = None,
     seed: Seed = None,
     force: Force = False,
@@ -42,7 +46,7 @@ def profile(
     refuse_inputs(written, [data])
     refuse_same(written)
     refuse_existing(written, force)
-    found = make(data, taxonomies, DEFAULT_SEED if seed is None else seed)
+    found = make(data, taxonomies, DEFAULT_SEED if seed is None else seed, release)
     contents = {} if output is None else files(found, output)
     if json is not None and not to_stdout:
         contents[json] = found.to_json()

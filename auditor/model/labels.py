@@ -101,9 +101,12 @@ class Labels:
     def covers(self, label: NDArray[np.int32], code: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each label covers the code beside it."""
         inside: NDArray[np.bool_] = (self.lo[label] <= code) & (code <= self.hi[label])
-        for gapped, codes in self.gaps.items():
-            here = label == gapped
-            inside[here] &= np.isin(code[here], codes)
+        here = np.flatnonzero(np.isin(label, list(self.gaps))) if self.gaps else np.empty(0, dtype=np.int64)
+        if len(here):  # one key for a label and a code: those of all labels that occur are found at once
+            size = self.domain.size
+            used = np.unique(label[here]).tolist()
+            held = np.concatenate([gapped * size + self.gaps[gapped].astype(np.int64) for gapped in used])
+            inside[here] = np.isin(label[here].astype(np.int64) * size + code[here], held)
         return inside
 
     @classmethod

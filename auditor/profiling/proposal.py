@@ -7,7 +7,8 @@ written and read again, accepts that table.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,8 @@ from auditor.model.schema import Role, TableFormat, Type
 from auditor.model.values import format_number
 from auditor.profiling.facts import Facts, column_facts
 from auditor.profiling.ranking import Ranking, rank
-from auditor.profiling.reading import read_unknown
-from auditor.profiling.roles import Judgement, column_type, judge_all
+from auditor.profiling.reading import WITHHELD, read_unknown
+from auditor.profiling.roles import Judgement, column_type, holds_ranges, judge_all
 from auditor.profiling.safe_harbour import Finding, safe_harbour
 from auditor.profiling.signs import Looks, look
 from auditor.profiling.taxonomies import Shape, shape
@@ -145,29 +146,42 @@ class Profile:
 
 
 def profile(
-    source: str | Path | pd.DataFrame, taxonomies: Taxonomies | str = Taxonomies.TEXTS, seed: int = DEFAULT_SEED
+    source: str | Path | pd.DataFrame,
+    taxonomies: Taxonomies | str = Taxonomies.TEXTS,
+    seed: int = DEFAULT_SEED,
+    release: bool = False,
 ) -> Profile:
-    """The proposed schema of an unknown table, a file or a frame, with reasons."""
+    """The proposed schema of an unknown table, a file or a frame, with reasons. `release` says that the table is a release to
+    be audited: what looks withheld is withheld, and ranges of numbers are labels of numbers."""
     if taxonomies not in list(Taxonomies):
         raise UsageError(f"taxonomies must be one of {', '.join(Taxonomies)}. Got {taxonomies!r}.")
-    unknown = read_unknown(source)
+    unknown = read_unknown(source, release=release)
     raw, form = unknown.raw, unknown.format
     facts = {name: column_facts(name, cells, form.of(name), seed) for name, cells in raw.columns.items()}
     height = any(Concept.BODY in meaning(name).concepts for name in facts)
     looks = [look(one, height) for one in facts.values()]
     judged = judge_all(looks, raw.rows)
     columns = tuple(
-        _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies)) for one in looks
+        _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies), release)
+        for one in looks
     )
+    if release:
+        columns = tuple(replace(c, seen=_withheld(c.seen, facts[c.name], raw.columns[c.name])) for c in columns)
     quasi = [facts[column.name] for column in columns if column.role is Role.QUASI]
     ranking = rank(quasi, list(facts.values()), raw.rows, seed)
-    return Profile(raw.name, raw.rows, form, unknown.found, columns, ranking, safe_harbour(looks, judged), seed)
+    said = safe_harbour(looks, judged)
+    return Profile(raw.name, raw.rows, unknown.stated, unknown.found, columns, ranking, said, seed)
 
 
-def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies: Taxonomies) -> Proposal:
+def _proposal(
+    looks: Looks, judgement: Judgement, form: TableFormat, taxonomies: Taxonomies, release: bool
+) -> Proposal:
     facts, role = looks.facts, judgement.role
     kind, why = column_type(looks)
     order, tree, hint = None, None, ""
+    ranges = role is not Role.IDENTIFIER and holds_ranges(looks, form.decimal)
+    if ranges and release:
+        kind, why = Type.NUMERIC, "ranges of numbers"
     if role is Role.IDENTIFIER:
         kind, why = Type.NOMINAL, "identifiers are not compared"
     elif role is Role.WEIGHT:
@@ -176,7 +190,9 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
         order = looks.order
     elif kind is Type.ORDINAL:
         kind, hint = Type.NOMINAL, 'It looks ordered: give type = "ordinal" and order = [lowest, …, highest] if it is.'
-    if taxonomies is Taxonomies.ALL and role in (Role.QUASI, Role.SENSITIVE):
+    if ranges and release:
+        hint = "Give a domain = [least, greatest] if more is possible than the ranges say."
+    elif taxonomies is Taxonomies.ALL and role in (Role.QUASI, Role.SENSITIVE):
         tree = shape(looks, kind, form)
     elif role is Role.QUASI and kind is Type.NUMERIC:
         hint = "Intervals are found as they are needed; for a taxonomy of fixed bands: --taxonomies all."
@@ -188,6 +204,8 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
             hint = f"A taxonomy by {possible.words} is possible: --taxonomies texts."
     elif role is Role.SENSITIVE and looks.codes is not None:
         hint = "A taxonomy of its codes is possible, which would list them: --taxonomies all."
+    if ranges and not release:
+        hint = f"{hint} Ranges of numbers: if the table is a release to be audited, profile it with --release.".strip()
     return Proposal(
         facts.name, role, kind, judgement.reason, why, _seen(facts, role, kind, form), judgement.candidate, judgement.doubt,
         order, tree, hint,
@@ -197,6 +215,17 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
 def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
     """What is in a column, in numbers; where it starts and ends only where that is no secret of a person."""
     values = f"{facts.distinct} value{'' if facts.distinct == 1 else 's'}"
-    if role in (Role.QUASI, Role.NEUTRAL) and kind is Type.NUMERIC and facts.distinct > 1:
+    bounded = kind is Type.NUMERIC and facts.numbers is not None and facts.distinct > 1
+    if role in (Role.QUASI, Role.NEUTRAL) and bounded:
         values += f" from {format_number(facts.least, form.decimal)} to {format_number(facts.greatest, form.decimal)}"
     return values + (f", {facts.missing} missing" if facts.missing else "")
+
+
+def _withheld(seen: str, facts: Facts, cells: Sequence[str]) -> str:
+    """What is in a column of a release: cells that are withheld are not missing."""
+    withheld = sum(cell.strip() in WITHHELD for cell in cells)
+    if not withheld:
+        return seen
+    missing = facts.missing - withheld
+    before = seen.removesuffix(f", {facts.missing} missing")
+    return f"{before}{f', {missing} missing' if missing else ''}, {withheld} withheld"

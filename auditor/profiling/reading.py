@@ -33,6 +33,12 @@ POSSIBLE_MARKS = ("NA", "na", ".", "..", "-", "--", "None", "none", "missing", "
 WITHHELD = ("*", "**", "***", "****", "*****")
 WITHHELD_NAMES = ("(withheld)", "(suppressed)", "(hidden)", "((withheld))")
 
+_IS_WITHHELD = "mean withheld values; rows whose quasi-identifiers all are count as suppressed"
+_LOOKS_WITHHELD = (
+    "look withheld already; listed as missing so that the table reads as it is. If this is a release to be audited, "
+    "profile it with --release: else its suppressed rows count as a class"
+)
+
 _ALL_MARKS = frozenset((*CERTAIN_MARKS, *POSSIBLE_MARKS, *WITHHELD))
 _STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
 """A first line in which Excel states the delimiter."""
@@ -45,15 +51,18 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unknown:
-    """A table whose schema is not known: its text, its form, and what was found out about the form, in words."""
+    """A table whose schema is not known: its text, its form, and what was found out about the form, in words. In `format`
+    what looks withheld counts as missing; `stated` is the form that a schema for the table should give."""
 
     raw: RawTable
     format: TableFormat
     found: tuple[str, ...]
+    stated: TableFormat
 
 
-def read_unknown(source: str | Path | pd.DataFrame, name: str = "table") -> Unknown:
-    """A file or frame, with the form that a schema for it should give."""
+def read_unknown(source: str | Path | pd.DataFrame, name: str = "table", release: bool = False) -> Unknown:
+    """A file or frame, with the form that a schema for it should give; `release` says that it is one, in which what looks
+    withheld is."""
     found: list[str] = []
     if isinstance(source, str | Path):
         raw, form = _read_file(Path(source), found)
@@ -64,12 +73,22 @@ def read_unknown(source: str | Path | pd.DataFrame, name: str = "table") -> Unkn
     if raw.rows == 0:
         raise TableError(f"{raw.name}: the table must have at least one row below its header.")
     counts = {column: Counter(map(str.strip, cells)) for column, cells in raw.columns.items()}
-    form = _marks(counts, form, found)
+    form = _marks(counts, form, found, release)
     decimal = _decimal(counts, form)
     if decimal != form.decimal:
         form = replace(form, decimal=decimal)
         found.append("numbers have a decimal comma")
-    return Unknown(raw, form, tuple(found))
+    return Unknown(raw, form, tuple(found), _as_release(form) if release else form)
+
+
+def _as_release(form: TableFormat) -> TableFormat:
+    """The form of a release: `*` is withheld. More stars are read as everything, and so not listed."""
+    own = {name: Marks(_but_withheld(marks.missing or ())) for name, marks in form.own.items()}
+    return replace(form, missing=_but_withheld(form.missing), suppressed=TableFormat().suppressed, own=own)
+
+
+def _but_withheld(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(text for text in texts if text not in WITHHELD)
 
 
 def _read_file(file: Path, found: list[str]) -> tuple[RawTable, TableFormat]:
@@ -181,7 +200,7 @@ def _number(text: str) -> float | None:
     return parse_number(text) if parse_number(text) is not None else parse_number(text, ",")
 
 
-def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[str]) -> TableFormat:
+def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[str], release: bool) -> TableFormat:
     """The form with the marks for missing and withheld values that occur. A mark that is one in some columns and may be a
     value in others is said for those columns alone."""
     everywhere: Counter[str] = Counter()
@@ -210,8 +229,8 @@ def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[st
         form = replace(form, suppressed=(next(name for name in _withheld_names() if name not in used),))
     if withheld:
         found.append(
-            f"{' and '.join(map(repr, withheld))} ({sum(everywhere[mark] for mark in withheld)} cells) look withheld "
-            "already; listed as missing so that the table reads as it is"
+            f"{' and '.join(map(repr, withheld))} ({sum(everywhere[mark] for mark in withheld)} cells) "
+            + (_IS_WITHHELD if release else _LOOKS_WITHHELD)
         )
     return form
 

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from auditor.model import ends
 from auditor.model.schema import Role, Type
+from auditor.model.values import parse_number
 from auditor.profiling.facts import Facts
 from auditor.profiling.signs import IDENTIFYING, Looks, percent
 from auditor.profiling.words import Concept
@@ -50,6 +52,23 @@ class Judgement:
     reason: str
     candidate: Role | None = None
     doubt: str = ""
+
+
+def holds_ranges(looks: Looks, decimal: str) -> bool:
+    """Whether all values are numbers or ranges of numbers (`20-39`, `[20, 40[`, `<20`), some of them ranges."""
+    facts = looks.facts
+    if facts.numbers is not None or looks.date is not None or looks.codes is not None:
+        return False
+    texts = [facts.values[place] for place in facts.tried]
+    others = [text for text in texts if parse_number(text, decimal) is None]
+    return bool(others) and all(_is_range(text, decimal) for text in others)
+
+
+def _is_range(text: str, decimal: str) -> bool:
+    if ends.numeric_ends(text, decimal) is not None:
+        return True
+    sign, rest = ends.bound(text)
+    return bool(sign) and parse_number(rest, decimal) is not None
 
 
 def column_type(looks: Looks) -> tuple[Type, str]:
