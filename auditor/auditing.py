@@ -19,6 +19,7 @@ from attacks.claims import MemberClaims
 from attacks.linking import Linking
 from attacks.proximity import Proximity
 from auditor.lacking import lacking
+from auditor.measure.ambiguity import NOTE
 from auditor.measure.classes import class_facts
 from auditor.measure.utility import find_measures, utility_rows
 from auditor.member_scoring import score_members
@@ -131,6 +132,7 @@ class _Audit:
         adversaries = tuple(
             AdversaryFacts(a.name, a.sentence(quasi, register), a.stance, a.columns(quasi)) for a in self.adversaries
         )
+        overlapping = [NOTE.format(one.column) for one in facts.sensitive if one.labels_overlap]
         verdict = self._verdict(facts, risks, adversaries)
         advice = self._advice(verdict)
         return AuditRecord(
@@ -142,7 +144,7 @@ class _Audit:
             adversaries=adversaries,
             attacks=tuple(AttackFacts(a.name, a.goal, a.claim, a.lowered_by, a.paper) for a in self.attacks),
             inputs=subject.inputs,
-            notes=(*subject.notes, *self.sides.notes, *self.notes),
+            notes=(*subject.notes, *self.sides.notes, *self.notes, *overlapping),
             tool={"name": "auditor", "version": VERSION},
             lacking=self._lacking(risks),
             drivers=advice.drivers,

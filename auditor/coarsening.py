@@ -24,12 +24,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from auditor.model import ends
+from auditor.model import interval_texts
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
+from auditor.model.label_values import named_domain
 from auditor.model.labels import write_label
 from auditor.model.masks import STAR, is_mask
-from auditor.model.named import named_domain
 from auditor.model.notation import Found, Reader, everything, is_date, is_everything, is_period
 from auditor.model.schema import Column, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
@@ -172,7 +172,10 @@ def _wider_bands(domain: Domain, texts: list[str]) -> Coarser | None:
     whole = all(end.denominator == 1 for end in known)
     sized = [(span.width(whole), span.low) for span in spans.values()]
     widths = [(width, low) for width, low in sized if width is not None and low is not None]
-    reach = max(known) - min(known) + any(whole and s.high == max(known) and not s.open_high for s in spans.values())
+    first, last = (min(known), max(known)) if known else (Fraction(0), Fraction(0))
+    closed = any(s.low == first and not s.open_low for s in spans.values())
+    closed = closed and any(s.high == last and not s.open_high for s in spans.values())
+    reach = last - first + (whole and closed)
     if not widths or reach == 0:
         return None
     finest, start = min(widths)
@@ -194,10 +197,10 @@ def _span(domain: Domain, text: str) -> _Span:
     number = parse_number(text, form.decimal)
     if number is not None:
         return _Span(_exact(number), _exact(number))
-    between = ends.numeric_ends(text, form.decimal)
+    between = interval_texts.numeric_ends(text, form.decimal)
     if between is not None:
-        return _Span(_exact(between[0]), _exact(between[1]), *ends.open_ends(text))
-    sign, rest = ends.bound(text)
+        return _Span(_exact(between[0]), _exact(between[1]), *interval_texts.open_ends(text))
+    sign, rest = interval_texts.bound(text)
     bound = parse_number(rest, form.decimal) if sign else None
     if bound is not None:
         if sign.startswith("<"):

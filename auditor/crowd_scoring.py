@@ -42,8 +42,10 @@ def score_sample(claims: SampleClaims, truth: Truth) -> list[Figure]:
     weight = sampling_weights(crowd.table)
     inside = np.flatnonzero((key >= 0) & np.isin(crowd.rows, truth.rows))
     doubt, risk = None, np.zeros(crowd.table.rows)
-    if weight is None or not len(inside):
-        inside = inside[:0]
+    if weight is None:
+        doubt, inside = "the sampling weights of the people are not known without the original", inside[:0]
+    elif not len(inside):
+        doubt = "none of the people asked about has a record with quasi-identifiers"
     elif not (weight[key >= 0] > 0).all():
         doubt, inside = "some sampling weights are missing or not above 0", inside[:0]
     else:

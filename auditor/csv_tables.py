@@ -25,12 +25,13 @@ from auditor.model.table import MOST_COLUMNS, RawTable, check_names
 if TYPE_CHECKING:
     import _csv
 
-_DELIMITERS = ",;\t|"
+DELIMITERS = ",;\t|"
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """The bytes that a file may begin with to announce its encoding."""
 _MARK = "\ufeff"
 """The same announcement as a character; it means nothing inside a text."""
-_STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
+STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
+"""A first line in which Excel states the delimiter."""
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _HEADLESS = " Has the file no header line? Then give [table] header = […]."
 _MOST_POOLED = 100_000
@@ -45,7 +46,7 @@ def read_csv(content: bytes, file: Path, form: TableFormat, expected: Sequence[s
     text = decode(content, form.encoding, file, notes)
     if not text.strip():
         raise TableError(f"{file}: the file is empty. It must hold a header line and rows.")
-    stated = _STATED.match(text)
+    stated = STATED.match(text)
     delimiter = stated[1] if stated else _delimiter(text, form, expected, file)
     if form.delimiter not in (None, delimiter):
         notes.append(f"{file}: read with delimiter {delimiter!r} (the schema says {form.delimiter!r}).")
@@ -114,7 +115,7 @@ def _delimiter(text: str, form: TableFormat, expected: Sequence[str], file: Path
         cells = [unguarded(cell.strip()) for cell in next(_reader([head], sign, strict=False))]
         return len(set(cells) & set(expected)), len(cells)
 
-    given, best = form.delimiter, max(_DELIMITERS, key=fit)
+    given, best = form.delimiter, max(DELIMITERS, key=fit)
     if given is None:
         return best
     found, width = fit(given)

@@ -17,7 +17,7 @@ import numpy as np
 from auditor.files import read_raw
 from auditor.measure.counts import class_sizes
 from auditor.measure.overlap import Overlap, overlap
-from auditor.model import ends
+from auditor.model import interval_texts
 from auditor.model.errors import ReleaseError
 from auditor.model.explanation import (
     ColumnFacts,
@@ -26,9 +26,9 @@ from auditor.model.explanation import (
     NotationFacts,
     SuppressionFacts,
 )
-from auditor.model.kinds import ASKABLE, Notation
 from auditor.model.labels import Labels
 from auditor.model.notation import Found, Reader
+from auditor.model.notation_kinds import ASKABLE, Notation
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Role, Schema, Type
 from auditor.model.seeding import stage
@@ -259,9 +259,9 @@ def _named(kind: Notation) -> str:
 def _looks_numeric(labels: Labels, label: int) -> bool:
     """Whether a text would be an interval or bound in a numeric column."""
     text, decimal = labels.texts[label].strip(), labels.domain.format.decimal
-    if ends.numeric_ends(text, decimal) is not None:
+    if interval_texts.numeric_ends(text, decimal) is not None:
         return True
-    sign, rest = ends.bound(text)
+    sign, rest = interval_texts.bound(text)
     return bool(sign) and labels.domain.number(rest) is not None
 
 
@@ -306,9 +306,9 @@ def _together(withheld: dict[str, int], partly: int, rows: int) -> list[str]:
     if rows or not never or len(named) < 2 or any(withheld[column] != partly for column in named):
         return []
     return [
-        f"{', '.join(named)} are withheld together, {', '.join(never)} never: a tool that suppresses whole rows may not have "
-        f"taken the latter for quasi-identifiers. As they are, such rows count as {partly} rows in classes, not as suppressed; "
-        "another role in the schema changes that."
+        f"{', '.join(named)} are withheld together, {', '.join(never)} never: the tool that made the release may not have "
+        "taken the latter for quasi-identifiers. As quasi-identifiers they make such rows part of classes; in another role, "
+        "such rows are suppressed."
     ]
 
 

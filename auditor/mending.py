@@ -27,8 +27,8 @@ from auditor.manifests import LABELS_FORMAT, json_text, labels_file
 from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.label_values import named_domain
 from auditor.model.labels import Labels
-from auditor.model.named import named_domain
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import CLUSTER_RADIUS, Release, Suppression
@@ -241,7 +241,9 @@ class _Sheet:
             raise ReleaseError(f"{self.name}: every row is withheld, and no label of {column!r} can be coarser.")
         if done and self.levels[column] == "everything":
             many = f"{done} level{'' if done == 1 else 's'}"
-            raise ReleaseError(f"{self.name}: {column!r} is everything after {many}, and cannot be coarser. Ask for {many}.")
+            raise ReleaseError(
+                f"{self.name}: {column!r} is everything after {many}, and cannot be coarser. Ask for {many}."
+            )
         made = coarser(self.schema.columns[column], self.form, [old[i] for i in used])
         new = {i: made.texts[old[i]] for i in used.tolist()}
         still = {i: old[i] for i in np.unique(number[self.withheld]).tolist()}

@@ -35,8 +35,8 @@ from auditor.manifests import (
 )
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.label_values import named_domain
 from auditor.model.labels import Declared, Labels, alias_meaning
-from auditor.model.named import named_domain
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import DERIVED, Release, with_derived

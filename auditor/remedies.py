@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor.failing import criterion_of
+from auditor.drivers import criterion_of
 from auditor.measure.class_figures import class_figures
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.widths import granularity

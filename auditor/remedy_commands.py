@@ -47,6 +47,6 @@ def _path(file: str | Path) -> str:
 
 
 def _mended_name(release: Path, number: int) -> Path:
-    """Where the mended release goes: beside the release."""
+    """Where the mended release goes: into the folder where the command is run, since the release's own may be an archive."""
     stem = release.name.split(".")[0] or release.name
-    return release.with_name(f"{stem}.mended-{number}.csv")
+    return Path(f"{stem}.mended-{number}.csv")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from auditor.model.knowledge import Knowledge
 from auditor.model.release import Release
 from auditor.model.seeding import stage
@@ -58,7 +58,7 @@ def trial(
     """Runs an attack on a side and scores it."""
     truth = side.truth(column)
     if truth is None:
-        return NotApplicable(f"the true values of {column} are not known")
+        return NotApplicable(f"the true values of {column} are not known", Lacks.PEOPLE)
     if not side.beliefs.targets:
         return NotApplicable("no record fits what is known of anybody")
     view = View(release, side.knowledge, side.beliefs, link, column, side.blind)

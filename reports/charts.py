@@ -11,11 +11,14 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from auditor.model.frontier import LOWER, frontier
 from reports import labels, svg
 from reports.svg import Scale
 from reports.text import clean, number, probability
 
 NARROW = 480  # drawings below this width set their labels above the marks
+Ways = tuple[str, str]
+LOW: Ways = (LOWER, LOWER)  # which way of the axes, across and up, is better
 CROWD = 14  # with more points only those that no other beats on both axes have their names; the rest have numbers
 
 
@@ -69,8 +72,8 @@ class Axes:
     y: str
 
 
-def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, better: str = "lower") -> str:
-    """Risk against utility, one labelled point a release; `better` says which way of the x axis is better."""
+def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, better: Ways = LOW) -> str:
+    """Risk against utility, one labelled point a release; `better` says which way of each axis is better."""
     narrow = width < NARROW
     height, left, right, top, bottom = (380, 46, 12, 14.0, 50) if narrow else (460, 62, 24, 18.0, 58)
     across = svg.ticks(min(0.0, *(p.x for p in points)), max(p.x for p in points) or 1.0, 4 if narrow else 7)
@@ -92,6 +95,8 @@ def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, be
         svg.words(14, (top + y.start) / 2, svg.fitted(axes.y, height - 10, 12.5), "label", "middle", turned=True)
     )
     crowd = len(points) > CROWD
+    best = unbeaten(points, better)
+    parts.append(svg.path([(x(p.x), y(p.y)) for p in sorted(best, key=lambda p: (p.x, p.y))], "front"))
     drawn = []
     for p in points:
         kind = shapes.get(p.method, 0)
@@ -100,15 +105,14 @@ def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, be
             marks.insert(0, svg.line(x(p.x), y(max(p.low, up[0])), x(p.x), y(p.high), "whisker"))
         drawn.append(svg.titled(marks, f"{p.place} {p.name}: {probability(p.y)} at {number(p.x)}. {p.note}"))
     size = 12.0 if narrow else 13.0
-    # The strongest and the most useful get their names first; the crowd between makes do with numbers.
-    order = sorted(range(len(points)), key=lambda i: (-points[i].y, points[i].x))
-    best = unbeaten(points, better) if crowd else set(points)
+    # Those that no other beats get their names first; a crowd of others makes do with the numbers that there is room for.
+    order = sorted(range(len(points)), key=lambda i: (crowd and points[i] not in best, -points[i].y, points[i].x))
     tries = []
     for p in (points[i] for i in order):
-        full = _label(p, narrow) if p in best else str(p.place)
+        full = _label(p, narrow) if p in best or not crowd else str(p.place)
         tries.append((x(p.x), y(p.y), full, str(p.place)))
     frame = (left + 2, top - 12, width - 2.0, y.start - 2)
-    placed = labels.place(tries, size, frame, 6.5, reach=not crowd)
+    placed = labels.place(tries, size, frame, 6.5, reach=len(best) if crowd else None)
     for (px, py, _, _), found in zip(tries, placed, strict=True):
         if found is not None:
             if found.far:
@@ -142,15 +146,10 @@ def _methods(shapes: Mapping[str, int], left: float, right: float) -> tuple[list
     return parts, y + 8 if parts else 0.0
 
 
-def unbeaten(points: Sequence[Point], better: str) -> set[Point]:
+def unbeaten(points: Sequence[Point], better: Ways) -> set[Point]:
     """The points that no other beats on both axes: the frontier."""
-    sign = 1 if better == "lower" else -1
-
-    def beats(one: Point, two: Point) -> bool:
-        a, b = (sign * one.x, one.y), (sign * two.x, two.y)
-        return a != b and a[0] <= b[0] and a[1] <= b[1]
-
-    return {p for p in points if not any(beats(q, p) for q in points)}
+    beaten = frontier([(p.x, p.y) for p in points], better)
+    return {p for p, by in zip(points, beaten, strict=True) if by is None}
 
 
 def _label(point: Point, narrow: bool) -> str:
@@ -261,7 +260,9 @@ def bars(
 ) -> str:
     """A histogram, of members beside `others` where there are any; names stand under the bars as there is room."""
     up = svg.ticks(0.0, max([*counts, *others, 1.0]), 3)
-    left = max(44, round(max(svg.wide(svg.tick_text(t), 12) for t in up)) + 26)  # the axis' name stands left of its numbers
+    left = max(
+        44, round(max(svg.wide(svg.tick_text(t), 12) for t in up)) + 26
+    )  # the axis' name stands left of its numbers
     height, right, top, bottom = 190 + (18 if others else 0), 8, 12 + (18 if others else 0), 46
     y = Scale(0.0, up[-1], height - bottom, top)
     step = (width - left - right) / max(len(names), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from os.path import commonprefix
+from itertools import takewhile
 
 from tabulate import tabulate
 
@@ -18,6 +18,9 @@ _LIES = {
     "across": "Some labels overlap and neither holds the other: {0} and {1} (local recoding).",
 }
 _LONGEST_EXAMPLE = 48
+_SHORTEST_EXAMPLE = 12
+_OTHER_COLUMNS, _CONVENTION_COLUMNS = 53, 42
+"""The width of the other columns: of a column's table, and of that of the conventions."""
 
 
 def render_labels(explanation: LabelExplanation, width: int = 100) -> str:
@@ -40,7 +43,7 @@ def _column(column: ColumnFacts, width: int) -> str:
     lines = [f"{clean(column.column)} ({column.role}, {column.type}; {count})"]
     if column.asked:
         lines.append(f"The schema asks for: {', '.join(column.asked)}.")
-    rows = [_row(notation) for notation in column.notations]
+    rows = [_row(notation, width) for notation in column.notations]
     table = tabulate(
         rows, _HEADINGS, tablefmt="simple", colalign=("left", "right", "right", "right", "left"), disable_numparse=True
     )
@@ -53,18 +56,19 @@ def _column(column: ColumnFacts, width: int) -> str:
     return "\n".join(lines)
 
 
-def _row(notation: NotationFacts) -> tuple[str, ...]:
+def _row(notation: NotationFacts, width: int) -> tuple[str, ...]:
     level = "" if notation.level is None else f", level {notation.level}"
     span = NONE
     if notation.least is not None and notation.greatest is not None:
         same = notation.least == notation.greatest
         span = str(notation.least) if same else f"{notation.least} to {notation.greatest}"
-    examples = "  ".join(_example(text) or "(empty)" for text in notation.examples)
+    room = max((width - _OTHER_COLUMNS) // max(len(notation.examples), 1) - 2, _SHORTEST_EXAMPLE)
+    examples = "  ".join(_example(text, room) or "(empty)" for text in notation.examples)
     return f"{notation.kind}{level}", str(notation.labels), str(notation.cells), span, examples
 
 
-def _example(text: str) -> str:
-    return clean(text, _LONGEST_EXAMPLE)
+def _example(text: str, room: int = _LONGEST_EXAMPLE) -> str:
+    return clean(text, min(room, _LONGEST_EXAMPLE))
 
 
 def _apart(texts: tuple[str, ...]) -> list[str]:
@@ -72,7 +76,8 @@ def _apart(texts: tuple[str, ...]) -> list[str]:
     shown = [_example(text) for text in texts]
     if len(set(shown)) == len(set(texts)):  # two that may not be shown are the same text
         return shown
-    same = max(len(commonprefix(texts)) - _LONGEST_EXAMPLE // 4, 0)
+    alike = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, zip(*texts, strict=False)))
+    same = max(alike - _LONGEST_EXAMPLE // 4, 0)
     return [f"…{_example(text[same:])}" for text in texts]
 
 
@@ -98,7 +103,12 @@ def _withheld(columns: tuple[ColumnFacts, ...], facts: SuppressionFacts, width: 
         (c.name, c.classes, NONE if c.k is None else c.k, f"{c.meaning}{' (default)' if c.name == 'excluded' else ''}")
         for c in facts.conventions
     ]
-    table = tabulate(rows, ("--suppression", "classes", "smallest", "takes such rows as"), tablefmt="simple")
+    table = tabulate(
+        rows,
+        ("--suppression", "classes", "smallest", "takes such rows as"),
+        tablefmt="simple",
+        maxcolwidths=[None, None, None, width - _CONVENTION_COLUMNS],
+    )
     return "\n".join([*lines, textwrap.indent(table, "  ")])
 
 

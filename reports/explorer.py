@@ -2,8 +2,9 @@
 
 A point is a release. The reader chooses the axes (the strongest attack or any one attack; any utility measure), leaves
 methods out, hovers for method and parameters, and goes to a release by clicking its point. The static picture above the
-script stands for it where there is no script, in print and in Markdown; both begin with the same axes. Drawn by Observable
-Plot (see `vendor/README.md`), embedded, so that a report makes no request.
+script stands for it where there is no script, in print and in Markdown; both begin with the same axes and figures, which in
+a comparison are those of its table. Drawn by Observable Plot (see `vendor/README.md`), embedded, so that a report makes no
+request.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from auditor.model.comparison import Point, which_figure
 from auditor.model.record import AuditRecord, Risk, RunRecord
 from reports.figures import (
     Excess,
@@ -28,14 +30,16 @@ from reports.figures import (
     pick,
     shared_utility,
     strongest_success,
+    utility_of,
     value_of,
 )
+from reports.frontier import risk_title
 from reports.pictures import pictured
 from reports.points import entries
 from reports.summary import utility_name
 from reports.text import clean, finite, spoken
 
-STRONGEST = "strongest"
+STRONGEST, COMPARED = "strongest", "compared"
 _HERE = Path(__file__).parent
 THEME = ("templates/theme.js",)
 EXPLORER = ("vendor/d3.min.js", "vendor/plot.min.js", "templates/explorer.js")
@@ -50,9 +54,15 @@ def explorer(run: RunRecord) -> dict[str, Any] | None:
     risks: dict[str, str] = {}
     utility: dict[str, dict[str, str]] = {}
     points = []
+    compared = {} if run.comparison is None else dict(enumerate(run.comparison.points, 1))
+    if run.comparison is not None:
+        risks[start[0]] = risk_title(run.comparison.risk)
     for entry in entries(run):
         heights = _mean_heights([_risks(record, risks) for record in entry.records])
         across = _means([_utility(record, utility) for record in entry.records])
+        if entry.number in compared:
+            placed = compared[entry.number]
+            heights[start[0]], across[start[1]] = _placed(placed), placed.utility
         if heights and across:
             points.append(
                 {
@@ -67,28 +77,33 @@ def explorer(run: RunRecord) -> dict[str, Any] | None:
             )
     if len(points) < 2 or start[1] not in utility:
         return None
+    better = {} if run.comparison is None else {start[0]: run.comparison.risk.better}
     return {
         "points": points,
-        "risks": [{"key": key, "name": name} for key, name in risks.items()],
+        "risks": [{"key": key, "name": name, "better": better.get(key, "lower")} for key, name in risks.items()],
         "utility": [{"key": key, **facts} for key, facts in utility.items()],
         "start": {"risk": start[0] if start[0] in risks else next(iter(risks)), "utility": start[1]},
     }
 
 
+def _placed(point: Point) -> dict[str, Any]:
+    """The height of a point as the comparison has it."""
+    note = clean(point.attack, 60) if point.attack else ""
+    if point.seeds > 1:
+        note = f"{note}; mean of {point.seeds} seeds" if note else f"mean of {point.seeds} seeds"
+    return {"value": point.risk, "low": finite(point.risk_low), "high": finite(point.risk_high), "note": note}
+
+
 def _start(run: RunRecord) -> tuple[str, str] | None:
     """The axes that the picture begins with: those of the comparison, or of the static picture."""
     found = run.comparison
-    if found is None:
-        shared = shared_utility(run)
-        return None if shared is None else (STRONGEST, _key(*shared))
-    measure, _, which = found.utility.figure.partition(".")
-    attack, _, figure = found.risk.figure.partition("@")[0].partition(".")
-    wanted = f"{attack}|", f"|{'excess' if found.risk.excess else figure}"
-    named: dict[str, str] = {}
-    for record in run.records:
-        _risks(record, named)
-    risk = next((key for key in named if key.startswith(wanted[0]) and key.endswith(wanted[1])), STRONGEST)
-    return risk, _key(measure, which or None)
+    if found is not None:
+        measure, _, which = found.utility.figure.partition(".")
+        return STRONGEST if found.risk.figure == STRONGEST else COMPARED, _key(measure, which or None)
+    shared = shared_utility(run)
+    rows = [] if shared is None else [utility_of(record, *shared) for record in run.records]
+    row = next((row for row in rows if row is not None), None)
+    return None if row is None else (STRONGEST, _key(row.measure, which_figure(row.params)))
 
 
 def _means(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -149,17 +164,16 @@ def _utility(record: AuditRecord, axes: dict[str, dict[str, str]]) -> dict[str, 
         value = finite(row.value)
         if value is None:
             continue
-        statistic = row.params.get("statistic")
-        statistic = statistic if isinstance(statistic, str) else None
-        key = _key(row.measure, statistic)
+        which = which_figure(row.params)
+        key = _key(row.measure, which)
         better = "higher" if row.better == "higher" else "lower"
-        axes.setdefault(key, {"name": utility_name(row.measure, statistic), "better": better})
+        axes.setdefault(key, {"name": utility_name(row.measure, which), "better": better})
         made.setdefault(key, value)
     return made
 
 
-def _key(measure: str, statistic: str | None) -> str:
-    return f"{measure}|{statistic or ''}"
+def _key(measure: str, which: str | None) -> str:
+    return f"{measure}|{which or ''}"
 
 
 def as_script_data(data: Any) -> str:

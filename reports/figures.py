@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from auditor.model.comparison import FEW_ATTEMPTS
 from auditor.model.record import OK, AuditRecord, Risk, RunRecord, Utility
 from reports.text import finite, percent
 
@@ -20,10 +21,6 @@ ATTACKS = ("linking", "homogeneity", "proximity", "divergence", "membership")
 HARMS = frozenset({"divergence"})
 _STANCES = ("prosecutor", "journalist", "marketer")
 _PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders", "kind": "multivariate"}
-
-
-FEW_ATTEMPTS = 30
-"""Fewer attempts than this say little about how strong an attack is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from auditor.model.comparison import FEW_ATTEMPTS
 from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, Risk
 from reports.figures import (
     COUNTS,
-    FEW_ATTEMPTS,
     Excess,
     excess_of,
     figures,

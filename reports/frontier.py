@@ -36,12 +36,16 @@ def frontier_note(found: Comparison) -> str:
     best = sum(point.beaten_by is None for point in found.points)
     several = any(point.seeds > 1 for point in found.points)
     over = "means over seeds, with the interval of the mean" if several else "figures with their 95 % intervals"
+    beaten = (
+        " The others are beaten by the one named: no worse in risk, and of such the best in utility."
+        if best < len(found.points)
+        else ""
+    )
     return (
         f"{number(best)} of {number(len(found.points))} are on the frontier, beaten by nobody: no other is as "
         "good on both axes and better on one. "
         f"Risk is {risk_title(found.risk)}, {clean(found.risk.better, 10)} is better; utility is "
-        f"{utility_title(found.utility)}, {clean(found.utility.better, 10)} is better: {over}. The others are beaten by the "
-        "one named, which has at most their risk and the best utility there."
+        f"{utility_title(found.utility)}, {clean(found.utility.better, 10)} is better: {over}.{beaten}"
     )
 
 

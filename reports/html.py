@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from auditor.model.record import AuditRecord, RunRecord
 from reports import charts, glossary
 from reports.charts import Axes
+from reports.detailed import detailed
 from reports.explorer import EXPLORER, THEME, as_script_data, explorer, permission, scripts
 from reports.figures import lead_adversary, one_person
 from reports.findings import findings, gaps
@@ -28,7 +29,7 @@ from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
 from reports.lines import lines
 from reports.pictures import ROWS, frontier, panels
-from reports.points import detailed
+from reports.points import numbers
 from reports.remedies import remedy_words
 from reports.small import small_pictures
 from reports.statistics import class_table, statistics_table
@@ -51,6 +52,8 @@ from reports.verdicts import policy_name, verdict
 from reports.worst import worst_classes, worst_rows
 
 WIDE, NARROW = 976, 360
+PRINTED = 4
+"""Details of more releases than these are printed only where the reader opened them: each takes a dozen pages."""
 _SIGNS = {"pass": "✓", "fail": "✗", "mixed": "✗", "none": ""}
 
 
@@ -70,7 +73,7 @@ def render_html(run: RunRecord) -> str:
 def _page(run: RunRecord) -> dict[str, Any]:
     found = verdict(run)
     several = len(run.records) > 1
-    places = detailed(run)
+    places, numbered = detailed(run), numbers(run)
     shown = briefs(run, places[:6] if len(run.records) > 10 else places) if several else []
     people = list(dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries))
     attacks = {a.name: a for record in run.records for a in record.attacks}
@@ -103,8 +106,11 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "attacks_picture": _attacks_picture(run),
         "rows_shown": ROWS if len(run.records) > ROWS else 0,
         "releases": [_release(run.records[place - 1], place, several) for place in places],
+        "numbers": numbered,
+        "anchors": {numbered[place]: place for place in reversed(places)},
         "count": len(run.records),
-        "places": places,
+        "shown_count": len(places),
+        "many": len(places) > PRINTED,
         "left_out": number(len(run.records) - len(places)) if len(places) < len(run.records) else "",
         "people": people,
         "attacks": list(attacks.values()),
@@ -140,7 +146,7 @@ def _frontier(run: RunRecord) -> dict[str, Any] | None:
     return {
         "picture": _both(lambda width, name: charts.scatter(found.points, axes, name, width, found.better), "frontier"),
         "missing": found.missing,
-        "corner": "bottom left" if found.better == "lower" else "bottom right",
+        "corner": f"{'bottom' if found.better[1] == 'lower' else 'top'} {'left' if found.better[0] == 'lower' else 'right'}",
         "crowd": len(found.points) > charts.CROWD,
     }
 

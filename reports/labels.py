@@ -1,6 +1,6 @@
 """Labels for points that do not lie on one another.
 
-Each point tries its full label at places around it, nearest first, then (where `reach` allows) further out with a thin
+Each point tries its full label at places around it, nearest first, then (the first `reach` of them) further out with a thin
 line back; where there is no room it tries its number alone. A place is free if it meets no point, no earlier label and
 no edge. Greedy, in the order given: good enough for some forty points, and the same points always get the same labels.
 """
@@ -27,9 +27,10 @@ class Placed:
 
 
 def place(
-    points: Sequence[tuple[float, float, str, str]], size: float, frame: Box, radius: float, reach: bool = True
+    points: Sequence[tuple[float, float, str, str]], size: float, frame: Box, radius: float, reach: int | None = None
 ) -> list[Placed | None]:
-    """A label for each point (x, y, full text, short text), or none where there is no room at all."""
+    """A label for each point (x, y, full text, short text), or none where there is no room at all; `reach` of None stands for
+    all."""
     dots = [(x - radius, y - radius, x + radius, y + radius) for x, y, _, _ in points]
     taken: list[Box] = []
     placed: list[Placed | None] = []
@@ -37,7 +38,7 @@ def place(
         others = [box for i, box in enumerate(dots) if i != at]
         found = None
         for text in dict.fromkeys((full, short)):
-            found = _free(x, y, text, size, frame, radius, [*others, *taken], reach)
+            found = _free(x, y, text, size, frame, radius, [*others, *taken], reach is None or at < reach)
             if found is not None:
                 taken.append(found.box)
                 break

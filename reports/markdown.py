@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from auditor.model.record import AuditRecord, RunRecord
 from reports import glossary
+from reports.detailed import detailed
 from reports.figures import lead_adversary
 from reports.findings import Finding, findings, gaps
 from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
-from reports.points import detailed
 from reports.remedies import remedy_words
 from reports.statistics import class_table, statistics_table
 from reports.summary import adversary_lines, bottom_line, briefs

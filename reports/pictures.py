@@ -13,7 +13,7 @@ from typing import Any
 
 from auditor.model.comparison import Comparison
 from auditor.model.record import AuditRecord, Risk, RunRecord
-from reports.charts import Mark, Panel, Point
+from reports.charts import Mark, Panel, Point, Ways
 from reports.figures import (
     attack_rank,
     figures,
@@ -31,6 +31,7 @@ from reports.figures import (
     value_of,
 )
 from reports.frontier import risk_title, utility_title
+from reports.points import numbers
 from reports.summary import utility_name
 from reports.text import clean, finite, number, spoken
 
@@ -59,13 +60,14 @@ _HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Risk against utility: the points, what the axes measure, and the releases that have no place in it."""
+    """Risk against utility: the points, what the axes measure, the releases that have no place in it, and which way of each
+    axis is better."""
 
     points: tuple[Point, ...]
     x: str
     y: str
     missing: tuple[str, ...]
-    better: str
+    better: Ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,11 @@ def frontier(run: RunRecord) -> Frontier | None:
         return None
     y_name = "strongest attack, excess" if controlled else "strongest attack, success"
     return Frontier(
-        tuple(points), f"{utility_name(*axis)}, {clean(better, 20)} is better", y_name, tuple(missing), better
+        tuple(points),
+        f"{utility_name(*axis)}, {clean(better, 20)} is better",
+        y_name,
+        tuple(missing),
+        (better, "lower"),
     )
 
 
@@ -135,8 +141,9 @@ def _compared(found: Comparison) -> Frontier | None:
         for number, point in enumerate(found.points, 1)
     )
     x = f"{utility_title(found.utility)}, {clean(found.utility.better, 20)} is better"
+    y = risk_title(found.risk) + (", higher is better" if found.risk.better == "higher" else "")
     missing = tuple(clean(one.name, 60) for one in found.left_out)
-    return Frontier(points, x, risk_title(found.risk), missing, found.utility.better) if points else None
+    return Frontier(points, x, y, missing, (found.utility.better, found.risk.better)) if points else None
 
 
 def _risk(record: AuditRecord, controlled: bool) -> tuple[Risk, tuple[float, float | None, float | None]] | None:
@@ -170,11 +177,12 @@ def _heading(attack: str, sensitive: str | None) -> str:
 
 def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
     marks = []
-    for place, record in enumerate(run.records, 1):
+    for place, number_ in sorted(numbers(run).items(), key=lambda pair: (pair[1], pair[0])):
+        record = run.records[place - 1]
         mine = [r for r in _rows(record, attack, sensitive) if r.adversary == lead_adversary(record)]
         row = pictured(attack, mine)
         if row is not None:
-            marks.append(_mark(f"{place} {clean(record.release.name, 60)}", row))
+            marks.append(_mark(f"{number_} {clean(record.release.name, 60)}", row))
     if len(marks) > ROWS:
         kept = sorted(marks, key=lambda m: -m.value)[:ROWS]
         marks = [m for m in marks if m in kept][:ROWS]

@@ -22,9 +22,10 @@ from auditor.model.errors import UsageError
 from auditor.model.record import AuditRecord, RunRecord
 from reports import charts, svg
 from reports.charts import Axes
+from reports.detailed import detailed
 from reports.lines import lines
 from reports.pictures import frontier, panels
-from reports.points import detailed
+from reports.points import numbers
 from reports.small import small_pictures
 from reports.sweeps import sweeps
 from reports.text import clean
@@ -128,10 +129,11 @@ def _drawings(run: RunRecord) -> Iterator[tuple[str, str, str, str]]:
     if rows:
         title = "How often each attack is right, beside the control and the baseline"
         yield "attacks", title, about, charts.dots(rows, "attacks", title, WIDE)
+    number = numbers(run)
     for place in detailed(run):
         record = run.records[place - 1]
         name = clean(record.release.name, 60)
-        start = f"{place:02d}-{_slug(name)}-" if several else ""
+        start = f"{number[place]:02d}-{_slug(name)}-" if several else ""
         for one in small_pictures(record, "", SMALL, SQUARE):
             yield start + _slug(one.kind), one.title, name, one.drawing
 

@@ -17,10 +17,10 @@ from tabulate import tabulate
 from auditor.model.comparison import Comparison
 from auditor.model.record import AuditRecord, Risk, RunRecord
 from reports import glossary
+from reports.detailed import detailed
 from reports.findings import Finding, findings, gaps
 from reports.frontier import frontier_note, frontier_table, left_out_table
 from reports.lacking import ALONE, alone, basis, title, wanted
-from reports.points import detailed
 from reports.remedies import remedy_words
 from reports.statistics import class_table, statistics_table
 from reports.summary import Brief, adversary_lines, bottom_line, briefs
@@ -225,8 +225,12 @@ def _joined(table: Table) -> Table:
     return Table(table.headings, tuple(rows), table.numeric - {at}).without("interval")
 
 
+_LEAST_ROOM, _LONGEST = 16, 2_000
+"""No column is made narrower than this, and no cell longer."""
+
+
 def _fitted(table: Table, width: int, spare: Sequence[Sequence[str]] = ()) -> str:
-    """The table as text; the columns of `spare` go group by group until it fits, then the widest text column is wrapped."""
+    """The table as text; the columns of `spare` go group by group until it fits, then the widest columns are wrapped."""
     whole, left_out = table, []
     table = merged(whole)
     text = _drawn(table)
@@ -240,10 +244,15 @@ def _fitted(table: Table, width: int, spare: Sequence[Sequence[str]] = ()) -> st
     note = "\n" + _wrap(f"Left out for want of room: {', '.join(left_out)}.", width, "  ") if left_out else ""
     if _width(text) <= width or not table.rows:
         return text + note
-    widths = [max(len(row[i]) for row in table.rows) for i in range(len(table.headings))]
-    widest = max(range(len(widths)), key=widths.__getitem__)
-    room = max(16, widths[widest] - (_width(text) - width))
-    return _drawn(table, [room if i == widest else None for i in range(len(widths))]) + note
+    rooms = [max(len(row[i]) for row in table.rows) for i in range(len(table.headings))]
+    over = _width(text) - width
+    while over > 0 and max(rooms) > _LEAST_ROOM:  # the widest becomes as wide as the next, and so on
+        widest = max(range(len(rooms)), key=rooms.__getitem__)
+        least = max([room for room in rooms if room < rooms[widest]] + [_LEAST_ROOM])
+        taken = max(min(over, rooms[widest] - least), 1)
+        rooms[widest] -= taken
+        over -= taken
+    return _drawn(table, list[int | None](rooms)) + note
 
 
 def _drawn(table: Table, limits: list[int | None] | None = None) -> str:
@@ -251,7 +260,7 @@ def _drawn(table: Table, limits: list[int | None] | None = None) -> str:
     if not table.rows:
         return "(none)"
     return tabulate(
-        [[clean(cell) for cell in row] for row in table.rows],
+        [[clean(cell, _LONGEST) for cell in row] for row in table.rows],
         headers=[_stacked(table, i) for i in range(len(table.headings))],
         tablefmt="simple",
         colalign=sides,

@@ -115,6 +115,10 @@ def _chance(value: float) -> str:
     return f"probability {probability(value)}"
 
 
+def _values(value: float) -> str:
+    return "1 sensitive value" if value == 1 else f"{number(value)} different sensitive values"
+
+
 def _people(value: float) -> str:
     return "1 person" if value == 1 else f"{'nobody' if value == 0 else number(value) + ' people'}"
 
@@ -125,8 +129,8 @@ _CHECKS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str
     "release.k": ("The size of the smallest class", "The smallest class has {}", _people, short),
     "release.l_distinct": (
         "The variety of values",
-        "The poorest class has {} different sensitive values",
-        number,
+        "The poorest class has {}",
+        _values,
         short,
     ),
     "release.alpha": ("The commonest value", "One value makes up {} of a class", percent, percent),
@@ -145,7 +149,7 @@ def check_text(check: PolicyCheck) -> str:
     if check.value is None:
         return f"{name} cannot be judged: {clean(check.reason or 'there is no figure')} ({key})."
     least = check.relation == ">="
-    many = show is _people and check.limit != 1
+    many = show in (_people, _values) and check.limit != 1
     bound = (
         f"at least {limit(check.limit)} {'are' if many else 'is'} required"
         if least

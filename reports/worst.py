@@ -24,9 +24,7 @@ def worst_rows(rows: Sequence[Risk]) -> list[tuple[str, str]]:
     made = []
     for numbers, names in gathered.items():
         more = len(numbers) - _SHOWN_WORST
-        text = ", ".join(number(row) for row in numbers[:_SHOWN_WORST]) + (
-            f" and {number(more)} more" if more > 0 else ""
-        )
+        text = ", ".join(str(row) for row in numbers[:_SHOWN_WORST]) + (f" and {number(more)} more" if more > 0 else "")
         by_links: dict[str, list[str]] = {}
         for what, links in names.items():
             known = link_words([clean(link, 40) for link in links], {clean(link, 40) for link in every})
@@ -51,9 +49,9 @@ def worst_classes(rows: Sequence[Risk], adversary: str | None) -> Table | None:
             if isinstance(one, Mapping) and isinstance(one.get("rows"), list | tuple):
                 what = " ".join(part for part in (clean(risk.sensitive or "", 40), measure_text(risk)) if part)
                 mean, people = finite(one.get("mean")), finite(one.get("people"))
-                some = [found for row in one["rows"] if (found := finite(row)) is not None]
+                some = [str(row) for row in one["rows"] if isinstance(row, int)]  # as `--suppress-rows` takes them
                 more = "" if people is None or people <= len(some) else ", …"
-                made.append((what, number(people), probability(mean), ", ".join(number(row) for row in some) + more))
+                made.append((what, number(people), probability(mean), ", ".join(some) + more))
     if not made:
         return None
     return Table(("figure", "people", "mean", "rows of your file"), tuple(made), frozenset({1, 2}))

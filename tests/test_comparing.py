@@ -235,7 +235,7 @@ def test_a_hand_made_record_set() -> None:
     ]  # fmt: skip
     a, _, c = found.points[:3]
     # t(0.975, 1 degree) = 12.7062; deviation of 0.1 and 0.3 is 0.141421; 12.7062 · 0.141421/√2 = 1.27062
-    assert (a.seeds, a.passed, a.risk_high) == (2, 1, pytest.approx(0.2 + 1.27062, abs=1e-4))
+    assert (a.seeds, a.passed, a.risk_low, a.risk_high) == (2, 1, pytest.approx(0.2 - 1.27062, abs=1e-4), 1)
     assert c.attack == "homogeneity, class"
     assert (found.risk.figure, found.risk.excess, found.utility.figure) == ("strongest", True, "queries.median")
     assert found.left_out == (

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from auditor.measure.frontier import HIGHER, LOWER, frontier
 from auditor.measure.intervals import mean_interval
+from auditor.model.frontier import HIGHER, LOWER, frontier
 
 Pairs = list[tuple[float, float]]
 

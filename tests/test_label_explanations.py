@@ -118,6 +118,7 @@ def test_long_labels_are_shown_where_they_part() -> None:
     text = render_labels(explain({"c": {"role": "quasi"}}, {"c": [f"{{{long}, last}}", f"{{{long}, other}}"] * 10}))
     title, line, *_ = text.splitlines()
     assert len(title) == len(line)
+    assert max(map(len, text.splitlines())) <= 100  # the width that is asked for, without any asking
     shown = next(row for row in text.splitlines() if "neither holds the other" in row)
     assert "last}`" in text
     assert "other}`" in text

@@ -14,8 +14,8 @@ from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_fig
 from auditor.measure.classes import class_facts
 from auditor.mending import Criterion, Mending, _check_covered, meeting, mend, mended_table
 from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.label_values import named_domain
 from auditor.model.labels import Labels
-from auditor.model.named import named_domain
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
@@ -94,6 +94,12 @@ def up(column: str, texts: list[str], levels: int = 1) -> list[str]:
 )
 def test_one_level_up(column: str, levels: int, texts: list[str], expected: list[str]) -> None:
     assert up(column, texts, levels) == expected
+
+
+@pytest.mark.parametrize("texts", [["]-20, 0]", "]0, 20]"], ["[-Inf, Inf]"], ["[-Inf, Inf]", ">3"], ["7"]])
+def test_where_no_wider_band_is_left_all_is_one(texts: list[str]) -> None:
+    # ]-20, 0] and ]0, 20] are 40 wide together, as one band of the next width would be
+    assert up("age", texts) == ["**"] * len(texts)
 
 
 def test_what_is_general_cannot_be_coarser() -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.kinds import Notation
+from auditor.model.label_values import named_domain, named_values
 from auditor.model.labels import Labels, write_label
 from auditor.model.masks import is_mask
-from auditor.model.named import named_domain, named_values
 from auditor.model.notation import Reader
+from auditor.model.notation_kinds import Notation
 from auditor.model.schema import Schema
 
 TREE = {"North": ["Ayton", "Beeham"], "South": ["Cray", {"Coast": ["Dover", "Eling"]}]}
@@ -452,6 +452,24 @@ def test_a_missing_value_that_the_original_has_not() -> None:
 def test_a_mask_does_not_cover_the_text_for_a_missing_value() -> None:
     dom = domain(["Norway", "NA"], {"missing": ["NA"]})
     assert values(dom, "N*") == ["Norway"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "covered"),
+    [
+        # a month covers its days, a year its months; a cell without a value is no reason to read them otherwise
+        (["2020-01", "2020-01-02", "2021-12-31"], {"2020-01": ["2020-01", "2020-01-02"]}),
+        (["", "2020-01", "2020-01-02"], {"2020-01": ["2020-01", "2020-01-02"]}),
+        (["2020", "2020-01", "2021-01"], {"2020": ["2020", "2020-01"], "2021-01": ["2021-01"]}),
+        (["", "2020", "2020-01", "2020-01-02"], {"2020": ["2020", "2020-01", "2020-01-02"]}),
+        (["2020", "2021"], {"2020": ["2020"]}),  # years alone are values
+        (["2020", "2020-01", "x"], {"2020": ["2020"]}),  # and so are all of them where another value is no date
+    ],
+)
+def test_periods_cover_what_other_labels_name(labels: list[str], covered: dict[str, list[str]]) -> None:
+    dom = alone(*labels)
+    for text, expected in covered.items():
+        assert values(dom, text) == expected
 
 
 @pytest.mark.parametrize(

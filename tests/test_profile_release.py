@@ -102,14 +102,16 @@ def test_a_release_reads_with_what_is_proposed_for_it(
         ("notation_microagg", ["marital-status", "workclass", "salary-class"], 100, 127),
     ],
 )
-def test_releases_by_arx(data_folder: Path, tmp_path: Path, name: str, neutral: list[str], classes: int, suppressed: int) -> None:
+def test_releases_by_arx(
+    data_folder: Path, tmp_path: Path, name: str, neutral: list[str], classes: int, suppressed: int
+) -> None:
     # classes and suppressed rows as risk_*.txt beside the releases has them, once a person has named the roles
     table = unpack_release(data_folder, name, tmp_path)
     text = profile(table, release=True).to_toml()
     chosen = {"occupation": "sensitive", "salary-class": "quasi"} | dict.fromkeys(neutral, "neutral")
     for column, role in chosen.items():
         head, tail = text.split(f"[columns.{column}]\n")
-        text = f"{head}[columns.{column}]\nrole = \"{role}\"\n{tail.split(chr(10), 1)[1]}"
+        text = f'{head}[columns.{column}]\nrole = "{role}"\n{tail.split(chr(10), 1)[1]}'
     (tmp_path / "s.toml").write_text(text)
     found = explain_labels(table, tmp_path / "s.toml")
     excluded = found.suppression.conventions[0]

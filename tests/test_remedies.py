@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from auditor.auditing import Options, audit
-from auditor.failing import _cut
+from auditor.drivers import _cut
 from auditor.model.record import AuditRecord
+from auditor.model.remedy import Remedy
 from auditor.model.schema import Schema
 from auditor.policy import builtin_policies, parse_policy
 from auditor.remedies import _Search
@@ -142,7 +143,12 @@ def test_mended_releases_are_not_all_held(tiny: tuple[Path, Path, Path, Path], m
     found: list[_Search] = []
     made = _Search.remedies
     monkeypatch.setattr("auditor.remedies.HELD_ROWS", 2 * len(PEOPLE))
-    monkeypatch.setattr(_Search, "remedies", lambda self: (found.append(self), made(self))[1])
+
+    def kept(self: _Search) -> tuple[Remedy, ...]:
+        found.append(self)
+        return made(self)
+
+    monkeypatch.setattr(_Search, "remedies", kept)
     assert audit(release, schema, original=original, match="rows", options=options) == held
     (search,) = found
     assert len(search._trials) > 2

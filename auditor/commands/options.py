@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
-SchemaFile = Annotated[Path, typer.Option("--schema", help="What each column is (TOML).", show_default=False)]
+SchemaFile = Annotated[
+    Path,
+    typer.Option("--schema", help="What each column is (TOML); `auditor profile` proposes one.", show_default=False),
+]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, help="One seed, one answer. Default: 2026, or the scenario's.")
 ]

@@ -12,20 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attacks import ATTACKS
-from auditor.measure.frontier import HIGHER, LOWER, frontier
 from auditor.measure.intervals import mean_interval
-from auditor.model.comparison import Axis, Comparison, LeftOut, Point, RunCell
+from auditor.model.comparison import FEW_ATTEMPTS, Axis, Comparison, LeftOut, Point, RunCell, which_figure
 from auditor.model.errors import UsageError
-from auditor.model.record import OK, AuditRecord, Risk, Utility
+from auditor.model.frontier import HIGHER, LOWER, frontier
+from auditor.model.record import OK, AuditRecord, Risk
 from auditor.posterior.links import Link
 
 STRONGEST = "strongest"
 NO_FIGURE = "no_figure"
-FEW_ATTEMPTS = 30
-"""A success of fewer attempts counts only where there is no other: three lucky guesses must not outdo thousands."""
 _BETTER_HIGHER = frozenset({("proximity", "m")})
-_WHICH = ("statistic", "class")
-"""The parameters that tell the figures of one utility measure apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +69,14 @@ class RiskChoice:
         """Which way is better."""
         return HIGHER if (self.attack, self.measure) in _BETTER_HIGHER else LOWER
 
+    def check(self, records: Sequence[AuditRecord]) -> None:
+        """An error where the attack was made and has no such measure; one that does not apply is no error."""
+        tried = [r for record in records for r in record.risks if r.attack == self.attack]
+        there = sorted({r.measure for r in tried})
+        if any(r.status == OK for r in tried) and self.measure not in there:
+            known = ", ".join(f"{self.attack}.{measure}" for measure in there)
+            raise UsageError(f"There is no risk {self.attack}.{self.measure}. There are: {known}.")
+
     def rows(self, record: AuditRecord) -> list[Risk]:
         """The figures of a record that are meant."""
         rows = [r for r in record.risks if r.status == OK and r.value is not None and r.measure == self.measure]
@@ -94,6 +98,7 @@ class _Figure:
 def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Comparison:
     """The points of some cells, in the order of the table, and what has no place."""
     records = [placed.record for placed in cells if placed.record is not None]
+    risk.check(records)
     excess = any(_excess(r) is not None for record in records for r in risk.rows(record))
     which, better = _utility_axis(records, utility)
     measure = utility.partition(".")[0]
@@ -114,7 +119,7 @@ def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Compa
             left_out.append(LeftOut(cell.name, NO_FIGURE, f"it has no {' and no '.join(wanting)}"))
             continue
         groups.setdefault(placed.point, []).append((placed, at[0], at[1]))
-    points = [_point(name, runs) for name, runs in groups.items()]
+    points = [_point(name, runs, excess) for name, runs in groups.items()]
     beaten = frontier([(p.risk, p.utility) for p in points], (axes[0].better, axes[1].better))
     points = [
         point if by is None else replace(point, beaten_by=points[by].name)
@@ -125,7 +130,8 @@ def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Compa
     return Comparison(*axes, tuple(points), tuple(left_out))
 
 
-def _point(name: str, runs: Sequence[tuple[Placed, _Figure, _Figure]]) -> Point:
+def _point(name: str, runs: Sequence[tuple[Placed, _Figure, _Figure]], excess: bool) -> Point:
+    """The means over the runs. Their intervals know no bounds, but no excess is above 1 and no utility below 0."""
     first = runs[0][0]
     risk, utility = _over_seeds([r for _, r, _ in runs]), _over_seeds([u for _, _, u in runs])
     records = [placed.record for placed, _, _ in runs if placed.record is not None]
@@ -139,8 +145,8 @@ def _point(name: str, runs: Sequence[tuple[Placed, _Figure, _Figure]]) -> Point:
         risk.value,
         utility.value,
         risk.low,
-        risk.high,
-        utility.low,
+        min(risk.high, 1.0) if excess and risk.high is not None else risk.high,
+        None if utility.low is None else max(utility.low, 0.0),
         utility.high,
         risk.source,
         min(sizes) if sizes else None,
@@ -152,7 +158,8 @@ def _over_seeds(figures: Sequence[_Figure]) -> _Figure:
     if len(figures) == 1:
         return figures[0]
     over = mean_interval([figure.value for figure in figures])
-    return _Figure(over.value, over.low, over.high, figures[0].source)
+    sources = dict.fromkeys(figure.source for figure in figures if figure.source)
+    return _Figure(over.value, over.low, over.high, "; ".join(sources) or None)
 
 
 def _risk(record: AuditRecord, choice: RiskChoice, excess: bool) -> _Figure | None:
@@ -180,20 +187,19 @@ def _source(row: Risk) -> str:
     return f"{row.attack}" + (f" of {row.sensitive}" if row.sensitive else "") + (f", {row.link}" if row.link else "")
 
 
-def _which(row: Utility) -> str | None:
-    return next((str(row.params[key]) for key in _WHICH if key in row.params), None)
-
-
 def _utility_axis(records: Sequence[AuditRecord], asked: str) -> tuple[str | None, str]:
     """Which of a measure's figures is meant, and which way is better."""
     measure, _, which = asked.partition(".")
     rows = [row for record in records for row in record.utility if row.measure == measure and row.status == OK]
-    meant = next((row for row in rows if not which or _which(row) == which), None)
-    return (which or None, LOWER) if meant is None else (_which(meant), meant.better)
+    meant = next((row for row in rows if not which or which_figure(row.params) == which), None)
+    if rows and meant is None:
+        there = ", ".join(dict.fromkeys(f"{measure}.{which_figure(row.params)}" for row in rows))
+        raise UsageError(f"There is no figure {asked!r}. There are: {there}.")
+    return (which or None, LOWER) if meant is None else (which_figure(meant.params), meant.better)
 
 
 def _utility(record: AuditRecord, measure: str, which: str | None) -> _Figure | None:
     for row in record.utility:
-        if row.measure == measure and row.status == OK and row.value is not None and _which(row) == which:
+        if row.measure == measure and row.status == OK and row.value is not None and which_figure(row.params) == which:
             return _Figure(float(row.value), row.low, row.high)
     return None

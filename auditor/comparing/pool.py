@@ -22,8 +22,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from typing import IO
 
-from auditor.comparing.worker import CAN_LIMIT, READY, Job, Reply, Setup
-from auditor.model.comparison import FAILED, TIMEOUT
+from auditor.comparing.worker import CAN_LIMIT, READY, Job, Reply, Setup, too_slow
+from auditor.model.comparison import FAILED
 
 PATIENCE = 10.0 if CAN_LIMIT else 1.0
 """A process that neither answers nor uses the processor is given up after so many times its seconds."""
@@ -203,7 +203,7 @@ class _Worker:
         """The reply for a process that ended instead of answering."""
         slow = self.late or (CAN_LIMIT and code == -signal.SIGXCPU)
         if slow and job.timeout is not None:
-            return Reply(TIMEOUT, f"more than {job.timeout:g} s", None, job.timeout)
+            return too_slow(job.timeout, job.timeout)
         if code == -_KILLED:
             why = "the process was ended from outside, perhaps because memory ran out"
         elif code < 0:

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 from anonymizers import ANONYMIZERS
 from auditor.auditing import Options, run_audit
-from auditor.model.comparison import FAILED
+from auditor.model.comparison import FAILED, TIMEOUT
 from auditor.model.errors import AuditorError
 from auditor.model.record import NOT_APPLICABLE, OK
 from auditor.model.table import Table
@@ -88,7 +88,15 @@ def carry_out(job: Job, setup: Setup) -> Reply:
         status, reason = NOT_APPLICABLE, discreet(str(error), setup.world.people)
     except Exception as error:
         status, reason = FAILED, _internal(error)
-    return Reply(status, reason, text, time.process_time() - start)
+    spent = time.process_time() - start
+    if job.timeout is not None and spent > job.timeout:  # the operating system counts in whole seconds
+        return too_slow(job.timeout, spent)
+    return Reply(status, reason, text, spent)
+
+
+def too_slow(timeout: float, spent: float) -> Reply:
+    """The reply for a job that took more than its seconds."""
+    return Reply(TIMEOUT, f"more than {timeout:g} s", None, spent)
 
 
 def _record(job: Job, setup: Setup) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.measure import diversity
+from auditor.measure import ambiguity, diversity
 from auditor.measure.classes import hierarchical_distances, ordered_distances
 from auditor.measure.counts import class_counts, class_sizes
 from auditor.measure.divergences import equal_distance
@@ -64,7 +64,11 @@ def _of_column(
     release: Release, column: str, figure: str, suppression: Suppression, recursive_l: int
 ) -> Figures | None:
     counts = class_counts(release, column, suppression)
-    found = counts.counts
+    found, labels = counts.counts, release.labels[column]
+    if figure in ("alpha", "l_distinct", "l_entropy", "l_recursive_c") and ambiguity.ambiguous(labels, counts):
+        if figure == "alpha":
+            return ambiguity.worst_alphas(labels, counts)
+        return ambiguity.least_distinct(labels, counts).astype(np.float64) if figure == "l_distinct" else None
     match figure:
         case "alpha":
             return diversity.alphas(found)

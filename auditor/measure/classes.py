@@ -11,6 +11,8 @@ count (see `counts` for the two conventions on suppressed rows, `diversity` and 
   place. Where no label has one there is no such distance.
 - (ε,m) is for numeric columns. Missing and withheld values are near to nothing and left out, as for the ordered distance;
   where a cell covers several numbers, or hides one behind an alias, it is not known which are near: there is no m.
+- Where sensitive labels overlap, so that one may hold the value of another, alpha and l are what may be at worst (see
+  `ambiguity`); entropy and recursive l have no answer then. Distances and gains compare what is published.
 - The hierarchical distance is for nominal columns with a taxonomy. Missing and withheld values stand at its root, at
   distance 1 from every other; a set of values stands at its lowest common ancestor.
 """
@@ -20,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.measure import divergences, diversity, nearness
+from auditor.measure import ambiguity, divergences, diversity, nearness
 from auditor.measure.class_risk import THRESHOLD, release_risk, weighted_risk
 from auditor.measure.counts import ClassCounts, class_counts, class_sizes
 from auditor.model.labels import Labels
@@ -79,13 +81,15 @@ def sensitive_facts(
     found = class_counts(release, column, suppression)
     counts = found.counts
     reach, m = proximity(release, column, found, epsilon)
+    labels = release.labels[column]
+    open_ = len(counts.sizes) > 0 and ambiguity.ambiguous(labels, found)
     return SensitiveFacts(
         column=column,
         values=len(found.label),
-        alpha=diversity.alpha(counts),
-        l_distinct=diversity.distinct_l(counts),
-        l_entropy=diversity.entropy_l(counts),
-        l_recursive_c=diversity.recursive_c(counts, recursive_l),
+        alpha=_greatest(ambiguity.worst_alphas(labels, found)) if open_ else diversity.alpha(counts),
+        l_distinct=int(ambiguity.least_distinct(labels, found).min()) if open_ else diversity.distinct_l(counts),
+        l_entropy=None if open_ else diversity.entropy_l(counts),
+        l_recursive_c=None if open_ else diversity.recursive_c(counts, recursive_l),
         l_recursive_l=recursive_l,
         t_equal=_greatest(divergences.equal_distance(counts, counts.whole)),
         t_ordered=_greatest(ordered_distances(release, column, found)),
@@ -95,6 +99,7 @@ def sensitive_facts(
         delta_disclosure=diversity.disclosure_delta(counts),
         proximity_m=m,
         proximity_epsilon=reach,
+        labels_overlap=open_,
     )
 
 

@@ -107,7 +107,8 @@ def recursive_cs(found: Entries, recursive_l: int = 2) -> Figures:
     starts = _starts(found)
     rank = np.arange(len(count)) - starts[found.row]
     tail = found.per_class(np.where(rank >= recursive_l - 1, count, 0))
-    return np.divide(count[starts], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+    least: Figures = np.divide(count[starts], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+    return least
 
 
 def basic_betas(found: Entries) -> Figures:

@@ -13,6 +13,15 @@ from typing import Any
 
 TIMEOUT, FAILED = "timeout", "failed"
 """What may become of a cell, beside `ok` and `not_applicable`."""
+FEW_ATTEMPTS = 30
+"""A success of fewer attempts counts only where there is no other: three lucky guesses must not outdo thousands."""
+_WHICH = ("statistic", "class")
+
+
+def which_figure(params: Mapping[str, Any]) -> str | None:
+    """What tells a figure from the others of its utility measure: the statistic, or the class attribute; None where there is
+    one only."""
+    return next((str(params[key]) for key in _WHICH if key in params), None)
 
 
 @dataclass(frozen=True, slots=True)

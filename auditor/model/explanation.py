@@ -17,8 +17,9 @@ FORMAT = "auditor-label-explanation/1"
 class NotationFacts:
     """The labels of one column that are written in one way.
 
-    `level` is that of groups in their taxonomy, counted up from the values as in ARX and `mend`; `labels` and `cells` count the distinct texts and the rows;
-    `least` and `greatest` are how many values of the column one of them denotes, None where that is not known.
+    `level` is that of groups in their taxonomy, counted up from the values as in ARX and `mend`; `labels` and `cells` count
+    the distinct texts and the rows; `least` and `greatest` are how many values of the column one of them denotes, None where
+    that is not known.
     """
 
     kind: str

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.kinds import Notation
 from auditor.model.notation import Found, Reader, everything, is_everything, is_plain, is_reversed, quoted
+from auditor.model.notation_kinds import Notation
 from auditor.model.schema import TableFormat, Type
 from auditor.model.values import shown
 

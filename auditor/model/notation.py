@@ -1,7 +1,7 @@
 """The notations of published labels, read into codes of a column's domain.
 
 Exact values come first, so that a value such as `<=50K` is itself; then the marks for withheld values, taxonomy groups,
-intervals and bounds (`[20, 40[`, `20-39`, `<20`: see `ends`), periods of dates (`2020-01` where the values are dates),
+intervals and bounds (`[20, 40[`, `20-39`, `<20`: see `interval_texts`), periods of dates (`2020-01` where values are dates),
 masks (`1300*`, `U****`, `13*05`: see `masks`), stars alone: everything, the missing value as well; and sets (`{a, b}`, `a|b`,
 and `a,b` of known values; a member that holds a comma may stand in quotes, as in CSV). A text that `suppressed` lists says
 as much as `**`, and that the value was withheld.
@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.model import ends
+from auditor.model import interval_texts
 from auditor.model.domain import Domain
-from auditor.model.kinds import ASKABLE, Notation
 from auditor.model.masks import Masks, is_mask
+from auditor.model.notation_kinds import ASKABLE, Notation
 from auditor.model.schema import Type
 
 _NOTATION = frozenset("[](){}<>≤≥|*")
@@ -95,10 +95,10 @@ class Reader:
             parts = _quoted(text[1:-1]) or _parts(text[1:-1], ",", self.domain)
         elif "|" in text:
             parts = text.split("|")
-        elif ends.in_brackets(text) and self.domain.column.type is not Type.NOMINAL:
+        elif interval_texts.in_brackets(text) and self.domain.column.type is not Type.NOMINAL:
             numeric = self.domain.numbers is not None
             place = self.domain.number if numeric else self.domain.code
-            pairs = ends.number_halves(text) if numeric else ends.halves(text)
+            pairs = interval_texts.number_halves(text) if numeric else interval_texts.halves(text)
             known = ((left, right) for left, right in pairs if (place(left) is None) != (place(right) is None))
             parts = [part for pair in known for part in pair if place(part) is None][:1]
             return parts[0].strip() or None if parts else None
@@ -147,21 +147,21 @@ class Reader:
 
     def _interval(self, text: str) -> Found | None:
         if self.domain.numbers is not None:
-            found = ends.numeric_ends(text, self.domain.format.decimal)
-            return None if found is None else self._within(*found, *ends.open_ends(text))
+            found = interval_texts.numeric_ends(text, self.domain.format.decimal)
+            return None if found is None else self._within(*found, *interval_texts.open_ends(text))
         if self.domain.column.type is Type.ORDINAL:
             code, last = self.domain.code, self.domain.known - 1
-            for left, right in ends.halves(text):
+            for left, right in interval_texts.halves(text):
                 low, high = code(left), code(right)
                 if low is not None and high is not None and low <= high <= last:
-                    open_low, open_high = ends.open_ends(text)
+                    open_low, open_high = interval_texts.open_ends(text)
                     return self._span(low + open_low, high - open_high)
         return None
 
     def _bound(self, text: str) -> Found | None:
         if self.domain.column.type is Type.NOMINAL:
             return None
-        sign, rest = ends.bound(text)
+        sign, rest = interval_texts.bound(text)
         if not sign:
             return None
         below, left_out = sign.startswith("<"), len(sign) == 1
@@ -199,7 +199,11 @@ class Reader:
             members = _quoted(inner)
         elif "|" in text:
             inner, sign, members = text, "|", None
-        elif "," in text and not ends.in_brackets(text) and not (self._is_numeric and _THOUSANDS.fullmatch(text)):
+        elif (
+            "," in text
+            and not interval_texts.in_brackets(text)
+            and not (self._is_numeric and _THOUSANDS.fullmatch(text))
+        ):
             inner, sign, members, plain = text, ",", None, True
         else:
             return None
@@ -323,7 +327,7 @@ def is_reversed(domain: Domain, text: str) -> bool:
     if not numeric and domain.column.type is not Type.ORDINAL:
         return False
     place = domain.number if numeric else domain.code
-    for left, right in ends.number_halves(text) if numeric else ends.halves(text):
+    for left, right in interval_texts.number_halves(text) if numeric else interval_texts.halves(text):
         low, high = place(left), place(right)
         if low is not None and high is not None and low > high:
             return True

@@ -8,21 +8,15 @@ status and a reason beside it.
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import json
-import math
-import types
-import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from auditor.model.comparison import Comparison, RunCell
-from auditor.model.errors import RecordError
+from auditor.model.record_json import from_json, json_object, json_text
 from auditor.model.remedy import Driver, Remedy
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     import pandas as pd
 
 RECORD_FORMAT = "auditor-record/1"
@@ -34,8 +28,6 @@ NOT_CONVERGED = "not_converged"
 
 ORIGINAL, POPULATION, MECHANISM, FACTS = "original", "population", "mechanism", "facts"
 """What an audit may lack."""
-
-T = typing.TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,8 @@ class Input:
 @dataclass(frozen=True, slots=True)
 class SensitiveFacts:
     """Class statistics of one sensitive column, recomputed from what is published; null where one does not apply.
-    `proximity_m` is the largest m for which (ε,m)-anonymity holds, ε being `proximity_epsilon`."""
+    `proximity_m` is the largest m for which (ε,m)-anonymity holds, ε being `proximity_epsilon`.
+    Where `labels_overlap`, one label may hold the value of another: alpha and l are then what may be at worst."""
 
     column: str
     values: int
@@ -68,6 +61,7 @@ class SensitiveFacts:
     delta_disclosure: float | None = None
     proximity_m: float | None = None
     proximity_epsilon: float | None = None
+    labels_overlap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,18 +253,18 @@ class AuditRecord:
 
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""
-        return _dump(self)
+        return json_text(self)
 
     @classmethod
     def from_json(cls, text: str, name: str = "record") -> AuditRecord:
         """The record in a JSON text; `name` is said in errors."""
-        return _load(cls, text, name, RECORD_FORMAT)
+        return from_json(cls, text, name, RECORD_FORMAT)
 
     def to_frame(self) -> pd.DataFrame:
         """The risk rows as a pandas frame, one row a figure."""
         import pandas as pd
 
-        return pd.DataFrame([dataclasses.asdict(risk) for risk in self.risks])
+        return pd.DataFrame([asdict(risk) for risk in self.risks])
 
     def find(self, attack: str, measure: str, **wanted: Any) -> Risk:
         """The one risk row with these fields (`link=`, `sensitive=`, `adversary=`, or a key of its params).
@@ -310,94 +304,18 @@ class RunRecord:
 
     def to_json(self) -> str:
         """The run as JSON text; the same run gives the same bytes."""
-        return _dump(self)
+        return json_text(self)
 
     @classmethod
     def from_json(cls, text: str, name: str = "run") -> RunRecord:
         """The run in a JSON text; `name` is said in errors."""
-        return _load(cls, text, name, RUN_FORMAT)
+        return from_json(cls, text, name, RUN_FORMAT)
 
 
 def read_run(text: str, name: str) -> RunRecord:
     """A run from the JSON of a run or of a single record."""
-    found = _parse(text, name).get("format")
+    found = json_object(text, name).get("format")
     if found == RECORD_FORMAT:
         record = AuditRecord.from_json(text, name)
         return RunRecord(title=record.release.name, seed=record.seed, records=(record,), tool=record.tool)
     return RunRecord.from_json(text, name)
-
-
-def _plain(value: Any) -> Any:
-    """Dataclasses, mappings, sequences and numpy scalars as JSON values; refuses numbers that are not finite."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, str) or value is None or isinstance(value, bool):
-        return value
-    if hasattr(value, "tolist"):  # numpy scalars and arrays
-        return _plain(value.tolist())
-    if isinstance(value, Sequence):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"A record must hold finite numbers. Got {value}.")
-    return value
-
-
-def _dump(record: AuditRecord | RunRecord) -> str:
-    plain = _plain(record)
-    head = {key: plain.pop(key) for key in ("format", "tool", "seed")}
-    return json.dumps({**head, **plain}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _parse(text: str, name: str) -> dict[str, Any]:
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise RecordError(f"{name} must be JSON. Line {error.lineno}: {error.msg}.") from error
-    if not isinstance(data, dict):
-        raise RecordError(f"{name} must hold a JSON object, as `auditor audit --json` writes it.")
-    return data
-
-
-def _load(cls: type[T], text: str, name: str, wanted: str) -> T:
-    data = _parse(text, name)
-    if data.get("format") != wanted:
-        raise RecordError(f"{name} must have the format {wanted!r}. Got {data.get('format')!r}.")
-    return typing.cast("T", _build(cls, data, name))
-
-
-@functools.cache
-def _hints(kind: type) -> dict[str, Any]:
-    """The types of a dataclass's fields; to work them out for each of thousands of rows takes most of the time."""
-    return typing.get_type_hints(kind)
-
-
-def _build(kind: Any, data: Any, where: str) -> Any:
-    """`data` as an instance of `kind`, which is a dataclass, a sequence of one, or a plain JSON type."""
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        inner = [a for a in args if a is not type(None)]
-        return None if data is None else _build(inner[0], data, where) if len(inner) == 1 else data
-    if dataclasses.is_dataclass(kind):
-        if not isinstance(data, dict):
-            raise RecordError(f"{where} must be an object. Got {type(data).__name__}.")
-        hints = _hints(typing.cast("type", kind))
-        unknown = sorted(set(data) - set(hints))
-        if unknown:
-            raise RecordError(f"{where} has fields this version does not know: {', '.join(unknown)}.")
-        missing = [
-            f.name
-            for f in dataclasses.fields(kind)
-            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING and f.name not in data
-        ]
-        if missing:
-            raise RecordError(f"{where} lacks: {', '.join(missing)}.")
-        return typing.cast("type", kind)(
-            **{key: _build(hints[key], value, f"{where}.{key}") for key, value in data.items()}
-        )
-    if origin is Sequence:
-        if not isinstance(data, list):
-            raise RecordError(f"{where} must be a list. Got {type(data).__name__}.")
-        return tuple(_build(args[0], item, f"{where}[{i}]") for i, item in enumerate(data))
-    return data

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from auditor.model.errors import SchemaError, TaxonomyError
-from auditor.model.kinds import Notation, asked_notations
+from auditor.model.notation_kinds import Notation, asked_notations
 from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import EXACT_INTEGERS, parse_number
 

@@ -99,7 +99,8 @@ def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
     places: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         if not name:
-            raise TableError(f"{where}: column {place} has no name. Name every column.{hint}")
+            numbers = "" if place > 1 else " Are these row numbers? Write them without (row.names=FALSE, index=False)."
+            raise TableError(f"{where}: column {place} has no name. Name every column.{hint or numbers}")
         if _CONTROL.search(name):
             raise TableError(
                 f"{where}: the name of column {place}, {shown(name)}, must not hold control characters. Rename it."

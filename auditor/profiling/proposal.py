@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SEED = 2026
 FORMAT = "auditor-profile/1"
+FEW = 10
+"""A value that fewer rows hold is somebody's, and not shown, though it be only the end of a range."""
 
 
 class Taxonomies(StrEnum):
@@ -44,8 +46,8 @@ class Taxonomies(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One column as proposed. `seen` says what is in it, in numbers (a range only where the column points at nobody and is
-    not sensitive); `candidate` is another role it may have, `doubt` the reason."""
+    """One column as proposed. `seen` says what is in it, in numbers (a range only where the column points at nobody, is
+    not sensitive, and its ends are not single people's); `candidate` is another role it may have, `doubt` the reason."""
 
     name: str
     role: Role
@@ -173,9 +175,7 @@ def profile(
     return Profile(raw.name, raw.rows, unknown.stated, unknown.found, columns, ranking, said, seed)
 
 
-def _proposal(
-    looks: Looks, judgement: Judgement, form: TableFormat, taxonomies: Taxonomies, release: bool
-) -> Proposal:
+def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies: Taxonomies, release: bool) -> Proposal:
     facts, role = looks.facts, judgement.role
     kind, why = column_type(looks)
     order, tree, hint = None, None, ""
@@ -213,11 +213,13 @@ def _proposal(
 
 
 def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
-    """What is in a column, in numbers; where it starts and ends only where that is no secret of a person."""
+    """What is in a column, in numbers; where it starts and ends only where that is no secret of a person: the least and the
+    greatest value are those of several people."""
     values = f"{facts.distinct} value{'' if facts.distinct == 1 else 's'}"
-    bounded = kind is Type.NUMERIC and facts.numbers is not None and facts.distinct > 1
-    if role in (Role.QUASI, Role.NEUTRAL) and bounded:
-        values += f" from {format_number(facts.least, form.decimal)} to {format_number(facts.greatest, form.decimal)}"
+    if role in (Role.QUASI, Role.NEUTRAL) and kind is Type.NUMERIC and facts.numbers is not None and facts.distinct > 1:
+        ends = [int(facts.numbers.argmin()), int(facts.numbers.argmax())]
+        if facts.counts[ends].min() >= FEW:
+            values += " from {} to {}".format(*(format_number(float(facts.numbers[i]), form.decimal) for i in ends))
     return values + (f", {facts.missing} missing" if facts.missing else "")
 
 

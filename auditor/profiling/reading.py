@@ -18,6 +18,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from auditor.csv_tables import DELIMITERS, STATED
 from auditor.files import read_raw, read_text
 from auditor.model.errors import TableError
 from auditor.model.schema import Marks, TableFormat
@@ -40,9 +41,6 @@ _LOOKS_WITHHELD = (
 )
 
 _ALL_MARKS = frozenset((*CERTAIN_MARKS, *POSSIBLE_MARKS, *WITHHELD))
-_STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
-"""A first line in which Excel states the delimiter."""
-_SIGNS = ",;\t|"
 _LOOKED_AT = 500
 _LONGEST_FORM = 100
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
@@ -96,7 +94,7 @@ def _read_file(file: Path, found: list[str]) -> tuple[RawTable, TableFormat]:
     csv.field_size_limit(2**31 - 1)  # as `read_raw` has it: a long cell is no fault
     try:
         text = read_text(file)
-        stated = _STATED.match(text)
+        stated = STATED.match(text)
         sign = stated[1] if stated else _delimiter(text)
         head, *body = _first_rows(text[stated.end() :] if stated else text, sign or ",")
     except (TableError, csv.Error, ValueError):  # no text, or nothing in it
@@ -146,7 +144,7 @@ def _first_rows(text: str, sign: str) -> list[list[str]]:
 def _delimiter(text: str) -> str | None:
     """The delimiter that gives the first rows equally many cells, most of them; None where none does."""
     fits: dict[str, list[list[str]]] = {}
-    for sign in _SIGNS:
+    for sign in DELIMITERS:
         rows = _first_rows(text, sign)
         if rows and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
             fits[sign] = rows

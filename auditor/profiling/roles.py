@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor.model import ends
+from auditor.model import interval_texts
 from auditor.model.schema import Role, Type
 from auditor.model.values import parse_number
 from auditor.profiling.facts import Facts
@@ -65,9 +65,9 @@ def holds_ranges(looks: Looks, decimal: str) -> bool:
 
 
 def _is_range(text: str, decimal: str) -> bool:
-    if ends.numeric_ends(text, decimal) is not None:
+    if interval_texts.numeric_ends(text, decimal) is not None:
         return True
-    sign, rest = ends.bound(text)
+    sign, rest = interval_texts.bound(text)
     return bool(sign) and parse_number(rest, decimal) is not None
 
 

@@ -37,9 +37,12 @@
     const most = Math.floor(width / 8) - rest.length;
     return (name.length > most ? name.slice(0, Math.max(most - 1, 1)) + "…" : name) + rest;
   };
-  const beats = (a, b, higher) => {
-    const across = higher ? a.x - b.x : b.x - a.x, down = b.y - a.y;
-    return across >= 0 && down >= 0 && (across > 0 || down > 0);
+  // As in auditor/model/frontier.py: what is less apart than twelve digits is noise.
+  const same = v => Number(v.toPrecision(12));
+  const gain = (a, b, better) => (better === "higher" ? same(a) - same(b) : same(b) - same(a));
+  const beats = (a, b, xBetter, yBetter) => {
+    const across = gain(a.x, b.x, xBetter), up = gain(a.y, b.y, yBetter);
+    return across >= 0 && up >= 0 && (across > 0 || up > 0);
   };
 
   // Numbers that would lie upon one another are left out; pointing at a release still names it.
@@ -53,12 +56,12 @@
   };
 
   function draw() {
-    const axis = data.utility.find(u => u.key === utility.value), higher = axis.better === "higher";
+    const axis = data.utility.find(u => u.key === utility.value);
     const height = data.risks.find(r => r.key === risk.value);
     const rows = data.points
       .filter(p => !left_out.has(p.method) && risk.value in p.risks && utility.value in p.utility)
       .map(p => ({ ...p, x: p.utility[utility.value], y: p.risks[risk.value].value, of: p.risks[risk.value] }));
-    const best = rows.filter(a => !rows.some(b => beats(b, a, higher))).sort((a, b) => a.x - b.x || a.y - b.y);
+    const best = rows.filter(a => !rows.some(b => beats(b, a, axis.better, height.better))).sort((a, b) => a.x - b.x || a.y - b.y);
     const width = Math.max(300, Math.round(place.clientWidth || 320)), few = rows.length <= 30;
     const title = d => [
       `${d.number} ${d.name}`, d.method + (d.settings ? ` (${d.settings})` : ""),
@@ -71,7 +74,7 @@
       marginRight: 24, style: { background: "transparent", fontSize: "12px", overflow: "visible" },
       ariaLabel: `${height.name} against ${axis.name}, ${rows.length} releases`,
       x: { label: fitting(axis.name, ` (${axis.better} is better)`, width), labelArrow: "none", grid: true, nice: true, ticks: Math.max(3, Math.round(width / 110)) },
-      y: { label: fitting(height.name, " (lower is better)", width), labelArrow: "none", grid: true, nice: true, ticks: 6, insetTop: 14 },
+      y: { label: fitting(height.name, ` (${height.better} is better)`, width), labelArrow: "none", grid: true, nice: true, ticks: 6, insetTop: 14 },
       marks: [
         Plot.ruleX(rows.filter(d => d.of.low !== null), { x: "x", y1: d => d.of.low, y2: d => d.of.high, stroke: "currentColor", strokeOpacity: 0.25 }),
         Plot.line(best, { ...at, stroke: "var(--soft)", strokeDasharray: "4 3" }),

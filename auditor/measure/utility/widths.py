@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from auditor.measure.utility.case import Case, uncovered
 from auditor.model.labels import Labels
+from auditor.model.notation import is_everything
 from auditor.model.record import NOT_APPLICABLE, Utility
 from auditor.model.release import CLUSTER_RADIUS, Release
 
@@ -70,7 +71,8 @@ def no_widths(case: Case) -> str | None:
 
 def _without_width(labels: Labels) -> NDArray[np.bool_]:
     """The labels that cover no value and have no width either: their loss is unknown."""
-    empty: NDArray[np.bool_] = labels.counts == 0
+    whole = [is_everything(labels.domain, text.strip()) for text in labels.texts]
+    empty: NDArray[np.bool_] = (labels.counts == 0) & ~labels.suppressed & ~np.array(whole, dtype=np.bool_)
     if labels.domain.numbers is None or labels.domain.taxonomy is not None:
         return empty
     return empty & ~(labels.high > labels.low)

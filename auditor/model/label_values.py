@@ -5,7 +5,7 @@ denotes more than one: whole numbers where its ends are whole. For `[30, 40[` th
 does not lie in it); for `<20` 18 and 19; for the mask `13**` 1300 and 1399. A comma parts members without braces only where
 each of them stands in another label too, or the schema says `notation = ["set"]`: it is common within values.
 
-Other labels of a nominal column that cover values which nobody names (a mask, `U****`; a month beside dates) *stand in* for
+Other labels of a nominal column that cover values which nobody names (a mask, `U****`; a month beside days) *stand in* for
 them: the text is in the domain as one value, and the label covers it and the named values that it fits. Where the schema
 gives the values (a taxonomy, an order, a domain), labels add none.
 """
@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from auditor.model import ends
+from auditor.model import interval_texts
 from auditor.model.domain import Domain
-from auditor.model.kinds import Notation
 from auditor.model.masks import STAR, is_mask
 from auditor.model.notation import braced, is_date, is_period
+from auditor.model.notation_kinds import Notation
 from auditor.model.schema import Column, TableFormat, Type
 from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
 
@@ -30,7 +30,7 @@ def named_domain(column: Column, form: TableFormat, name: str, texts: Sequence[s
     """The domain of a published column from its labels; `name` is the table's, for errors."""
     values = named_values(column, form, texts)
     domain = Domain.of(column, form, [(name, values)])
-    return replace(domain, stand_ins=_stand_ins(column, values) - set(domain.format.missing))
+    return replace(domain, stand_ins=_stand_ins(column, set(values) - set(domain.format.missing)))
 
 
 def named_values(column: Column, form: TableFormat, texts: Sequence[str]) -> list[str]:
@@ -65,7 +65,7 @@ def _texts(labels: list[str], column: Column) -> set[str]:
             names.update(braced(text))
         elif "|" in text:
             names.update(part.strip() for part in text.split("|"))
-        elif "," in text:
+        elif "," in text and not interval_texts.in_brackets(text):
             joined[text] = [part.strip() for part in text.split(",")]
         else:
             names.add(text)
@@ -81,15 +81,16 @@ def _texts(labels: list[str], column: Column) -> set[str]:
     return names
 
 
-def _stand_ins(column: Column, values: Sequence[str]) -> frozenset[str]:
-    """The texts among named values that stand for values nobody names."""
+def _stand_ins(column: Column, values: Collection[str]) -> frozenset[str]:
+    """The texts among named values that stand for values nobody names: masks; months and years beside days, years beside
+    months."""
     if column.type is Type.NUMERIC or column.taxonomy is not None or column.values is not None:
         return frozenset()
     found = {text for text in values if _asked(column, Notation.MASK) and is_mask(text)}
     others = [text for text in values if text not in found]
-    periods = {text for text in others if is_period(text)} if _asked(column, Notation.PERIOD) else set()
-    whole = [text for text in others if is_date(text) and len(text) > len("2020-01")]
-    if whole and all(is_date(text) or text in periods for text in others):
+    finest = max((len(text) for text in others if is_date(text)), default=0)
+    periods = {text for text in others if is_period(text) and len(text) < finest}
+    if _asked(column, Notation.PERIOD) and all(is_date(text) or text in periods for text in others):
         found |= periods
     return frozenset(found)
 
@@ -102,12 +103,12 @@ def _numbers(text: str, column: Column, form: TableFormat) -> list[str]:
 
 
 def _named(text: str, column: Column, decimal: str) -> list[float | None]:
-    number, found = parse_number(text, decimal), ends.numeric_ends(text, decimal)
+    number, found = parse_number(text, decimal), interval_texts.numeric_ends(text, decimal)
     if number is not None:
         return [number]
     if found is not None:
-        return _between(*found, *ends.open_ends(text), column)
-    sign, rest = ends.bound(text)
+        return _between(*found, *interval_texts.open_ends(text), column)
+    sign, rest = interval_texts.bound(text)
     number = parse_number(rest, decimal) if sign else None
     if number is not None:
         left_out = len(sign) == 1

@@ -1,0 +1,74 @@
+"""What overlapping labels leave open: three times `Flu` and three times `Respiratory` may be six people with flu.
+
+Where one published sensitive label may hold the value of another, a class has as few values as its labels allow: the least
+number of values such that every label holds one of them. For intervals of codes that is the greatest number of labels that
+are apart from each other, found by taking them by their ends (a classic of interval graphs: the values taken are hit by all).
+Likewise a value's share is at worst that of all labels which may hold it. Sets with gaps count as from their least to their
+greatest value, which can only make a class look worse.
+
+Labels that are withheld, missing or aliases are each a value of their own, as everywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.measure.counts import ClassCounts
+from auditor.measure.overlap import Overlap, overlap
+from auditor.model.labels import Labels
+
+Ints = NDArray[np.int64]
+
+NOTE = (
+    "Labels of {} overlap, so that one may hold the value of another: alpha and l_distinct are what may be at worst; entropy "
+    "and recursive l have no figure; distances compare the labels as they are published."
+)
+
+
+def ambiguous(labels: Labels, found: ClassCounts) -> bool:
+    """Whether one label that occurs may hold the value of another."""
+    return overlap(labels, found.label[~_apart(labels, found.label)]).overlap is not Overlap.APART
+
+
+def least_distinct(labels: Labels, found: ClassCounts) -> Ints:
+    """The least number of values that the labels of each class allow."""
+    lo, hi = _spans(labels, found)
+    counts = found.counts
+    least = np.zeros(len(counts.sizes), dtype=np.int64)
+    row, taken = -1, -1
+    for i in np.lexsort((hi[counts.column], counts.row)).tolist():
+        here, value = int(counts.row[i]), int(counts.column[i])
+        if here != row or lo[value] > taken:
+            least[here] += 1
+            row, taken = here, int(hi[value])
+    return least
+
+
+def worst_alphas(labels: Labels, found: ClassCounts) -> NDArray[np.float64]:
+    """The largest share of a class that may have one value."""
+    lo, hi = _spans(labels, found)
+    counts = found.counts
+    row = np.concatenate([counts.row, counts.row])
+    place = np.concatenate([lo[counts.column], hi[counts.column] + 1])
+    change = np.concatenate([counts.count, -counts.count])
+    order = np.lexsort((change, place, row))  # at a place labels end before others begin
+    inside = np.cumsum(change[order])  # every class begins and ends with nobody
+    most = np.zeros(len(counts.sizes), dtype=np.int64)
+    np.maximum.at(most, row[order], inside)
+    share: NDArray[np.float64] = most / np.maximum(counts.sizes, 1)
+    return share
+
+
+def _spans(labels: Labels, found: ClassCounts) -> tuple[Ints, Ints]:
+    """From which code to which each value of the counts may lie; those that are values of their own lie apart, behind all."""
+    lo, hi = labels.lo[found.label].astype(np.int64), labels.hi[found.label].astype(np.int64)
+    own = np.flatnonzero(_apart(labels, found.label) | (hi < lo))
+    lo[own] = hi[own] = 2 * labels.domain.size + 2 * np.arange(len(own))
+    return lo, hi
+
+
+def _apart(labels: Labels, chosen: Ints) -> NDArray[np.bool_]:
+    apart: NDArray[np.bool_] = labels.suppressed[chosen] | labels.is_alias[chosen]
+    missing = labels.domain.missing
+    return apart if missing is None else apart | (labels.lo[chosen] == missing)
