@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import TypeVar
 
+from auditor.model.comparison import which_figure
 from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, PolicyCheck, Risk, SensitiveFacts, Utility
 from reports.differences import Difference, differences, warnings
 from reports.figures import HARMS, attack_rank, is_count, is_rate, link_rank
@@ -297,17 +298,30 @@ def _plain(value: object, n: int | None = None) -> _Figure:
 
 
 def _utility(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
+    """The utility figures, paired by measure and statistic or class attribute. How a figure was made (worlds, rows) depends
+    on the kind of release and does not make it another one, but is said where it differs."""
+
     def key(row: Utility) -> Hashable:
-        return row.measure, settings(row.params)
+        return row.measure, which_figure(row.params)
 
     for one, two in _paired(left.utility, right.utility, key):
         shown = one or two
         if shown is None:
             continue
+        rest = (left if one is None else right).utility if one is None or two is None else ()
+        instead = next((row for row in rest if row.measure == shown.measure and OK in (row.status, shown.status)), None)
+        if instead is not None and instead.status == OK != shown.status:
+            continue  # why a measure does not apply is said beside each of the other side's figures
+        if instead is not None and instead.status != OK:
+            one, two = one or instead, two or instead
         good = HIGHER if shown.better == HIGHER else LOWER if shown.better == LOWER else NEITHER
-        about = f"{good} is better" if good else ""
-        name = clean(shown.measure, 40) + (f" ({given})" if (given := settings(shown.params)) else "")
-        yield _row(name, about, _useful(one), _useful(two), good, ("more useful", "less useful"))
+        about = [f"{good} is better"] if good else []
+        if one is not None and two is not None and one.status == two.status == OK:
+            apart = [name for name in {**one.params, **two.params} if one.params.get(name) != two.params.get(name)]
+            about += [f"made with other {', '.join(clean(name, 40) for name in apart)}"] if apart else []
+        which = which_figure(shown.params)
+        name = clean(shown.measure, 40) + (f" ({clean(which, 60)})" if which else "")
+        yield _row(name, "; ".join(about), _useful(one), _useful(two), good, ("more useful", "less useful"))
 
 
 def _useful(row: Utility | None) -> _Figure:

@@ -13,8 +13,8 @@ from auditor.comparing.worker import Job, Setup, carry_out
 from auditor.model.comparison import RunCell
 from auditor.model.errors import UsageError
 from auditor.model.record import AuditRecord, ReleaseFacts, Risk, RunRecord, Utility
-from reports import render_html, render_markdown, render_terminal
-from reports.charts import unbeaten
+from reports import charts, render_html, render_markdown, render_terminal
+from reports.charts import Axes, Point, unbeaten
 from reports.detailed import detailed
 from reports.explorer import explorer
 from reports.frontier import frontier_note
@@ -97,6 +97,19 @@ def test_table_and_pictures_agree(risk: str, utility: str, points: list[tuple[st
     assert axis["better"] == run.comparison.risk.better == ("higher" if risk == "proximity.m" else "lower")
 
 
+def test_in_a_crowd_what_no_other_beats_is_labelled_first() -> None:
+    # 40 releases at (0.30 … 0.69, 0.5) stand right of and above the three that no other beats: the line joins these in order
+    crowd = [Point(number, "beaten", 0.3 + number / 100, 0.5) for number in range(40)]
+    best = [Point(41, "least risk", 0.5, 0.1), Point(42, "between", 0.32, 0.44), Point(43, "least error", 0.29, 0.5)]
+    drawing = charts.scatter([*crowd, *best], Axes("error", "risk"), "p")
+    for point in best:
+        assert f">{point.place} {point.name}</text>" in drawing
+    line = re.findall(r'<polyline points="([^"]*)" class="front"/>', drawing)
+    assert [len(points.split()) for points in line] == [3]
+    across = [float(pair.split(",")[0]) for pair in line[0].split()]
+    assert across == sorted(across)
+
+
 def test_every_class_attribute_can_be_chosen() -> None:
     run = replace(compared("strongest", "queries"), comparison=None, cells=())
     data = explorer(run)
@@ -167,7 +180,7 @@ def test_details_of_many_releases_are_printed_where_they_are_open() -> None:
     run = compared("strongest", "queries")
     assert len(run.records) <= PRINTED
     assert 'class="release one-of-many"' not in render_html(run)
-    many = replace(run, records=run.records * 2, comparison=None, cells=())
+    many = replace(run, records=(*run.records, *run.records), comparison=None, cells=())
     page = render_html(many)
     assert page.count('class="release one-of-many"') == 8
     assert "On paper stand the releases that were open" in page

@@ -15,6 +15,7 @@ import pytest
 from reports import render_html
 from reports.explorer import as_script_data, explorer
 from tests import record_samples as samples
+from tests.test_comparing_reports import compared
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -126,6 +127,37 @@ def test_colours_can_be_chosen(browser: Any, report: Path, width: int) -> None:
     assert page.locator("#theme").text_content() == "Colours: auto"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert opened.quiet()
+
+
+@pytest.mark.parametrize("risk", ["homogeneity.success", "proximity.m"])  # of the second higher is better
+def test_the_picture_of_a_comparison_begins_with_its_table(browser: Any, tmp_path: Path, risk: str) -> None:
+    run = compared(risk, "queries")
+    assert run.comparison is not None
+    file = tmp_path / "report.html"
+    file.write_text(render_html(run), encoding="utf-8")
+    opened = Opened(browser, file)
+    page = opened.page
+    best = {point.name for point in run.comparison.points if point.beaten_by is None}
+    said = page.locator("#explorer-said").text_content()
+    assert set(said.partition("axes: ")[2].removesuffix(".").split(", ")) == best == {"y", "z"}
+    assert f"({run.comparison.risk.better} is better)" in page.locator("#explorer-picture").text_content()
+    page.locator(".compared a").first.press("Enter")  # the table leads to the details without a mouse
+    assert page.locator("#release-3").is_visible()
+    assert opened.said == []
+
+
+def test_of_many_releases_those_that_are_open_are_printed(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(render_html(samples.many_run()), encoding="utf-8")
+    page = Opened(browser, file).page
+    releases = page.locator("details.release")
+    releases.nth(1).locator("summary").first.click()
+    page.emulate_media(media="print")
+    seen = [releases.nth(i).locator(".inside").is_visible() for i in range(releases.count())]
+    assert seen == [i == 1 for i in range(12)]
+    assert page.locator("p.on-paper").is_visible()
+    glossary = page.locator("section[aria-labelledby=method] details dl")
+    assert all(glossary.nth(i).is_visible() for i in range(glossary.count()))
 
 
 def test_without_scripts_the_static_picture_stands(browser: Any, report: Path) -> None:

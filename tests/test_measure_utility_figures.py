@@ -234,6 +234,24 @@ def test_label_and_class_measures_equal_the_slow_versions(seed: int) -> None:
     assert values(discernibility(case))["discernibility"] == expected
 
 
+def test_people_who_were_left_out_have_lost_everything() -> None:
+    # ages 20, [20, 40], 60 of a range of 40, and a person who was deleted: (0 + 0.5 + 0 + 1)/4; towns: (0 + 0 + 0 + 1)/4
+    table = table_of({"age": ["20", "30", "60", "40"], "town": ["A", "B", "C", "D"]})
+    texts = {"age": ["20", "[20, 40]", "60", "60"], "town": ["A", "B", "C", "C"]}
+    kept = case_of(texts, table, bucket=[0, 0, 0, -1]).release
+    assert (kept.rows, kept.left_out) == (3, 1)
+    case = Case(kept)
+    (row,) = granularity(case)
+    assert (row.value, row.detail["columns"]) == (pytest.approx(1 - 2.5 / 8), {"age": 0.625, "town": 0.75})
+    assert row.params["left_out"] == 1
+    # weights: of four ages and five towns (leaves of the taxonomy) 3/4 and 4/5
+    arx = (0.75 * 0.625 + 0.8 * 0.75) / 1.55
+    assert values(granularity_arx(case))["granularity_arx"] == pytest.approx(arx)
+    assert values(information_loss(case)) == pytest.approx(
+        {"information_loss total": 2.5, "information_loss normalised": 2.5 / 8}
+    )
+
+
 def test_square_error_by_hand() -> None:
     # ages 20, 30 | 40, 60 in classes of two: centroids 25 and 50, range 40: (5² + 5² + 10² + 10²)/40² and over the total
     # spread around 37.5, 17.5² + 7.5² + 2.5² + 22.5²; towns A, B | C, C: one of A and B is half the height away

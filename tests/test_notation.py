@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -10,47 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.label_values import named_domain, named_values
-from auditor.model.labels import Labels, write_label
-from auditor.model.masks import is_mask
+from auditor.model.labels import write_label
 from auditor.model.notation import Reader
 from auditor.model.notation_kinds import Notation
-from auditor.model.schema import Schema
-
-TREE = {"North": ["Ayton", "Beeham"], "South": ["Cray", {"Coast": ["Dover", "Eling"]}]}
-ORDER = ["low", "middle", "high", "very high"]
-DISEASES = ["<=50K", "AIDS, late", "flu", "flu, mild", "asthma"]
-POSTCODES = ["13053", "13068", "14850", "1305"]
-
-
-def domain(values: list[str], table: dict[str, Any] | None = None, **column: Any) -> Domain:
-    schema = Schema.from_dict({"table": table or {}, "columns": {"c": {"role": "quasi", **column}}})
-    return Domain.of(schema.columns["c"], schema.format, [("table", values)])
-
-
-def numbers(*values: str, **table: Any) -> Domain:
-    return domain(list(values), table, type="numeric")
-
-
-def read(dom: Domain, *texts: str) -> Labels:
-    return Labels.read(dom, texts, lambda i: f"release.csv, row {i + 1}, column 'c'")
-
-
-def values(dom: Domain, text: str) -> list[str]:
-    """The values that one label denotes."""
-    labels = read(dom, text)
-    found = [dom.texts[code] for code in labels.codes(0)]
-    # The same by each of the other ways to ask.
-    every = np.arange(dom.size, dtype=np.int32)
-    assert [dom.texts[c] for c in every[labels.covers(np.zeros_like(every), every)]] == found
-    assert labels.counts.tolist() == [len(found)]
-    assert labels.mass(np.ones(dom.size)).tolist() == [len(found)]
-    return found
-
-
-AGES = numbers("17", "20", "25", "39", "40", "80", "90")
+from tests.notation_cases import AGES, DISEASES, ORDER, TREE, domain, numbers, read, values
 
 
 @pytest.mark.parametrize(
@@ -247,158 +210,6 @@ def test_a_text_without_a_notation_is_no_value() -> None:
         assert str(caught.value) == f"release.csv, row 1, column 'c': 'measles' is no value of [columns.c]{more}."
 
 
-def test_the_nearest_value_is_named() -> None:
-    with pytest.raises(ReleaseError, match="The nearest known value is 'asthma'"):
-        read(domain(DISEASES), "astma")
-    with pytest.raises(ReleaseError, match="The nearest known value is 'Coast'"):
-        read(domain([], taxonomy=TREE), "Cost")
-
-
-def test_masks_of_postcodes() -> None:
-    nominal = domain(POSTCODES)
-    assert values(nominal, "130**") == ["1305", "13053", "13068"]  # the mark does not say how long a text was
-    assert values(nominal, "1305*") == ["1305", "13053"]
-    assert values(nominal, "*****") == sorted(POSTCODES)
-    numeric = numbers(*POSTCODES)
-    assert values(numeric, "130**") == ["13053", "13068"]  # of a number it does
-    assert values(numeric, "130*") == ["1305"]
-    # Elsewhere than at the end of a text, a star is one character.
-    assert values(nominal, "13*53") == values(numeric, "13*53") == ["13053"]
-    assert values(nominal, "1**5*") == ["1305", "13053", "14850"]
-    assert values(nominal, "***50") == ["14850"]
-    assert values(nominal, "*305") == ["1305"]
-    assert values(nominal, "*053") == ["13053"]  # nothing that ends so is as short as the mask
-    with pytest.raises(ReleaseError, match="denotes no value"):
-        read(nominal, "13*54")
-
-
-def test_masks_against_a_slow_version() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(30):
-        texts = sorted({"".join(rng.choice(list("ab"), size=rng.integers(1, 5))) for _ in range(8)})
-        dom = domain(texts)
-        for _ in range(20):
-            mask = "".join(rng.choice(list("ab*"), size=rng.integers(2, 6)))
-            if not is_mask(mask):
-                continue
-            body, tail = mask.rstrip("*"), ".*" if mask.endswith("*") else ""
-            fits = [t for t in texts if re.fullmatch(body.replace("*", ".") + tail, t)]
-            if not fits and mask.startswith("*") and "*" not in mask.lstrip("*"):
-                fits = [t for t in texts if t.endswith(mask.lstrip("*"))]
-            found = Reader(dom).read(mask)
-            assert ([] if found is None else values(dom, mask)) == fits
-
-
-DAYS = ["2019-12-31", "2020-01-01", "2020-01-31", "2020-02-01", "2021-01-01T08:30"]
-
-
-def test_years_and_months_of_dates() -> None:
-    for dom in (domain(DAYS), domain([], order=DAYS)):
-        assert values(dom, "2020") == DAYS[1:4]
-        assert values(dom, "2020-01") == DAYS[1:3]
-        assert values(dom, "2021") == DAYS[4:]
-        with pytest.raises(ReleaseError, match="is no value"):
-            read(dom, "2022")
-    assert values(domain(["2020-01", "2020-02", "2021-01"]), "2020") == ["2020-01", "2020-02"]
-    with pytest.raises(ReleaseError, match="is no value"):
-        read(domain(["2020-01-01", "2020-A"]), "2020")  # not all values are dates
-
-
-def test_values_by_commas_without_braces() -> None:
-    dom = domain(["test1", "test2", "a, b", "c"])
-    assert values(dom, "test2,test1") == ["test1", "test2"]
-    assert values(dom, "c,a, b") == ["a, b", "c"]
-    assert values(dom, "a, b") == ["a, b"]
-    for text in ("test1,test9", "test1,", ",", "test1,t*"):
-        with pytest.raises(ReleaseError):
-            read(dom, text)
-    assert values(domain([], taxonomy=TREE), "North,Cray") == ["Ayton", "Beeham", "Cray"]
-
-
-@pytest.mark.parametrize(
-    ("text", "part", "near"),
-    [
-        ("{Ayton, Beehan}", "Beehan", "Beeham"),
-        ("Ayton|Cost", "Cost", "Coast"),
-        ("{north, Cray}", "north", "North"),
-        ('{"SOUTH", Cray}', "SOUTH", "South"),
-    ],
-)
-def test_the_unknown_member_of_a_set_is_named(text: str, part: str, near: str) -> None:
-    with pytest.raises(ReleaseError) as caught:
-        read(domain([], taxonomy=TREE), text)
-    assert f"the label {text!r} denotes no value of the column. {part!r} in it is none." in str(caught.value)
-    assert f"The nearest known value is {near!r}." in str(caught.value)
-
-
-def test_the_unknown_end_of_an_interval_is_named() -> None:
-    with pytest.raises(ReleaseError, match=r"'middel' in it is none\. The nearest known value is 'middle'"):
-        read(domain([], order=ORDER), "[low, middel]")
-    with pytest.raises(ReleaseError, match=r"'4O' in it is none\."):
-        read(AGES, "[20, 4O[")
-
-
-def test_the_nearest_group_is_found_beside_many_leaves() -> None:
-    dom = domain([], taxonomy={"North": [f"n{i}" for i in range(6000)], "South": ["s"]})
-    with pytest.raises(ReleaseError, match="The nearest known value is 'South'"):
-        read(dom, "Suoth")
-
-
-# ----- what the schema asks for ---------------------------------------------------------------------------------------
-
-
-def asked(dom: Domain, text: str, *kinds: str) -> list[str]:
-    labels = Labels.read(dom, [text], str, None, [Notation(kind) for kind in kinds])
-    return [dom.texts[code] for code in labels.codes(0)]
-
-
-def test_a_schema_may_say_how_labels_are_written() -> None:
-    bands = domain([], type="numeric", taxonomy={"20-39": ["21", "40"], "0-19": ["1", "20"]})
-    assert asked(bands, "20-39") == asked(bands, "20-39", "group", "interval") == ["21", "40"]
-    assert asked(bands, "20-39", "interval") == asked(bands, "20-39", "interval", "group") == ["20", "21"]
-    assert asked(bands, "**", "interval") == asked(bands, "*", "interval") == ["1", "20", "21", "40"]
-    sums = domain([], order=["a", "b", "c", "a-b"])
-    assert asked(sums, "a-b") == ["a-b"]
-    assert asked(sums, "a-b", "interval", "value") == ["a", "b"]
-    pairs = domain(["a", "b", "a,b"])
-    assert asked(pairs, "a,b", "set") == ["a", "b"]
-    assert asked(numbers("1", "2"), "1", "centroid") == []  # an average that happens to be a value
-    stars = domain(["*", "a", "b"], role="neutral")
-    assert asked(stars, "*", "value", "set") == ["*"]
-    assert asked(stars, "*", "set") == ["*", "a", "b"]
-    assert Labels.read(stars, ["*"], str, None, [Notation.SET]).suppressed.all()
-
-
-def test_a_label_in_another_notation_than_the_schema_asks_for() -> None:
-    with pytest.raises(ReleaseError) as caught:
-        asked(AGES, "20", "interval", "bound")
-    assert "the label '20' denotes no value in the notations that [columns.c] allows" in str(caught.value)
-    assert 'notation = ["interval", "bound"]. Add "value" there to read it.' in str(caught.value)
-    with pytest.raises(ReleaseError, match="denotes no value of the column"):
-        asked(AGES, "young", "interval")
-
-
-def test_a_column_has_its_own_marks() -> None:
-    schema = Schema.from_dict(
-        {
-            "table": {"missing": ["?"]},
-            "columns": {
-                "c": {"role": "quasi", "suppressed": ["XXX", "."], "missing": ["NA"]},
-                "d": {"role": "quasi", "suppressed": []},
-            },
-        }
-    )
-    dom = Domain.of(schema.columns["c"], schema.format, [("t", ["a", "NA", "?"])])
-    assert dom.texts == ("?", "a", "NA")  # ? is a value of this column, NA is none
-    assert values(dom, ".") == values(dom, "XXX") == values(dom, "*") == ["?", "a", "NA"]
-    assert read(dom, ".", "XXX", "*", "NA").suppressed.tolist() == [True, True, False, False]
-    dom = Domain.of(schema.columns["d"], schema.format, [("t", ["a", "?"])])
-    assert dom.missing == 1
-    assert not read(dom, "*").suppressed.any()
-    with pytest.raises(ReleaseError, match=r"a prefix\*, \*\*\."):
-        read(dom, "<b")
-
-
 @pytest.mark.parametrize(
     ("text", "denoted"),
     [
@@ -455,24 +266,6 @@ def test_a_mask_does_not_cover_the_text_for_a_missing_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "covered"),
-    [
-        # a month covers its days, a year its months; a cell without a value is no reason to read them otherwise
-        (["2020-01", "2020-01-02", "2021-12-31"], {"2020-01": ["2020-01", "2020-01-02"]}),
-        (["", "2020-01", "2020-01-02"], {"2020-01": ["2020-01", "2020-01-02"]}),
-        (["2020", "2020-01", "2021-01"], {"2020": ["2020", "2020-01"], "2021-01": ["2021-01"]}),
-        (["", "2020", "2020-01", "2020-01-02"], {"2020": ["2020", "2020-01", "2020-01-02"]}),
-        (["2020", "2021"], {"2020": ["2020"]}),  # years alone are values
-        (["2020", "2020-01", "x"], {"2020": ["2020"]}),  # and so are all of them where another value is no date
-    ],
-)
-def test_periods_cover_what_other_labels_name(labels: list[str], covered: dict[str, list[str]]) -> None:
-    dom = alone(*labels)
-    for text, expected in covered.items():
-        assert values(dom, text) == expected
-
-
-@pytest.mark.parametrize(
     "text", ["x" * 10_000_000, "{" + "a," * 2_000_000 + "z}", "a|" * 500_000 + "z", "[" + "," * 1_000_000 + "]"]
 )
 def test_long_labels_are_refused_early_and_cut_in_the_message(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -526,77 +319,3 @@ def test_intervals_hold_what_lies_between_their_ends(some: list[int], a: int, b:
 
 
 # ----- a release alone ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("column", "texts", "named"),
-    [
-        (
-            {"type": "numeric"},
-            ["20", "[30, 40[", "<17", "{50, 60}", "*", "70-80", ">= 90", ""],
-            # Of each interval its ends, and two values inside: 30 and 39, 15 and 16, 90 and 91.
-            "20 30 39 40 15 16 17 50 60 70 80 90 91 ",
-        ),
-        ({"type": "numeric", "domain": [20, 90]}, ["[0, 30[", "25"], "20 29 30 25"),
-        ({"type": "numeric", "domain": [20, 90]}, ["<25"], "20 24 25"),
-        ({"type": "numeric"}, ["[-Inf, 20)", "(80, Inf]", "20+"], "18 19 20 80 81 82 21"),
-        ({"type": "numeric"}, ["(1, 2)", "[3, 3]"], "1 1.25 1.75 2 3"),  # no whole number lies inside
-        ({"type": "numeric"}, ["1*5", "0.*"], "105 195 0 0.9"),
-        ({}, ["a,b", "b,a", "c", "c,d", "d,e"], "a b c d d,e"),  # e stands nowhere else
-        ({}, ["a,b", "b,a", "c,a"], "a b c,a"),
-        ({"notation": "set"}, ["a,b"], "a b"),
-        ({"notation": "value"}, ["a,b", "b,a", "{a}", "x|y"], "a,b b,a {a} x|y"),
-        ({"suppressed": ["a"], "missing": ["b"]}, ["a", "b", "c", "*x"], "b c *x"),
-        ({"type": "numeric", "taxonomy": ["20", "21"]}, ["[20, 22[", "21"], None),
-        ({"type": "numeric"}, ["13**", "young"], "1300 1399"),
-        ({}, ["a", "{b, c}", "d|e", "f*", "*", '{"g, h", i}'], "a b c d e f* g,_h i"),
-        ({}, ["a", ""], "a "),
-        ({}, ["a", "**", "****"], "a"),
-        ({"type": "numeric"}, ["1", "**"], "1"),
-        ({"domain": ["a", "b"]}, ["a", "c"], None),
-        ({"taxonomy": ["a", "b"]}, ["a", "c"], None),
-        ({"order": ["a", "b"]}, ["[a, b]"], None),
-    ],
-)
-def test_the_values_that_labels_name(column: dict[str, Any], texts: list[str], named: str | None) -> None:
-    schema = Schema.from_dict({"columns": {"c": {"role": "quasi", **column}}})
-    found = named_values(schema.columns["c"], schema.format, texts)
-    assert found == ([] if named is None else sorted(name.replace("_", " ") for name in named.split(" ")))
-
-
-def test_the_numbers_that_labels_name_with_a_decimal_comma() -> None:
-    schema = Schema.from_dict({"table": {"decimal": ","}, "columns": {"c": {"role": "quasi", "type": "numeric"}}})
-    found = named_values(schema.columns["c"], schema.format, ["[1,5; 2[", "{3,5, 4}", "<5,5"])
-    # 1,625 and 1,875 lie inside [1,5; 2[, as 3,5 and 4,5 do below 5,5.
-    assert found == ["1,5", "1,625", "1,875", "2", "3,5", "4", "4,5", "5,5"]
-
-
-def alone(*texts: str, **column: Any) -> Domain:
-    schema = Schema.from_dict({"columns": {"c": {"role": "quasi", **column}}})
-    return named_domain(schema.columns["c"], schema.format, "release", texts)
-
-
-def test_masks_of_a_release_alone_stand_in_for_values_that_nobody_names() -> None:
-    dom = alone("U****", "United-States", "Un***", "M****", "Peru")
-    assert dom.stand_ins == {"U****", "Un***", "M****"}
-    assert values(dom, "U****") == ["U****", "Un***", "United-States"]
-    assert values(dom, "Un***") == ["Un***", "United-States"]
-    assert values(dom, "M****") == ["M****"]
-    assert values(dom, "Peru") == ["Peru"]
-    assert not alone("U****", "Un", notation="value").stand_ins
-    assert not alone("a*", "b", domain=["a", "b"]).stand_ins
-
-
-def test_periods_of_a_release_alone() -> None:
-    dom = alone("2020", "2020-01", "2020-01-31", "2021-05-01")
-    assert dom.stand_ins == {"2020", "2020-01"}
-    assert values(dom, "2020") == ["2020", "2020-01", "2020-01-31"]
-    assert values(dom, "2020-01") == ["2020-01", "2020-01-31"]
-    assert not alone("2020", "2021").stand_ins  # years are values where nothing is finer
-
-
-def test_intervals_of_a_release_alone_denote_several_values() -> None:
-    texts = ["[20, 30[", "[30, 40[", "<20", ">=80", "35", "(1.5, 1.75)", "1*"]
-    dom = alone(*texts, type="numeric")
-    for text in texts:
-        assert (len(values(dom, text)) == 1) is (text == "35"), text

@@ -223,7 +223,7 @@ def test_worst_rows_are_gathered_by_their_rows() -> None:
     ]
     assert worst_rows(readings) == [
         ("disease mean (frequency) (link class)", "1, 2"),
-        ("disease mean (distinct) (link class)", f"12{THIN}345"),
+        ("disease mean (distinct) (link class)", "12345"),  # as --suppress-rows takes it
     ]
 
 

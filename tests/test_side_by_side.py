@@ -179,6 +179,48 @@ def test_statistics_know_which_way_is_safer() -> None:
     )
 
 
+def test_utility_is_paired_however_it_was_made() -> None:
+    tree = {"class": "sex", "worlds": 1, "values": "as published"}
+    parted = {"class": "sex", "worlds": 3, "values": "as published", "blocks": "put together at random"}
+    left = record(
+        utility=(
+            Utility("classification", value=0.9, low=0.89, high=0.91, params=tree),
+            Utility("classification", value=0.5, params={**tree, "class": "town"}),
+            Utility("granularity", value=0.6, params={"absent": []}),
+            Utility(
+                "square_error", "not_applicable", better="lower", reason="two blocks", params={"statistic": "total"}
+            ),
+        )
+    )
+    right = record(
+        utility=(
+            Utility("classification", value=0.7, low=0.69, high=0.71, params=parted),
+            Utility("granularity", "not_applicable", reason="several blocks"),
+            Utility("correlation", "not_applicable", better="lower", reason="one column"),
+            Utility(
+                "square_error", "not_applicable", better="lower", reason="two blocks", params={"statistic": "total"}
+            ),
+        )
+    )
+    rows = {row.name: row for row in compare(left, right).utility.rows}
+    assert list(rows) == [
+        "classification (sex)", "classification (town)", "granularity", "square_error (total)", "correlation",
+    ]  # fmt: skip
+    assert (rows["classification (sex)"].kind, rows["classification (sex)"].about) == (
+        "worse",
+        "higher is better; made with other worlds, blocks",
+    )
+    assert rows["classification (town)"].kind == rows["granularity"].kind == "left"
+    assert rows["granularity"].right.reason == "several blocks"
+    # trees for some class attributes on one side, none at all on the other: the reason stands beside each
+    none = record(utility=(Utility("classification", "not_applicable", reason="one column"),))
+    for one, two in ((left, none), (none, left)):
+        rows = {row.name: row for row in compare(one, two).utility.rows}
+        assert "classification" not in rows
+        cells = [cell for row in rows.values() for cell in (row.left, row.right) if row.name.startswith("class")]
+        assert [cell.reason for cell in cells if cell.text == "not applicable"] == ["one column"] * 2
+
+
 def test_utility_follows_the_way_that_is_better() -> None:
     left = record(
         utility=(Utility("granularity", value=0.6), Utility("queries", value=0.1, better="lower", low=0.08, high=0.12))

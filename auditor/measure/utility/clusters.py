@@ -1,7 +1,8 @@
 """What clusters cost: `information_loss` of their labels, `square_error` of their values around the centroids.
 
 - `information_loss`: Σ over classes e of |e|·(Σ (max - min)/|N| + Σ H(Λ(∪C))/H(T)), see
-  `auditor/measure/clustering.py`; `total`, and `normalised` per person and quasi-identifier, from 0 to 1 (NCP, GCP).
+  `auditor/measure/clustering.py`; `total`, and `normalised` per person and quasi-identifier, from 0 to 1 (NCP, GCP). A
+  person who was left out loses everything.
 - `square_error`: `total` is E = Σ over clusters of Σ |x - m|² over the quasi-identifiers, columns scaled to 0..1, m
   being the centroid of the cluster; `percent` is 100·SSE/SST over the numeric ones, standardised, with what is
   published as m where it is a number and the mean of the class where it is not
@@ -38,14 +39,18 @@ def information_loss(case: Case) -> list[Utility]:
     found = Utility("information_loss", NOT_APPLICABLE, reason=reason) if reason else loss_of_labels(case.release)
     if found.status != OK:
         return [_none("information_loss", statistic, found.reason) for statistic in ("total", "normalised")]
-    values = {"total": found.value, "normalised": found.detail["normalised"]}
-    shares = {column: lost / case.release.rows for column, lost in found.detail["columns"].items()}
+    left_out = case.release.left_out
+    n = case.release.rows + left_out
+    lost = {column: float(part) + left_out for column, part in found.detail["columns"].items()}
+    values = {"total": sum(lost.values()), "normalised": sum(lost.values()) / (n * len(lost))}
+    shares = {column: part / n for column, part in lost.items()}
+    params = {"n": n, "left_out": left_out} if left_out else {"n": n}
     return [
         Utility(
             "information_loss",
             value=value,
             better="lower",
-            params={"statistic": statistic, **found.params},
+            params={"statistic": statistic, **params},
             detail={"columns": shares},
         )
         for statistic, value in values.items()

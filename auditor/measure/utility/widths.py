@@ -8,7 +8,8 @@
 
 Paper: V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
 
-A quasi-identifier that the schema names and the release lacks is fully lost. Numbers that are no value of the domain
+A quasi-identifier that the schema names and the release lacks is fully lost, and so is everything of a person who was left
+out: a method that deletes rows does not gain by it. Numbers that are no value of the domain
 (averages), and labels that do not cover their people (modes, centres of clusters), hide something all the same; ARX
 counts them as lossless, here granularity does not apply to them.
 """
@@ -87,7 +88,8 @@ def _kept_per_column(release: Release) -> dict[str, float]:
             continue
         labels = release.labels[column]
         times = np.bincount(_cells(release, column), minlength=len(labels.texts))
-        kept[column] = 1.0 - float(times @ labels.losses) / release.rows
+        lost = float(times @ labels.losses) + release.left_out
+        kept[column] = 1.0 - lost / (release.rows + release.left_out)
     return kept
 
 
@@ -100,7 +102,8 @@ def _params(release: Release) -> dict[str, object]:
             over[column] = "taxonomy leaves"
         else:
             over[column] = "values" if domain.numbers is None else "range"
-    return {"domain": over, "absent": [c for c in release.schema.quasi if c not in release.quasi]}
+    params: dict[str, object] = {"domain": over, "absent": [c for c in release.schema.quasi if c not in release.quasi]}
+    return params if not release.left_out else {**params, "left_out": release.left_out}
 
 
 def _cells(release: Release, column: str) -> NDArray[np.int32]:
