@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from anonymizers import ANONYMIZERS
-from attacks.base import NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View
 from attacks.claims import ValueClaims, WindowClaims
 from attacks.inference import Inference
 from auditor.model.errors import UsageError
@@ -108,7 +108,7 @@ def test_not_applicable() -> None:
     world = by_hand(COLUMNS, ROWS, known=())
     view = View(world.release, world.knowledge, beliefs_of(world, Link.CONTAINMENT), None, "ill")
     assert Inference().run(view, np.random.default_rng(0)) == NotApplicable(
-        "Nothing that is published is known of the people."
+        "Nothing that is published is known of the people.", Lacks.PEOPLE
     )
 
 

@@ -249,7 +249,7 @@ def test_progress_moves_and_interruption_is_noticed(monkeypatch: pytest.MonkeyPa
 
 
 def test_settings_are_checked() -> None:
-    assert Kaca(k=3).title == "kaca k=3 beta=1.0"
+    assert Kaca(k=3).title == "kaca k=3"
     with pytest.raises(UsageError, match="k must be at least 1"):
         Kaca(k=0)
     for beta in (-1.0, 101.0, float("nan")):
