@@ -19,7 +19,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, published_columns, sensitive_column
+from anonymizers.base import at_least, published_columns, sensitive_column
+from anonymizers.shared.grouping import Blocking, Grouping, Groups, Ints
 from auditor.model.errors import PromiseError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -31,7 +32,7 @@ _SLICE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Anatomy(Anonymizer):
+class Anatomy(Grouping):
     """Two tables, joined only by groups in which a sensitive value occurs at most once in l."""
 
     name: ClassVar[str] = "anatomy"
@@ -49,16 +50,31 @@ class Anatomy(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"l = {self.l} distinct {sensitive or self.sensitive or 'sensitive values'}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.l
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         column = sensitive_column(table, self.sensitive, self.name)
-        group = self._groups(table, column, rng, progress)
+        return Groups(self._groups(table, column, rng, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
         apart = [c for c in table.schema.sensitive if c in table.codes]
         first = [c for c in published_columns(table) if c not in apart]
         if not first:
             raise PromiseError("anatomy: the schema must name at least one column that is not sensitive.")
-        return self.publish(table, {}, {}, [first, apart], group, rng, column)
+        column = sensitive_column(table, self.sensitive, self.name)
+        return self.publish(table, {}, {}, [first, apart], groups.member, rng, column)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        column = sensitive_column(table, self.sensitive, self.name)
+        codes = table.codes[column]
+
+        def allows(rows: Ints) -> bool:
+            return bool(np.bincount(codes[rows]).max() * self.l <= len(rows))
+
+        cut = tuple(c for c in table.schema.quasi if c in table.codes)
+        return Blocking(self, (*cut, column), cut, self.l, allows=allows)
 
     def _groups(self, table: Table, column: str, rng: np.random.Generator, progress: Progress) -> NDArray[np.int64]:
         """The group of each row."""

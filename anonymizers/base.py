@@ -37,9 +37,11 @@ PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 @dataclass(frozen=True)
 class Anonymizer(Plugin):
     """A technique that turns a table into a release. `truthful` says whether every published label covers the true
-    value; it does not where values are averaged, recoded or drawn."""
+    value; it does not where values are averaged, recoded or drawn. `needs_whole` says why it cannot work in blocks of
+    rows; None where it can (see `anonymizers/shared/grouping.py`)."""
 
     truthful: ClassVar[bool] = True
+    needs_whole: ClassVar[str | None] = "it sees all rows at once"
 
     @abstractmethod
     def anonymize(

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.distance import Space, Trees
+from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import grow_classes
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -46,7 +47,7 @@ class Ties(StrEnum):
 
 
 @dataclass(frozen=True)
-class Caat(Anonymizer):
+class Caat(Grouping):
     """Classes of k to 2k - 1 rows, grown by the row nearest to the class."""
 
     name: ClassVar[str] = "caat"
@@ -62,14 +63,18 @@ class Caat(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
         need_rows(table, self.k, self.name)
         space = Space.of(table, quasi, depths)
-        groups = cluster(space, self.k, int(rng.integers(table.rows)), self.ties, progress)
-        labels, cells = generalise(table, quasi, groups)
+        return Groups(cluster(space, self.k, int(rng.integers(table.rows)), self.ties, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)
 
 

@@ -57,6 +57,7 @@ class Grading(Anonymizer):
     name: ClassVar[str] = "grading"
     summary: ClassVar[str] = "Publishes sensitive values by each person's choice, numbers graded; a key decodes them."
     paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009"
+    needs_whole: ClassVar[str | None] = "it forms no groups, and one key must hold for all rows"
 
     categories: int = 4
     bounds: tuple[tuple[str | float, ...], ...] = field(default=(), metadata={"private": True})

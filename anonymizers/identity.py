@@ -27,6 +27,7 @@ class Identity(Anonymizer):
     name: ClassVar[str] = "identity"
     summary: ClassVar[str] = "Removes identifying columns and nothing else: the floor of every comparison."
     paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009, Table I"
+    needs_whole: ClassVar[str | None] = "it forms no groups, and takes no time to speak of"
 
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return ()

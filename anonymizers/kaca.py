@@ -28,8 +28,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.distance import LARGEST_UNIT, Space, Trees
+from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import new_costs
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
@@ -44,7 +45,7 @@ _CHANGED = 0.25
 
 
 @dataclass(frozen=True)
-class Kaca(Anonymizer):
+class Kaca(Grouping):
     """Classes below k are merged with the class at the least distance; a large class gives only the rows that lack."""
 
     name: ClassVar[str] = "kaca"
@@ -64,13 +65,17 @@ class Kaca(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
         need_rows(table, self.k, self.name)
-        groups = kaca(table, quasi, self.k, self.beta, rng, progress)
-        labels, cells = generalise(table, quasi, groups)
+        return Groups(kaca(table, quasi, self.k, self.beta, rng, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)
 
 

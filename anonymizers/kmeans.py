@@ -24,15 +24,16 @@ Rounds need not come to rest: they end as well when centroids come back (a cycle
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.centroids import Attributes, Floats, Ints, Records, adjust, assign, deal, update
 from anonymizers.shared.distance import Space
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -40,7 +41,7 @@ from auditor.model.table import Table
 
 
 @dataclass(frozen=True)
-class _KMeans(Anonymizer):
+class _KMeans(Grouping):
     """What the three algorithms share: settings and promise."""
 
     paper: ClassVar[str] = "El-Rashidy, Ayad, Taha & Sroor 2011"
@@ -57,16 +58,22 @@ class _KMeans(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
-        quasi = need_quasi(table, self.name)
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         need_rows(table, self.k, self.name)
         records = Records.of(Space.of(table, self.attributes.columns(table, self.name)))
         seeds, order = records.seeds(table.rows // self.k, rng), rng.permutation(table.rows)
-        groups = k_means(records, self.algorithm, self.k, seeds, order, self.iterations, progress)
-        labels, cells = generalise(table, quasi, groups)
+        return Groups(k_means(records, self.algorithm, self.k, seeds, order, self.iterations, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        return replace(super().in_blocks(table), columns=tuple(self.attributes.columns(table, self.name)))
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.distance import Space
+from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import grow_classes
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KMember(Anonymizer):
+class KMember(Grouping):
     """Classes of k rows, each grown by the row that adds the least information loss."""
 
     name: ClassVar[str] = "kmember"
@@ -50,13 +51,17 @@ class KMember(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
         need_rows(table, self.k, self.name)
-        groups = k_member(Space.of(table, quasi), self.k, int(rng.integers(table.rows)), progress)
-        labels, cells = generalise(table, quasi, groups)
+        return Groups(k_member(Space.of(table, quasi), self.k, int(rng.integers(table.rows)), progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)
 
 

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.distance import Space
+from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import grow_classes
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.progress import Progress, silent
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LoukidesShao(Anonymizer):
+class LoukidesShao(Grouping):
     """Classes grown from random seeds up to a threshold of diversity; small ones are deleted."""
 
     name: ClassVar[str] = "loukides-shao"
@@ -57,22 +58,26 @@ class LoukidesShao(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
         need_rows(table, self.k, self.name)
         space = Space.of(table, quasi)
-        groups = grow_alike(space, self.threshold, rng.permutation(table.rows), progress)
-        sizes = np.bincount(groups)
+        return Groups(grow_alike(space, self.threshold, rng.permutation(table.rows), progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        sizes = np.bincount(groups.member)
         if sizes.max() < self.k:
             raise PromiseError(
                 f"loukides-shao: no class reaches k = {self.k} rows within a diversity of {self.threshold:g}; the largest "
                 f"has {sizes.max()}. Give a larger threshold or a smaller k."
             )
-        groups[sizes[groups] < self.k] = -1
-        labels, cells = generalise(table, quasi, groups)
-        return self.publish(table, labels, cells, [published_columns(table)], groups, rng)
+        kept = np.where(sizes[groups.member] < self.k, -1, groups.member)
+        labels, cells = generalise(table, need_quasi(table, self.name), kept)
+        return self.publish(table, labels, cells, [published_columns(table)], kept, rng)
 
 
 def grow_alike(

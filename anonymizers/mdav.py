@@ -27,8 +27,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, need_quasi, need_rows, published_columns
 from anonymizers.shared.aggregation import aggregate
+from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.points import Middle, Points, points_of
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -37,7 +38,7 @@ from auditor.model.table import Table
 
 
 @dataclass(frozen=True)
-class Mdav(Anonymizer):
+class Mdav(Grouping):
     """Clusters of k around the records farthest from the average, published as averages."""
 
     name: ClassVar[str] = "mdav"
@@ -62,12 +63,17 @@ class Mdav(Anonymizer):
 
         return clusters_of(points, self.k, progress)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
         need_rows(table, self.k, self.name)
         points = points_of(table, quasi, self.ordinal, self.standardise)
-        groups = self.clusters(points, progress)
-        labels, cells = aggregate(table, quasi, groups, self.ordinal, self.restore)
+        return Groups(self.clusters(points, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        quasi = need_quasi(table, self.name)
+        labels, cells = aggregate(table, quasi, groups.member, self.ordinal, self.restore)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)

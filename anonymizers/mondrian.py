@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, published_columns, sensitive_column
+from anonymizers.base import at_least, generalise, need_quasi, published_columns, sensitive_column
 from anonymizers.shared.constraints import (
     Close,
     Closeness,
@@ -41,7 +40,8 @@ from anonymizers.shared.constraints import (
     all_limits,
     check_whole,
 )
-from anonymizers.shared.cuts import partition
+from anonymizers.shared.cuts import by_tree, partition
+from anonymizers.shared.grouping import Blocking, Grouping, Groups, Ints
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -50,7 +50,7 @@ from auditor.model.table import Table
 
 
 @dataclass(frozen=True)
-class Mondrian(Anonymizer):
+class Mondrian(Grouping):
     """Recursive median cuts down to classes that still hold the constraints."""
 
     name: ClassVar[str] = "mondrian"
@@ -131,20 +131,43 @@ class Mondrian(Anonymizer):
             found.append(Scattered(self.epsilon, self.m, values))
         return found
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
-        groups = self._groups(table, quasi, rng, progress)
-        labels, cells = generalise(table, quasi, groups)
+        values, constraints = self._asked(table)
+        check_whole(constraints, np.array([table.rows]) if values is None else values.whole, self.name)
+        limits = all_limits(constraints, values)
+        return Groups(partition(table, quasi, limits, values, self.strict, rng, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng, self._about(table))
 
-    def _groups(
-        self, table: Table, quasi: Sequence[str], rng: np.random.Generator, progress: Progress
-    ) -> NDArray[np.int64]:
-        """The class of each row."""
+    def _asked(self, table: Table) -> tuple[Values | None, list[Constraint]]:
+        """The values that the constraints are about, and the constraints."""
         about = self._about(table)
         values = None if about is None else Values(table, about)
-        constraints = self.constraints(table.rows, values)
-        check_whole(constraints, np.array([table.rows]) if values is None else values.whole, self.name)
-        return partition(table, quasi, all_limits(constraints, values), values, self.strict, rng, progress)
+        return values, self.constraints(table.rows, values)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        quasi = need_quasi(table, self.name)
+        values, constraints = self._asked(table)
+        if values is None:
+            return Blocking(self, quasi, quasi, self.k, not self.strict)
+
+        def allows(rows: Ints) -> bool:
+            counts = np.bincount(values.codes[rows], minlength=len(values.whole))
+            return all(constraint.holds(counts) for constraint in constraints)
+
+        cut = quasi if self.epsilon is None else _told_apart(table, quasi)
+        return Blocking(self, (*quasi, values.column), cut, self.k, not self.strict, allows)
+
+
+def _told_apart(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns in which labels of the two sides of a cut are never the same: (ε,m) need not hold for the union of two
+    classes. A node of a taxonomy can cover values on both sides, and so does the label for missing and other values."""
+    domains = {column: table.domains[column] for column in columns}
+    return tuple(c for c, domain in domains.items() if not by_tree(domain) and domain.missing is None)

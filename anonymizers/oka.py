@@ -15,14 +15,15 @@ Centroids stay where they are during the adjustment. Two seeds are equal only wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.centroids import Attributes, Ints, Records, adjust, new_search
 from anonymizers.shared.distance import Space
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -33,7 +34,7 @@ _A_SLICE = 1000
 
 
 @dataclass(frozen=True)
-class OnePassKMeans(Anonymizer):
+class OnePassKMeans(Grouping):
     """One pass of k-means with centroids that follow at once, then an adjustment to at least k rows."""
 
     name: ClassVar[str] = "oka"
@@ -49,16 +50,22 @@ class OnePassKMeans(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
-        quasi = need_quasi(table, self.name)
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         need_rows(table, self.k, self.name)
         records = Records.of(Space.of(table, self.attributes.columns(table, self.name)))
         seeds, order = records.seeds(table.rows // self.k, rng), rng.permutation(table.rows)
-        groups = one_pass_k_means(records, self.k, seeds, order, progress)
-        labels, cells = generalise(table, quasi, groups)
+        return Groups(one_pass_k_means(records, self.k, seeds, order, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        return replace(super().in_blocks(table), columns=tuple(self.attributes.columns(table, self.name)))
 
 
 def one_pass_k_means(records: Records, k: int, seeds: Ints, order: Ints, progress: Progress = silent) -> Ints:

@@ -27,9 +27,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizers.base import Anonymizer, at_least
-from anonymizers.rgather import Clusters, centre_space, gather, new_ground, new_search, publish_centres, reaches
+from anonymizers.base import at_least
+from anonymizers.rgather import (
+    Clusters,
+    centre_groups,
+    centre_space,
+    gather,
+    new_ground,
+    new_search,
+    publish_centres,
+    reaches,
+)
 from anonymizers.shared.distance import Space
+from anonymizers.shared.grouping import Grouping, Groups
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -51,7 +61,7 @@ LARGEST_FACILITY = 1_000_000
 
 
 @dataclass(frozen=True)
-class RCellular(Anonymizer):
+class RCellular(Grouping):
     """Clusters of at least r rows with a low sum of facility + size · radius, by a heuristic; their centres are published."""
 
     name: ClassVar[str] = "rcellular"
@@ -72,14 +82,18 @@ class RCellular(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.r}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.r
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         space = centre_space(table, self.r, self.name)
         facility = round(self.facility * space.unit)
         order = rng.permutation(len(space.tuples))
-        clusters = cellular(space, self.r, facility, order, progress)
-        return publish_centres(self, table, space, clusters, rng)
+        return centre_groups(space, cellular(space, self.r, facility, order, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        return publish_centres(self, table, groups, rng)
 
 
 def cellular(space: Space, r: int, facility: int, order: Ints, progress: Progress = silent) -> Clusters:

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from anonymizers.base import Anonymizer, at_least, need_quasi, published_columns
 from anonymizers.shared.distance import Space
+from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import new_costs
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
@@ -78,7 +79,7 @@ class Clusters:
 
 
 @dataclass(frozen=True)
-class RGather(Anonymizer):
+class RGather(Grouping):
     """Clusters of at least r rows with the largest radius at most twice the least possible; their centres are published."""
 
     name: ClassVar[str] = "rgather"
@@ -94,12 +95,17 @@ class RGather(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.r}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
+    @property
+    def least_rows(self) -> int:
+        return self.r
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         space = centre_space(table, self.r, self.name)
         clusters = gather(space, self.r, rng.permutation(len(space.tuples)), progress)
-        return publish_centres(self, table, space, clusters, rng)
+        return centre_groups(space, clusters)
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        return publish_centres(self, table, groups, rng)
 
 
 def gather(space: Space, r: int, order: Ints, progress: Progress = silent) -> Clusters:
@@ -205,17 +211,27 @@ def centre_space(table: Table, r: int, name: str) -> Space:
     return Space.of(table, quasi)
 
 
-def publish_centres(
-    method: Anonymizer, table: Table, space: Space, clusters: Clusters, rng: np.random.Generator
-) -> tuple[Release, Provenance]:
-    """Publishes each row with the quasi-identifiers of its centre, the size and the radius of its cluster."""
+def centre_groups(space: Space, clusters: Clusters) -> Groups:
+    """The clusters as groups of the rows of the table."""
     member = space.groups(clusters.member)
     row = space.rows[space.first[clusters.centre]]  # a row that has the values of the centre
-    labels = {column: Labels.exact(table.domains[column]) for column in space.columns}
-    cells = {column: table.codes[column][row[member]] for column in space.columns}
-    radius = -(-clusters.radius * 10**_DECIMALS // space.unit) / 10**_DECIMALS  # rounded up: no row is farther
+    radius = -(-clusters.radius * 10**_DECIMALS // space.unit)  # rounded up: no row is farther
+    return Groups(member, centre=row[member], radius=radius[member])
+
+
+def publish_centres(
+    method: Anonymizer, table: Table, groups: Groups, rng: np.random.Generator
+) -> tuple[Release, Provenance]:
+    """Publishes each row with the quasi-identifiers of its centre, the size and the radius of its cluster."""
+    assert groups.centre is not None
+    assert groups.radius is not None
+    member, quasi = groups.member, need_quasi(table, method.name)
+    labels = {column: Labels.exact(table.domains[column]) for column in quasi}
+    cells = {column: table.codes[column][groups.centre] for column in quasi}
+    size, radius = np.bincount(member), np.zeros(int(member.max()) + 1)
+    radius[member] = groups.radius / 10**_DECIMALS
     form = table.schema.format
-    for column, numbers in ((CLUSTER_SIZE, clusters.size), (CLUSTER_RADIUS, radius)):
+    for column, numbers in ((CLUSTER_SIZE, size), (CLUSTER_RADIUS, radius)):
         texts = [format_number(float(number), form.decimal) for number in numbers]
         domain = Domain.of(DERIVED[column], form, [(column, texts)])
         labels[column] = Labels.exact(domain)

@@ -31,7 +31,7 @@ sensitive columns are clustered and permuted like any other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -39,7 +39,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizers.base import (
-    Anonymizer,
     at_least,
     generalise,
     private_draws,
@@ -50,7 +49,8 @@ from anonymizers.shared.constraints import Limits
 from anonymizers.shared.correlation import blocks_by_correlation
 from anonymizers.shared.cuts import partition
 from anonymizers.shared.diverse_buckets import Diverse, Weighting, cuts_of, tuple_partition
-from anonymizers.shared.fragments import fragments_of
+from anonymizers.shared.fragments import fragments_of, most_shares
+from anonymizers.shared.grouping import Blocking, Grouping, Groups, Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.labels import Labels
 from auditor.model.progress import Progress, silent
@@ -76,7 +76,7 @@ class Partition(StrEnum):
 
 
 @dataclass(frozen=True)
-class Slicing(Anonymizer):
+class Slicing(Grouping):
     """Blocks of columns, permuted apart within buckets of rows."""
 
     name: ClassVar[str] = "slicing"
@@ -152,10 +152,12 @@ class Slicing(Anonymizer):
             said.append(f"quasi-identifiers of a block occur together at least {self.generalise} times")
         return tuple(said)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
-        need = max(self.bucket_size or 1, self.generalise or 1)
+    @property
+    def least_rows(self) -> int:
+        return max(self.bucket_size or 1, self.generalise or 1)
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
+        need = self.least_rows
         if table.rows < need:
             asked = "bucket_size" if need == self.bucket_size else "generalise"
             raise PromiseError(
@@ -163,11 +165,12 @@ class Slicing(Anonymizer):
             )
         about = sensitive_column(table, self.sensitive, self.name) if self.l is not None else None
         blocks = self._blocks(table, progress)
-        labels, cells = self._generalised(table, blocks, rng, progress)
+        classes = self._classes(table, blocks, rng, progress)
         if self.l is not None and about is not None:
             promise = Diverse(self.l, self.strict, self.weighting, self.bucket_size or 1)
             order = rng.permutation(table.rows)  # equal values are divided in the order of the rows: let it be random
             mixed = table.take(order)
+            labels, cells = _labels(table, blocks, classes)
             fragments = fragments_of(mixed, blocks, about, labels, {c: codes[order] for c, codes in cells.items()})
             cuts = cuts_of(mixed, _cut_columns(table), self._together)
             bucket = np.empty(table.rows, dtype=np.int64)
@@ -177,9 +180,37 @@ class Slicing(Anonymizer):
             bucket = _by_size(table, _cut_columns(table), self._together, least, rng, "forming buckets", progress)
         else:
             bucket = _at_random(table.rows, self.bucket_size or 1, private_draws(table, rng))
-        return self.publish(table, labels, cells, blocks, bucket, rng, about)
+        return Groups(bucket, blocks, classes)
 
-    def _blocks(self, table: Table, progress: Progress) -> Sequence[Sequence[str]]:
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        about = sensitive_column(table, self.sensitive, self.name) if self.l is not None else None
+        labels, cells = _labels(table, groups.columns, groups.classes)
+        return self.publish(table, labels, cells, groups.columns, groups.member, rng, about)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        """Blocks of columns are those of the whole table. For l-diversity no two blocks of rows hold equal quasi-identifiers:
+        then nobody matches a bucket of another block, and what holds in a block holds over the whole. Generalised labels
+        could match elsewhere."""
+        if self.l is not None and self.generalise is not None:
+            raise UsageError(
+                "slicing cannot work in blocks with both l and generalise: generalised labels match people of other blocks, "
+                "and l-diversity is about all that match. Leave out one of the two, or the blocks."
+            )
+        blocks = self._blocks(table, silent)
+        settled = replace(self, columns=blocks, c=None, bins=None, sensitive_size=None)
+        columns, cut = tuple(published_columns(table)), tuple(_cut_columns(table))
+        if self.l is None:
+            return Blocking(settled, columns, cut, self.least_rows, not self._together)
+        about, l = sensitive_column(table, self.sensitive, self.name), self.l
+        own = [c for c in next(block for block in blocks if about in block) if c in table.schema.quasi]
+
+        def allows(rows: Ints) -> bool:
+            most, of = most_shares(table, own, about, rows)
+            return bool((l * most < of).all() if self.strict else (l * most <= of).all())
+
+        return Blocking(settled, columns, cut, self.least_rows, False, allows)
+
+    def _blocks(self, table: Table, progress: Progress) -> tuple[tuple[str, ...], ...]:
         if self.columns:
             _check_columns(self.columns, published_columns(table))
             return self.columns
@@ -193,22 +224,41 @@ class Slicing(Anonymizer):
             )
         wanted = self.sensitive is not None or self.sensitive_size is not None or bool(table.schema.sensitive)
         sensitive = sensitive_column(table, self.sensitive, self.name) if wanted else None
-        return blocks_by_correlation(table, columns, c, self.bins or _BINS, sensitive, self.sensitive_size, progress)
+        bins = self.bins or _BINS
+        return tuple(
+            map(tuple, blocks_by_correlation(table, columns, c, bins, sensitive, self.sensitive_size, progress))
+        )
 
-    def _generalised(
+    def _classes(
         self, table: Table, blocks: Sequence[Sequence[str]], rng: np.random.Generator, progress: Progress
-    ) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
-        """Labels and cells of the quasi-identifiers, generalised block by block; empty where that is not asked for."""
-        labels: dict[str, Labels] = {}
-        cells: dict[str, NDArray[np.int32]] = {}
-        for block in blocks if self.generalise is not None else ():
-            quasi = [column for column in block if column in table.schema.quasi]
-            if quasi:
-                groups = _by_size(table, quasi, True, self.generalise or 1, rng, "generalising columns", progress)
-                more, places = generalise(table, quasi, groups)
-                labels.update(more)
-                cells.update(places)
-        return labels, cells
+    ) -> tuple[Ints, ...]:
+        """The classes of the rows in each block of columns that has quasi-identifiers; none where they are not to be
+        generalised."""
+        if self.generalise is None:
+            return ()
+        return tuple(
+            _by_size(table, quasi, True, self.generalise, rng, "generalising columns", progress)
+            for quasi in _quasi_of(table, blocks)
+        )
+
+
+def _quasi_of(table: Table, blocks: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The quasi-identifiers of each block that has any."""
+    parts = ([column for column in block if column in table.schema.quasi] for block in blocks)
+    return [quasi for quasi in parts if quasi]
+
+
+def _labels(
+    table: Table, blocks: Sequence[Sequence[str]], classes: Sequence[Ints]
+) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
+    """Labels and cells of the quasi-identifiers, generalised block by block; empty where there are no classes."""
+    labels: dict[str, Labels] = {}
+    cells: dict[str, NDArray[np.int32]] = {}
+    for quasi, groups in zip(_quasi_of(table, blocks) if classes else (), classes, strict=True):
+        more, places = generalise(table, quasi, groups)
+        labels.update(more)
+        cells.update(places)
+    return labels, cells
 
 
 def _check_columns(blocks: Sequence[Sequence[str]], public: Sequence[str]) -> None:

@@ -17,14 +17,15 @@ categorical centroid is the value with the least total taxonomic distance; means
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, need_rows, published_columns
+from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.centroids import Attributes, Floats, Ints, Records, assign, new_search, update
 from anonymizers.shared.distance import Space
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class WeightedFeatureCMeans(Anonymizer):
+class WeightedFeatureCMeans(Grouping):
     """K-means with weights of columns that follow their dispersion; small clusters are merged."""
 
     name: ClassVar[str] = "wfcm"
@@ -53,16 +54,22 @@ class WeightedFeatureCMeans(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def anonymize(
-        self, table: Table, rng: np.random.Generator, progress: Progress = silent
-    ) -> tuple[Release, Provenance]:
-        quasi = need_quasi(table, self.name)
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         need_rows(table, self.k, self.name)
         records = Records.of(Space.of(table, self.attributes.columns(table, self.name)))
         seeds = records.seeds(table.rows // self.k, rng)
-        groups = weighted_c_means(records, self.k, seeds, self.iterations, progress)
-        labels, cells = generalise(table, quasi, groups)
+        return Groups(weighted_c_means(records, self.k, seeds, self.iterations, progress))
+
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        return replace(super().in_blocks(table), columns=tuple(self.attributes.columns(table, self.name)))
 
 
 def weighted_c_means(records: Records, k: int, seeds: Ints, iterations: int, progress: Progress = silent) -> Ints:

@@ -32,7 +32,7 @@ from auditor.model.labels import Labels
 from auditor.model.release import Release
 from auditor.model.table import Table
 from auditor.posterior.beliefs import spread
-from auditor.posterior.published import decoded_beliefs, label_counts
+from auditor.posterior.published import decoded_beliefs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,6 +70,7 @@ class Alias(Attack):
     success: ClassVar[str] = "The likeliest value, aliases decoded, is the true one; among m tied values it counts 1/m."
     lowered_by: ClassVar[str] = "A fresh alias for every person, or publishing nothing of values that are to be hidden."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     method: Method = Method.JOINT
     tau: float = 0.5
@@ -84,7 +85,7 @@ class Alias(Attack):
         labels, auxiliary = release.labels[column], view.knowledge.auxiliary
         if labels.domain.numbers is not None:
             return NotApplicable(f"{column} is numeric, and aliases are names.")
-        aliases = np.flatnonzero(labels.is_alias & (label_counts(release, column) > 0))
+        aliases = np.flatnonzero(labels.is_alias & (release.label_counts(column) > 0))
         if not len(aliases):
             return NotApplicable(f"no value of {column} is published under an alias.")
         if auxiliary is None or column not in auxiliary.codes:
@@ -106,7 +107,7 @@ def _claims(values: ValueClaims, sure: float | None, aliases: int, method: Metho
 def decode(release: Release, auxiliary: Table, column: str, method: Method) -> sparse.csr_array:
     """What each label of a column stands for (labels × codes, each row a distribution), aliases decoded."""
     labels = release.labels[column]
-    counts = label_counts(release, column)
+    counts = release.label_counts(column)
     kinds = families(labels, np.flatnonzero(labels.is_alias & (counts > 0)))
     people = _People.of(release, auxiliary, column)
     likeness = _likeness(release, auxiliary, column) if method is Method.JOINT else None

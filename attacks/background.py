@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import ONLY_A_PART, Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from auditor.model.errors import UsageError
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -66,6 +66,8 @@ class Background(Attack):
                 f"the adversary knows no value of {column} that a person does not have, and no acquaintance's value.",
                 Lacks.FACTS,
             )
+        if known and view.release.beyond is not None:
+            return ONLY_A_PART  # acquaintances may have records of any class
         coupled = Coupled(view.beliefs, knowledge, rng, self.together)
         before, after = view.beliefs.values(column), coupled.values(column)
         detail = {

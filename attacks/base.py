@@ -18,7 +18,7 @@ from attacks.claims import Claims
 from auditor.model.domain import Domain
 from auditor.model.knowledge import Knowledge
 from auditor.model.plugin import Plugin
-from auditor.model.release import Release
+from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.links import Link
 
@@ -36,7 +36,7 @@ class View:
     """The adversary's whole world. `sensitive` is the column in question for attribute attacks.
 
     `blind` marks the baseline: the beliefs are the prior's, and an attack that reads more from the release than domains and
-    taxonomies must not do so.
+    taxonomies must not do so. `suppression` says whether rows with withheld quasi-identifiers count as a class.
     """
 
     release: Release
@@ -45,6 +45,7 @@ class View:
     link: Link | None = None
     sensitive: str | None = None
     blind: bool = False
+    suppression: Suppression = Suppression.EXCLUDED
 
     @property
     def domain(self) -> Domain:
@@ -71,12 +72,19 @@ class NotApplicable:
     lacks: Lacks | None = None
 
 
+ONLY_A_PART = NotApplicable(
+    "it looks at the whole table, of which only the classes of a sample of people are held: run without --sample"
+)
+"""Why an attack that needs the whole release is not run on a part of it."""
+
+
 @dataclass(frozen=True)
 class Attack(Plugin):
     """A technique that claims something about people. `claim`, `success` and `lowered_by` are in plain words; `harm` marks
     one whose figures are high where people are believed to have what they have not; `linked` says whether it runs under
     each link model, or has its own way to people and runs once; `about_matched` whether a value is claimed only of people
-    whom something in the release fits."""
+    whom something in the release fits. `needs_whole` marks one that looks at records of other classes than the person's own
+    (or at all of them), so that it cannot be run on a release that is held in part."""
 
     goal: ClassVar[Goal]
     claim: ClassVar[str]
@@ -86,6 +94,7 @@ class Attack(Plugin):
     harm: ClassVar[bool] = False
     linked: ClassVar[bool] = True
     about_matched: ClassVar[bool] = True
+    needs_whole: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:

@@ -69,6 +69,7 @@ class DeFinetti(Attack):
     success: ClassVar[str] = "The likeliest value is the true one; among m tied values it counts 1/m."
     lowered_by: ClassVar[str] = "Buckets of people who are alike, or larger ones; fewer quasi-identifiers beside them."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     bins: int = 12
     rounds: int = 10

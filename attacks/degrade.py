@@ -39,7 +39,7 @@ from auditor.model.knowledge import Knowledge
 from auditor.model.labels import Labels
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, spread
-from auditor.posterior.published import decoded_beliefs, label_beliefs, label_counts
+from auditor.posterior.published import decoded_beliefs, label_beliefs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,6 +82,7 @@ class Degrade(Attack):
         "Publishing ranks or classes instead of places on a line; not publishing exact quasi-identifiers."
     )
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     method: Method | None = None
     tau: float = 0.5
@@ -96,7 +97,7 @@ class Degrade(Attack):
         labels = release.labels[column]
         if labels.domain.numbers is None:
             return NotApplicable(f"{column} is not numeric, and only numbers are graded.")
-        grades = Grades.of(labels, label_counts(release, column))
+        grades = Grades.of(labels, release.label_counts(column))
         if not len(grades.label):
             return NotApplicable(f"no number of {column} is published as category and degree.")
         known = known_points(release, knowledge, column, grades)

@@ -63,6 +63,7 @@ class Downcoding(Attack):
         "Labels from fixed bands or levels, the same for all classes, instead of the narrowest ones; larger classes."
     )
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     predicates: int = 500
 

@@ -50,6 +50,7 @@ class Inference(Attack):
     success: ClassVar[str] = "The model's likeliest value is the true one, or its window holds the true number."
     lowered_by: ClassVar[str] = "Fewer or coarser quasi-identifiers that go with the sensitive value."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
     about_matched: ClassVar[bool] = False
 
     bins: int = 12

@@ -43,6 +43,7 @@ class Membership(Attack):
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers, or blocks that many buckets match."
 
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     prior: float = 0.5
 

@@ -75,6 +75,7 @@ class Minimality(Attack):
         "with room to spare."
     )
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     most_worlds: int = 1_000
     most_rows: int = 24

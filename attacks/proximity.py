@@ -94,5 +94,7 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
 def _published_m(view: View, epsilon: float) -> float | None:
     """The largest m for which the published classes are (ε,m)-anonymous; None where cells are not single numbers."""
     assert view.sensitive is not None
-    found = class_counts(view.release, view.sensitive)
+    if view.release.beyond is not None:  # a figure of all classes, of which not all are held
+        return view.release.beyond.proximity_m[view.sensitive]
+    found = class_counts(view.release, view.sensitive, view.suppression)
     return proximity(view.release, view.sensitive, found, epsilon)[1]

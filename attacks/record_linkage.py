@@ -51,6 +51,7 @@ class RecordLinkage(Attack):
     success: ClassVar[str] = "The nearest record is the person's own; among m equally near ones it counts 1/m."
     lowered_by: ClassVar[str] = "Larger groups to average over (k), more noise, or fewer quasi-identifiers."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     metric: Metric = Metric.EUCLID
     threshold: float = 0.2

@@ -66,6 +66,7 @@ class ShadowMembership(Attack):
     )
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers, larger classes, or a release of a random sample only."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     releases: int = 12
     targets: int = 2_000

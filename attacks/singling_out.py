@@ -75,6 +75,7 @@ class SinglingOut(Attack):
     success: ClassVar[str] = "Exactly one person of the original data meets the predicate."
     lowered_by: ClassVar[str] = "Coarser values in all columns, not only the quasi-identifiers; fewer columns."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     predicates: int = 500
     attributes: int | None = None

@@ -41,6 +41,7 @@ class SpecialUniques(Attack):
     success: ClassVar[str] = "A high DIS score: a match with the record is likely right."
     lowered_by: ClassVar[str] = "Coarsening or withholding the attributes that contribute most."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     most: int | None = None
     fraction: float = 0.01

@@ -48,6 +48,7 @@ class Uniqueness(Attack):
     success: ClassVar[str] = "A high share of records that are unique in the population."
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers, fewer of them, or a smaller sample."
     linked: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     population: int | None = None
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from auditor.policy import read_policy
     from auditor.profiling.proposal import Profile, profile
     from auditor.redteaming import anonymize, redteam
+    from auditor.scanning.audit import scan_audit
     from auditor.subjects import read_table
     from reports.plots import Plot, plots
     from scenarios.scenario import read_scenario
@@ -57,6 +58,7 @@ _HOMES = {
     "read_scenario": "scenarios.scenario",
     "read_table": "auditor.subjects",
     "redteam": "auditor.redteaming",
+    "scan_audit": "auditor.scanning.audit",
 }
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "read_scenario",
     "read_table",
     "redteam",
+    "scan_audit",
 ]
 
 

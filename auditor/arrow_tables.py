@@ -58,6 +58,12 @@ def read_arrow(content: bytes, file: Path, form: TableFormat, kind: str) -> RawT
     return RawTable(str(file), columns)
 
 
+def column_texts(values: Any, form: TableFormat, where: str) -> list[str]:
+    """The cells of an Arrow array as text."""
+    pa = importlib.import_module("pyarrow")
+    return _texts(pa, pa.chunked_array([values]), form, where)
+
+
 def _first_line(error: Exception) -> str:
     text = str(error).strip().splitlines()
     return text[0][:_LONGEST_FAULT].rstrip(".") if text else type(error).__name__

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attacks import ATTACKS
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import ONLY_A_PART, Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import MemberClaims
-from attacks.linking import Linking
-from attacks.proximity import Proximity
+from auditor.estimates import JUDGED, estimated
+from auditor.facts import release_facts
 from auditor.lacking import lacking
 from auditor.measure.ambiguity import NOTE
-from auditor.measure.classes import class_facts
 from auditor.measure.utility import find_measures, utility_rows
 from auditor.member_scoring import score_members
 from auditor.model.knowledge import Knowledge
@@ -34,6 +33,7 @@ from auditor.model.record import (
     PolicyVerdict,
     ReleaseFacts,
     Risk,
+    SampleFacts,
 )
 from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
@@ -47,6 +47,7 @@ from auditor.posterior.posterior import Posterior
 from auditor.remedies import Advice, advise
 from auditor.remedy_commands import with_commands
 from auditor.risk_rows import member_row, not_applicable, risk_row
+from auditor.sampling import sampled
 from auditor.scoring import Figure
 from auditor.sides import Sides
 from auditor.subjects import Subject, read_subject
@@ -69,7 +70,9 @@ __all__ = ["DEFAULT_SEED", "Options", "audit", "run_audit"]
 
 
 def run_audit(subject: Subject, options: Options, progress: Progress | None = None) -> AuditRecord:
-    """Audits one release."""
+    """Audits one release. Where `options.sample` asks for it a sample of its people is drawn, unless one was already."""
+    if options.sample is not None and subject.sample is None:
+        subject = sampled(subject, options)
     return _Audit(subject, options, progress or silent).record()
 
 
@@ -115,11 +118,12 @@ class _Audit:
         risks = [risk for adversary in self.adversaries for risk in self._by(adversary)]
         if subject.has_original:  # it was given, and whoever knows nothing of the people was not to know
             risks = [replace(risk, lacks=None) if risk.lacks == ORIGINAL else risk for risk in risks]
-        facts = self._facts()
+        facts = release_facts(subject, options)
+        risks = estimated(risks, subject, facts, self.adversaries)
         self.progress(self.done, self._steps(), "utility")
         k = self.release.params.get("k", self.release.params.get("r"))  # r is what k is where clusters are gathered
         known = subject.has_original
-        utility = utility_rows(
+        utility = subject.utility or utility_rows(
             self.release,
             subject.people if known else None,
             subject.provenance.fragment if known and subject.provenance is not None else None,
@@ -149,22 +153,13 @@ class _Audit:
             lacking=self._lacking(risks),
             drivers=advice.drivers,
             remedies=advice.remedies,
+            sample=None if subject.sample is None else SampleFacts(len(subject.sample.targets), subject.sample.people),
         )
 
     def _lacking(self, risks: Sequence[Risk]) -> tuple[Lack, ...]:
         """What was not given. Where the adversaries were chosen nobody else is wanted."""
-        subject = self.subject
         stances = {a.stance for a in self.adversaries} if self.options.adversaries is None else set(Stance)
-        return lacking(risks, stances, subject.has_original, subject.population is not None)
-
-    def _facts(self) -> ReleaseFacts:
-        """What the release alone shows, by the settings of the attacks that look at the same."""
-        options = self.options
-        near = Proximity.configure(options.settings.get(Proximity.name, {}))
-        linked = Linking.configure(options.settings.get(Linking.name, {}))
-        epsilon = None if near.relative else near.epsilon
-        facts = class_facts(self.release, options.suppression, options.recursive_l, epsilon, linked.threshold)
-        return replace(facts, identifiers=self.subject.identifiers)
+        return lacking(risks, stances, self.subject.has_original, self.subject.population is not None)
 
     def _verdict(
         self, facts: ReleaseFacts, risks: list[Risk], adversaries: tuple[AdversaryFacts, ...]
@@ -177,11 +172,14 @@ class _Audit:
                 "The policy was not judged: it is about the whole release, and only some people were attacked."
             )
             return None
-        return self.options.policy.judge(facts, risks, adversaries)
+        partly = self.subject.sample is not None and self.subject.sample.partial
+        if partly:
+            self.notes.append(JUDGED)
+        return self.options.policy.judge(facts, risks, adversaries, sampled=partly)
 
     def _advice(self, verdict: PolicyVerdict | None) -> Advice:
         """What would help, where the policy fails and that is asked for."""
-        if verdict is None or verdict.passed or not self.options.remedies:
+        if verdict is None or verdict.passed or not self.options.remedies or self.subject.sample is not None:
             return Advice()
         self.progress(self.done, self._steps(), "remedies")
 
@@ -285,6 +283,8 @@ class _Audit:
     def _nobody(self, adversary: Adversary) -> NotApplicable | None:
         """Why an adversary can attack nobody at all, or None."""
         subject = self.subject
+        if subject.nobody is not None:
+            return NotApplicable(subject.nobody)
         if subject.people is None or subject.provenance is None:
             why = "a release of several blocks does not say whose value is whose; give the original and the provenance"
             return NotApplicable(why, Lacks.PEOPLE)
@@ -316,6 +316,9 @@ class _Audit:
         self, attack: Attack, adversary: Adversary, link: Link | None, main: Side, outside: Side | None
     ) -> Iterator[Risk]:
         columns: Sequence[str | None] = self.release.sensitive if attack.goal is Goal.ATTRIBUTE else (None,)
+        if attack.needs_whole and self.release.beyond is not None:
+            yield not_applicable(attack, adversary, link, ONLY_A_PART)
+            return
         if not columns:
             yield not_applicable(attack, adversary, link, NotApplicable("no sensitive column is published"))
         tried = main.take(main.attempted(attack))
@@ -335,7 +338,7 @@ class _Audit:
                 )
 
     def _trial(self, attack: Attack, side: Side, link: Link | None, column: str | None) -> list[Figure] | NotApplicable:
-        return trial(attack, side, self.release, link, column, self.options.seed)
+        return trial(attack, side, self.release, link, column, self.options.seed, self.options.suppression)
 
     def _control(
         self, attack: Attack, main: Side, outside: Side | None, link: Link | None, column: str | None
@@ -354,9 +357,9 @@ class _Audit:
     def _membership(
         self, attack: Attack, adversary: Adversary, knowledge: Knowledge, outsiders: Knowledge | None
     ) -> Iterator[Risk]:
-        if not knowledge.columns:
-            why = NotApplicable("nothing is known of the people whose membership is asked", Lacks.PEOPLE)
-            yield not_applicable(attack, adversary, None, why)
+        if not knowledge.columns or (attack.needs_whole and self.release.beyond is not None):
+            nothing = NotApplicable("nothing is known of the people whose membership is asked", Lacks.PEOPLE)
+            yield not_applicable(attack, adversary, None, ONLY_A_PART if knowledge.columns else nothing)
             return
         rng = stage(self.options.seed, attack.name)
         by_distance = self._by_distance(adversary)

@@ -17,7 +17,7 @@ DEFAULT_SEED = 2026
 @dataclass(frozen=True, slots=True)
 class Options:
     """What to run. None means: all that apply. `utility` names measures; () is none of them. `remedies` asks, where the
-    policy fails, for what would help."""
+    policy fails, for what would help. `sample` is about how many people are attacked, drawn by the seed, in place of all."""
 
     attacks: tuple[str, ...] | None = None
     links: tuple[Link, ...] | None = None
@@ -32,3 +32,4 @@ class Options:
     utility: tuple[str, ...] | None = None
     recursive_l: int = 2
     remedies: bool = True
+    sample: int | None = None

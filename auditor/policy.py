@@ -14,6 +14,9 @@ A policy is a TOML file; the built-in ones are named after their source and are 
 `adversary` is a name or a stance: every prosecutor counts, whatever their name. Where a figure exists for several sensitive
 columns or adversaries the worst counts; membership is judged against real outsiders where there are any. A check whose
 figure is not there, or did not converge, does not hold; nor does any policy where identifiers are published.
+
+Where a sample of people was attacked the worse end of a rate's interval counts. A figure without an interval is then at
+least as bad for all people (`OF_ALL` marks those that are exact): a check may fail by it, and does not hold by it.
 """
 
 from __future__ import annotations
@@ -48,6 +51,9 @@ _RISK = tuple(f.name for f in fields(ClassRisk) if f.name not in _NO_FIGURE)
 _WEIGHTED = tuple(f"weighted_{f.name}" for f in fields(WeightedRisk) if f.name not in _NO_FIGURE)
 _FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_SENSITIVE)
 """The figures of `release`, named as in the record; those of the individual risk with `weighted_` before them."""
+OF_ALL = "of_all"
+"""The mark in the details of a row, where a sample was attacked and yet its figure is that of all people."""
+_AT_LEAST = "it is {:.4g} for a sample of people, and may be worse for all of them; run without --sample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +78,16 @@ class Policy:
     checks: tuple[Check, ...]
 
     def judge(
-        self, release: ReleaseFacts, risks: Sequence[Risk], adversaries: Sequence[AdversaryFacts]
+        self,
+        release: ReleaseFacts,
+        risks: Sequence[Risk],
+        adversaries: Sequence[AdversaryFacts],
+        sampled: bool = False,
     ) -> PolicyVerdict:
-        """The verdict on a release's figures. No policy lets a release pass that publishes identifiers."""
+        """The verdict on a release's figures; `sampled` says that a sample of its people was attacked. No policy lets a
+        release pass that publishes identifiers."""
         stances = {a.name: a.stance for a in adversaries}
-        judged = [self._judge(check, release, risks, stances) for check in self.checks]
+        judged = [self._judge(check, release, risks, stances, sampled) for check in self.checks]
         if release.identifiers:
             count = len(release.identifiers)
             judged.insert(
@@ -85,34 +96,58 @@ class Policy:
         return PolicyVerdict(self.name, self.title, self.source, tuple(judged), all(c.passed is True for c in judged))
 
     def _judge(
-        self, check: Check, release: ReleaseFacts, risks: Sequence[Risk], stances: Mapping[str, str]
+        self, check: Check, release: ReleaseFacts, risks: Sequence[Risk], stances: Mapping[str, str], sampled: bool
     ) -> PolicyCheck:
-        values, reason = _figures(check, release, risks, stances)
-        if not values:
+        part, measure = check.figure.split(".", 1)
+        if part == "release":
+            values, reason = _release_figures(release, measure)
+            bounds = [_Bound(value, True) for value in values]
+        else:
+            rows, reason = _rows(check, part, measure, risks, stances)
+            bounds = [_bound(row, check.relation, sampled) for row in rows]
+        if not bounds:
             return PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
-        value = max(values) if check.relation == "<=" else min(values)
+        found = [bound.value for bound in bounds]
+        value = max(found) if check.relation == "<=" else min(found)
         passed = value <= check.limit + 1e-9 if check.relation == "<=" else value >= check.limit - 1e-9
+        if passed and not all(bound.sure for bound in bounds):
+            reason = _AT_LEAST.format(value)
+            return PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
         return PolicyCheck(check.figure, check.limit, check.relation, value, passed, None, check.source)
 
 
-def _figures(
-    check: Check, release: ReleaseFacts, risks: Sequence[Risk], stances: Mapping[str, str]
-) -> tuple[list[float], str]:
-    """All values of the figure that a check is about, or why there is none."""
-    part, measure = check.figure.split(".", 1)
-    if part == "release":
-        return _release_figures(release, measure)
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A value that a figure is judged by; `sure` where all people's is not worse."""
+
+    value: float
+    sure: bool
+
+
+def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:
+    """The value that a row is judged by."""
+    assert row.value is not None
+    worse = row.high if relation == "<=" else row.low
+    if not sampled or row.detail.get(OF_ALL):
+        return _Bound(float(row.value), True)
+    return _Bound(float(row.value), False) if worse is None else _Bound(float(worse), True)
+
+
+def _rows(
+    check: Check, part: str, measure: str, risks: Sequence[Risk], stances: Mapping[str, str]
+) -> tuple[list[Risk], str]:
+    """The rows of the figure of an attack that a check is about, or why there is none."""
     mine = [r for r in risks if r.attack == part and check.adversary in (r.adversary, stances.get(r.adversary))]
     mine = [r for r in mine if r.link is None or r.link == check.link]
     rows = [r for r in mine if r.measure == measure]
     if any(r.params.get("against") == "outsiders" and r.status == OK for r in rows):
         rows = [r for r in rows if r.params.get("against") == "outsiders"]  # real people where there are any
     lost = [r.reason or "it did not converge" for r in rows if r.status == NOT_CONVERGED]
-    values = [float(r.value) for r in rows if r.status == OK and r.value is not None]
     if lost:
         return [], "; ".join(sorted(set(lost)))
     reasons = sorted({r.reason for r in mine if r.reason})
-    return values, "; ".join(reasons) or f"the audit has no {check.figure} ({check.adversary}, link {check.link})"
+    there = [r for r in rows if r.status == OK and r.value is not None]
+    return there, "; ".join(reasons) or f"the audit has no {check.figure} ({check.adversary}, link {check.link})"
 
 
 def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], str]:

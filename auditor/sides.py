@@ -89,6 +89,8 @@ class Sides:
         subject = self.subject
         if subject.people is None or subject.provenance is None:
             return np.empty(0, dtype=np.int64), []
+        if subject.sample is not None:
+            return subject.sample.targets, []
         bucket = subject.provenance.bucket
         wanted = np.arange(subject.people.rows)
         if self.options.targets is not None:
@@ -109,16 +111,17 @@ class Sides:
         return wanted[~out], notes
 
     def _priors(self) -> dict[str, NDArray[np.float64]]:
-        """The share of each sensitive value among people at large: the original's, else the release's own."""
+        """The share of each sensitive value among people at large: the original's, else the release's own (which, where
+        every label is one value, are those of the people whose truth it stands for)."""
         priors = {}
         for column in self.release.sensitive:
             domain = self.release.labels[column].domain
             people = self.subject.people
-            if people is not None and column in people.codes and (people.codes[column] >= 0).all():
+            if self.subject.has_original and people is not None and _is_known(people, column):
                 counts = np.bincount(people.codes[column], minlength=domain.size).astype(np.float64)
             else:
                 labels = self.release.labels[column]
-                used = np.bincount(self.release.block_of(column).cell(column), minlength=len(labels.texts))
+                used = self.release.label_counts(column)
                 counts = np.zeros(domain.size)
                 for label in np.flatnonzero(used):
                     codes = labels.codes(int(label))
@@ -184,10 +187,10 @@ class Sides:
 
     def blind(self, side: Side) -> Side:
         """The same people for an adversary without the release."""
-        counted = self.release.sizes.copy()
-        if self.options.suppression is Suppression.EXCLUDED:
-            counted[self.release.suppressed] = 0
-        prior = Prior(side.beliefs.targets, self.priors, counted, side.knowledge.membership)
+        release, excluded = self.release, self.options.suppression is Suppression.EXCLUDED
+        counted = np.where(release.suppressed & excluded, 0, release.sizes)
+        others = None if release.beyond is None else release.beyond.class_sizes(with_withheld=not excluded)
+        prior = Prior(side.beliefs.targets, self.priors, counted, side.knowledge.membership, others)
         return Side("baseline", side.knowledge, prior, _hidden(side.truth), blind=True)
 
     def left_out(self, main: Side, attack: Attack, column: str | None) -> Side:
@@ -277,6 +280,10 @@ class Sides:
             return None
         domain = self.release.labels[column].domain
         return Truth(rows, bucket, fragment, codes, domain, self.options.reveal, table.take(rows))
+
+
+def _is_known(people: Table, column: str) -> bool:
+    return column in people.codes and bool((people.codes[column] >= 0).all())
 
 
 def _without(posterior: Posterior | Nearest, bucket: Ints, fragment: Ints) -> LeaveOneOut | WithoutOwn:

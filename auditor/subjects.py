@@ -19,8 +19,9 @@ from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError, TableError, UsageError
 from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
-from auditor.model.record import Input
+from auditor.model.record import Input, ReleaseFacts, Utility
 from auditor.model.release import CLUSTER_RADIUS, Kind, Release
+from auditor.model.sample import Sample
 from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
 from auditor.model.table import Codes, RawTable, Table, encode
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 BY_ROWS = "rows"
+WITHOUT_PEOPLE = (
+    "The population was only counted beside the classes: nobody can be looked up in it without the original."
+)
+"""What is said of a register without an original."""
 
 FEW_ROWS = 10
 AT_RANDOM = 0.8
@@ -47,6 +52,11 @@ class Subject:
     being False: then only the class of a record is known, not the person's values). `population` is a register;
     `outsiders` are the rows of it that are not in the release. `identifiers` are identifying columns that the release has.
     `others` are further releases about the same people, by name, for adversaries who have them.
+
+    `sample` says who is attacked where that is not everybody. The release may then be held in part (`Release.beyond`), so
+    that `facts` about all of it come along; they are taken instead of computed, and so is `utility` where it is given.
+    `nobody` says why nobody can be attacked, where that has a reason of its own. `register` is a population without an
+    original, which is only counted beside the classes.
     """
 
     release: Release
@@ -59,6 +69,11 @@ class Subject:
     notes: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     others: Mapping[str, Release] = field(default_factory=dict)
+    sample: Sample | None = None
+    facts: ReleaseFacts | None = None
+    utility: tuple[Utility, ...] | None = None
+    register: Table | None = None
+    nobody: str | None = None
 
 
 def read_table(file: str | Path, schema: Schema | str | Path) -> Table:
@@ -135,9 +150,9 @@ def read_subject(
         notes.append(f"The column {match!r} was used to match rows, and is taken to be left out of what is published.")
     if table is None:
         if people is not None:
-            notes.append("The population was not used: nobody can be looked up in it without the original.")
+            notes.append(WITHOUT_PEOPLE)
         alone = _without_original(raw, schema, known, rng, tuple(inputs))
-        return replace(alone, notes=(*notes, *alone.notes), identifiers=tuple(public))
+        return replace(alone, notes=(*notes, *alone.notes), identifiers=tuple(public), register=people)
     lines, fragments = _correspondence(raw, table, raws[0], match, provenance)
     if provenance is not None:
         inputs.append(Input("provenance", Path(provenance).name, sha256(Path(provenance).read_bytes())))
@@ -183,22 +198,26 @@ def _without_original(
     """A release alone: each record's class is known, and its published sensitive value stands for the truth."""
     lines = np.arange(raw.rows)
     release, provenance = build_release(raw, schema, known, rng, lines, None, raw.rows)
-    note = "There is no original: figures are of the release alone, with the class of each record taken as known."
     if release.kind is not Kind.GENERALISED or provenance is None:
         note = (
             "There is no original, and a release of several blocks does not say whose value is whose: "
             "no attack was scored."
         )
         return Subject(release, None, None, False, inputs=inputs, notes=(note,))
-    block = release.blocks[0]
-    codes = {}
+    return release_alone(release, provenance, inputs)
+
+
+def release_alone(release: Release, provenance: Provenance, inputs: tuple[Input, ...] = ()) -> Subject:
+    """A release of one block alone: a record's published sensitive values are its person's, in the provenance's order."""
+    block, codes = release.blocks[0], {}
     for column in release.sensitive:
         labels = release.labels[column]
         single = labels.counts == 1
         of_label = np.where(single, np.maximum(labels.lo, 0), -1).astype(np.int32)
         codes[column] = of_label[block.cell(column)][provenance.fragment[:, 0]]
     domains = {c: labels.domain for c, labels in release.labels.items()}
-    people = Table(release.name, schema, domains, codes, raw.rows)
+    people = Table(release.name, release.schema, domains, codes, provenance.rows)
+    note = "There is no original: figures are of the release alone, with the class of each record taken as known."
     return Subject(release, people, provenance, False, inputs=inputs, notes=(note,))
 
 

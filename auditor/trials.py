@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from auditor.model.knowledge import Knowledge
-from auditor.model.release import Release
+from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
 from auditor.posterior.beliefs import Beliefs, Some
 from auditor.posterior.links import Link
@@ -53,7 +53,13 @@ class Side:
 
 
 def trial(
-    attack: Attack, side: Side, release: Release, link: Link | None, column: str | None, seed: int
+    attack: Attack,
+    side: Side,
+    release: Release,
+    link: Link | None,
+    column: str | None,
+    seed: int,
+    suppression: Suppression = Suppression.EXCLUDED,
 ) -> list[Figure] | NotApplicable:
     """Runs an attack on a side and scores it."""
     truth = side.truth(column)
@@ -61,6 +67,6 @@ def trial(
         return NotApplicable(f"the true values of {column} are not known", Lacks.PEOPLE)
     if not side.beliefs.targets:
         return NotApplicable("no record fits what is known of anybody")
-    view = View(release, side.knowledge, side.beliefs, link, column, side.blind)
+    view = View(release, side.knowledge, side.beliefs, link, column, side.blind, suppression)
     claims = attack.run(view, stage(seed, attack.name))
     return claims if isinstance(claims, NotApplicable) else score(claims, truth)

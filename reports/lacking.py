@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from auditor.model.record import FACTS, MECHANISM, ORIGINAL, POPULATION, AuditRecord
-from reports.text import clean
+from reports.text import clean, number
 
 _NAMES = {
     ORIGINAL: "With the original",
@@ -41,8 +41,14 @@ def alone(record: AuditRecord) -> bool:
 
 
 def basis(record: AuditRecord) -> str:
-    """What the figures rest on, where that is the release alone."""
-    return _BASIS if alone(record) else ""
+    """What the figures rest on, where that is the release alone, or a sample of its people."""
+    parts = [_BASIS] if alone(record) else []
+    if record.sample is not None:
+        some, people = number(record.sample.attacked), number(record.sample.people)
+        parts.append(
+            f"Attacked: a sample of {some} of the {people} people that count. Statistics of classes are of all."
+        )
+    return " ".join(parts)
 
 
 def title(record: AuditRecord) -> str:

@@ -11,7 +11,6 @@ import pytest
 from attacks.degrade import Degrade, Grades, Method, decode, known_points, people_at_large, simplest, whole_steps
 from auditor.model.errors import UsageError
 from auditor.model.key import Categories
-from auditor.posterior.published import label_counts
 from tests.hidden_cases import Hidden, adult_halves, hidden, reason, scored, shuffled
 from tests.tables import by_hand
 
@@ -166,7 +165,7 @@ def exact(world: Hidden, method: Method | None, **known: object) -> float:
     assert key is not None
     categories, labels = key.columns["age"], world.release.labels["age"]
     assert isinstance(categories, Categories)
-    grades = Grades.of(labels, label_counts(world.release, "age"))
+    grades = Grades.of(labels, world.release.label_counts("age"))
     knowledge = world.view("age", **known).knowledge
     points = known_points(world.release, knowledge, "age", grades)
     number, _ = decode(grades, points, people_at_large(knowledge, "age", labels.domain, world.release.rows), 0, method)

@@ -21,12 +21,13 @@ from auditor.comparing.placing import Placed, RiskChoice, comparison
 from auditor.comparing.plan import Cell, Grid, grid, mapped, plan
 from auditor.comparing.running import Limits, compare, read_world
 from auditor.comparing.store import to_do
-from auditor.comparing.worker import Job, Setup, carry_out
+from auditor.comparing.worker import CellJob, CellWork
 from auditor.model.comparison import Axis, Comparison, LeftOut, Point, RunCell
 from auditor.model.errors import UsageError
 from auditor.model.record import AuditRecord, PolicyVerdict, ReleaseFacts, Risk, RunRecord, Utility
 from auditor.model.schema import Schema
 from auditor.options import Options
+from auditor.processes.worker import carry_out
 from auditor.redteaming import World
 from reports import render_html, render_markdown, render_terminal
 
@@ -306,12 +307,12 @@ def test_a_cell_that_cannot_be_made_says_why_without_values() -> None:
     few = frame(8)
     few["disease"] = [CANARY] * 5 + ["flu"] * 3  # 5 of 8 have one value: more than n/l = 4
     here = read_world(few, Schema.from_dict(SCHEMA), None, 1)
-    reply = carry_out(Job("anatomy", {"l": 2}, 1, "x"), Setup(here, FEW))
-    assert (reply.status, reply.record) == ("not_applicable", None)
+    reply = carry_out(CellJob("x", None, "anatomy", {"l": 2}, 1), CellWork(None, here, FEW))
+    assert (reply.status, reply.result) == ("not_applicable", None)
     assert reply.reason is not None
     assert "no value of 'disease' may have more than n/l = 4.0 rows" in reply.reason
     assert CANARY not in reply.reason
-    reply = carry_out(Job("mondrian", {"k": 9}, 1, "x"), Setup(here, FEW))
+    reply = carry_out(CellJob("x", None, "mondrian", {"k": 9}, 1), CellWork(None, here, FEW))
     assert reply.reason == "mondrian: k must be at most the number of rows. Got k = 9 and 8 rows."
 
 
@@ -320,12 +321,12 @@ def test_an_error_of_ours_is_said_of_its_cell(monkeypatch: pytest.MonkeyPatch) -
         raise ValueError(CANARY)
 
     monkeypatch.setattr("auditor.comparing.worker.anonymize", broken)
-    reply = carry_out(Job("identity", {}, 1, "x"), Setup(world(), FEW))
+    reply = carry_out(CellJob("x", None, "identity", {}, 1), CellWork(None, world(), FEW))
     assert reply.status == "failed"
     assert reply.reason is not None
     assert reply.reason.startswith("internal error: ValueError in test_comparing.py, line ")
     monkeypatch.setattr("auditor.comparing.worker.anonymize", lambda *_: [0] * 2**62)
-    reply = carry_out(Job("identity", {}, 1, "x"), Setup(world(), FEW, memory=900))
+    reply = carry_out(CellJob("x", None, "identity", {}, 1), CellWork(900, world(), FEW))
     assert (reply.status, reply.reason) == ("failed", "out of memory: more than 900 MB")
 
 

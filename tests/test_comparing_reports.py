@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from auditor.comparing.placing import Placed, RiskChoice, comparison
-from auditor.comparing.worker import Job, Setup, carry_out
+from auditor.comparing.worker import CellJob, CellWork
 from auditor.model.comparison import RunCell
 from auditor.model.errors import UsageError
 from auditor.model.record import AuditRecord, ReleaseFacts, Risk, RunRecord, Utility
+from auditor.processes.worker import carry_out
 from reports import charts, render_html, render_markdown, render_terminal
 from reports.charts import Axes, Point, unbeaten
 from reports.detailed import detailed
@@ -188,6 +189,6 @@ def test_details_of_many_releases_are_printed_where_they_are_open() -> None:
 
 def test_a_cell_that_took_more_than_its_seconds_is_too_slow_whatever_the_clock_of_the_system() -> None:
     asked: dict[str, Any] = {"method": "mondrian", "params": {"k": 3}, "seed": 1, "name": "x"}
-    slow = carry_out(Job(**asked, timeout=1e-6), Setup(world(), FEW))
-    assert (slow.status, slow.reason, slow.record) == ("timeout", "more than 1e-06 s", None)
-    assert carry_out(Job(**asked, timeout=600), Setup(world(), FEW)).status == "ok"
+    slow = carry_out(CellJob(**asked, timeout=1e-6), CellWork(None, world(), FEW))
+    assert (slow.status, slow.reason, slow.result) == ("timeout", "more than 1e-06 s", None)
+    assert carry_out(CellJob(**asked, timeout=600), CellWork(None, world(), FEW)).status == "ok"

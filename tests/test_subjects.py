@@ -206,7 +206,7 @@ def test_a_release_alone_knows_the_class_and_the_published_value() -> None:
 def test_a_release_alone_has_no_use_for_a_population() -> None:
     found = subject(RELEASE, None, population=ORIGINAL.drop(columns="disease"))
     assert found.population is None
-    assert "The population was not used" in found.notes[0]
+    assert "The population was only counted beside the classes" in found.notes[0]
     assert [i.role for i in found.inputs] == ["release", "population"]
 
 

@@ -84,11 +84,11 @@ class Limits(NamedTuple):
 
 class Values:
     """The sensitive column that constraints are about: `codes` are its values, numbered without gaps, and `present` the
-    codes that these have in the domain."""
+    codes that these have in the domain. In a block of a larger table, `present` and `whole` are those of all of it."""
 
     def __init__(self, table: Table, column: str) -> None:
         self.column, self.domain = column, table.domains[column]
-        counts = np.bincount(table.codes[column], minlength=self.domain.size)
+        counts = table.counts(column)
         self.present = np.flatnonzero(counts)
         self.whole: Counts = counts[self.present]
         number = np.zeros(self.domain.size, dtype=np.int32)

@@ -81,7 +81,7 @@ def describe(domains: Sequence[Domain]) -> Columns:
     width = steps.copy()
     for place, domain in enumerate(domains):
         taxonomy = domain.taxonomy
-        if taxonomy is not None and _by_tree(domain):
+        if taxonomy is not None and by_tree(domain):
             first.append(sum(map(len, nodes)))
             leaves = taxonomy.hi - taxonomy.lo
             nodes.append(taxonomy.path.ravel().astype(np.int32))
@@ -96,7 +96,7 @@ def describe(domains: Sequence[Domain]) -> Columns:
     return Columns(
         np.array([-1 if domain.missing is None else domain.missing for domain in domains], dtype=np.int32),
         steps,
-        np.array([_by_tree(domain) for domain in domains]),
+        np.array([by_tree(domain) for domain in domains]),
         np.array(first, dtype=np.int64),
         np.array([domain.known for domain in domains], dtype=np.int64),
         np.concatenate(nodes),
@@ -138,5 +138,6 @@ def make_room(rows: int, columns: Columns, limits: Limits) -> Room:
     )
 
 
-def _by_tree(domain: Domain) -> bool:
+def by_tree(domain: Domain) -> bool:
+    """Whether a column is cut along its taxonomy."""
     return domain.taxonomy is not None and domain.column.type is Type.NOMINAL

@@ -5,6 +5,8 @@ is, where columns are not standardised); for an ordinal ((number of categories f
 categories))²; for a nominal column 0 where the values are equal and 1 otherwise. The average record holds the mean of a
 numeric column, the median of an ordinal one, the mode of a nominal one.
 
+Means, medians and variances of columns are those of the whole table where the points are of a block of one.
+
 A missing number or ordinal stands at the column's mean or median, and differs from every present one by one unit more: a
 further column says whether the value is missing, 0/1 as a nominal one. A missing nominal value is a value of its own.
 """
@@ -72,10 +74,11 @@ def points_of(
             nominal.append(((~present).astype(np.float64), 1.0, Average.MODE, 2))
         if not present.any():
             continue
+        counts = table.counts(column)[: domain.known]
         if domain.numbers is not None:
-            measured.append(_numbers(domain.numbers, codes, present, standardise))
+            measured.append(_numbers(domain.numbers, codes, counts, present, standardise))
         else:
-            measured.append(_ranks(domain, codes, present, ordinal))
+            measured.append(_ranks(domain, codes, counts, present, ordinal))
     chosen = measured + nominal
     return Points(
         np.column_stack([values for values, *_ in chosen]),
@@ -87,27 +90,31 @@ def points_of(
 
 
 def _numbers(
-    numbers: NDArray[np.float64], codes: NDArray[np.int32], present: NDArray[np.bool_], standardise: bool
+    numbers: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    present: NDArray[np.bool_],
+    standardise: bool,
 ) -> tuple[NDArray[np.float64], float, Average, int]:
     """A numeric column: its numbers less a middle one, which keeps differences of whole numbers exact (equal distances
     are then equal) and sums small. The standard deviation goes into the weight and not into the numbers."""
-    seen = np.sort(codes[present])
-    shifted = numbers - numbers[seen[len(seen) // 2]]
-    values = np.empty(len(codes))
+    middle = np.searchsorted(np.cumsum(counts), counts.sum() // 2, side="right")
+    shifted = numbers - numbers[middle]
+    mean = np.average(shifted, weights=counts)
+    values = np.full(len(codes), mean)
     values[present] = shifted[codes[present]]
-    values[~present] = values[present].mean()
-    variance = float(values[present].var()) if seen[0] < seen[-1] else 0.0
+    variance = float(np.average((shifted - mean) ** 2, weights=counts)) if np.count_nonzero(counts) > 1 else 0.0
     weight = 1.0 if not standardise else 1 / variance if variance > 0 else 0.0
     return values, weight, Average.MEAN, 0
 
 
 def _ranks(
-    domain: Domain, codes: NDArray[np.int32], present: NDArray[np.bool_], ordinal: Middle
+    domain: Domain, codes: NDArray[np.int32], counts: NDArray[np.int64], present: NDArray[np.bool_], ordinal: Middle
 ) -> tuple[NDArray[np.float64], float, Average, int]:
     """An ordinal column: the place of each value in the order."""
     from anonymizers.kernels.averages import median
 
     values = codes.astype(np.float64)
-    values[~present] = median(np.bincount(codes[present], minlength=domain.known), ordinal is Middle.CONVEX)
+    values[~present] = median(counts, ordinal is Middle.CONVEX)
     average = Average.CONVEX if ordinal is Middle.CONVEX else Average.MEDIAN
     return values, 1 / domain.known**2, average, domain.known

@@ -10,23 +10,28 @@ import typer
 from auditor.commands.explaining import explain_release_labels
 from auditor.commands.options import (
     Attacks,
+    EngineChoice,
     Force,
     HtmlFile,
     JsonFile,
     JunitFile,
     Links,
     MarkdownFile,
+    Memory,
     PlotsFolder,
     Quiet,
     RecursiveL,
     Reveal,
+    Sample,
     SchemaFile,
     Seed,
     Settings,
+    Spill,
     Suppressed,
     Targets,
     Utility,
 )
+from auditor.commands.scanning import chosen_engine, local_files, scan
 from auditor.commands.support import (
     Progress,
     adversaries,
@@ -50,7 +55,14 @@ DEMO = Path("demo")
 
 
 def audit(
-    release: Annotated[Path, typer.Argument(help="The release: a file, or a folder of blocks.", show_default=False)],
+    release: Annotated[
+        str,
+        typer.Argument(
+            help="The release: a file, a folder of blocks or of Parquet or CSV files, or a table (duckdb:///file#table, "
+            "postgres://user@host/database#table).",
+            show_default=False,
+        ),
+    ],
     schema: SchemaFile,
     original: Annotated[Path | None, typer.Option("--original", help="The table it was made from.")] = None,
     match: Annotated[
@@ -59,13 +71,14 @@ def audit(
     provenance: Annotated[
         Path | None, typer.Option("--provenance", help="The private provenance of our own release.")
     ] = None,
-    population: Annotated[Path | None, typer.Option("--population", help="A register of the population.")] = None,
+    population: Annotated[str | None, typer.Option("--population", help="A register of the population.")] = None,
     policy: Annotated[str | None, typer.Option("--policy", help="A built-in policy, or a TOML file.")] = None,
     attacks: Attacks = None,
     link: Links = None,
     utility: Utility = None,
     settings: Settings = None,
     targets: Targets = None,
+    sample: Sample = None,
     knows: Annotated[
         str | None, typer.Option("--knows", help="Known quasi-identifiers, by commas. Default: all.")
     ] = None,
@@ -79,6 +92,9 @@ def audit(
         bool, typer.Option("--remedies/--no-remedies", help="Where the policy fails: try what would help.")
     ] = True,
     reveal: Reveal = False,
+    engine: EngineChoice = None,
+    memory: Memory = None,
+    spill: Spill = None,
     html: HtmlFile = None,
     json: JsonFile = None,
     markdown: MarkdownFile = None,
@@ -98,7 +114,7 @@ def audit(
     from auditor.subjects import find_targets, read_subject
 
     files = {"html": html, "json": json, "markdown": markdown, "junit": junit, "plots": plots}
-    refuse_inputs(files.values(), [release, schema, original, provenance, population])
+    refuse_inputs(files.values(), [*local_files(release, population), schema, original, provenance])
     refuse_early(files, force)
     if explain_labels:
         stray: dict[str, object] = {
@@ -109,20 +125,26 @@ def audit(
             "--policy": policy,
             "--attacks": attacks,
         }
-        stray |= {"--link": link, "--set": settings, "--targets": targets, "--knows": knows}
+        stray |= {"--link": link, "--set": settings, "--targets": targets, "--sample": sample, "--knows": knows}
+        people = None if population is None else Path(population)
         explain_release_labels(
-            release, schema, original, population, json, stray, reveal=reveal, force=force, quiet=quiet
+            Path(release), schema, original, people, json, stray, reveal=reveal, force=force, quiet=quiet
         )
         return
     if junit is not None and policy is None:
         raise UsageError("--junit writes the checks of a policy: give --policy as well.")
     if policy is not None and targets is not None:
         raise UsageError("A policy judges the whole release; leave out --policy or --targets.")
+    if sample is not None and targets is not None:
+        raise UsageError(
+            "A sample of people and certain people cannot both be attacked: leave out --sample or --targets."
+        )
     chosen = DEFAULT_SEED if seed is None else seed
     options = Options(
         attacks=names(attacks),
         links=link_models(link),
         settings=attack_settings(settings or []),
+        sample=sample,
         reveal=reveal,
         policy=None if policy is None else read_policy(policy),
         seed=chosen,
@@ -132,6 +154,15 @@ def audit(
         **conventions(suppression, weighting),
         **adversaries(knows, population is not None),
     )
+    only_memory = {"--original": original, "--match": match, "--provenance": provenance, "--targets": targets}
+    scanned = chosen_engine(release, population, engine, memory, spill, only_memory)
+    if scanned is not None:
+        record = scan(scanned, release, schema, population, options, quiet)
+        run = RunRecord(record.release.name, chosen, (record,), record.tool)
+        write_run(run, files, force, single=True)
+        tell(run, files, quiet)
+        exit_if_failed(run)
+        return
     with Progress(quiet) as progress:
         subject = read_subject(release, schema, original, match, provenance, population, chosen)
         if targets is not None:
@@ -139,7 +170,7 @@ def audit(
                 raise UsageError("--targets needs the original that the people are in.")
             options = replace(options, targets=find_targets(listed_targets(targets), subject.people))
         record = run_audit(subject, options, progress.step)
-    record = with_commands(record, release, schema, options.suppression, recursive_l)
+    record = with_commands(record, Path(release), schema, options.suppression, recursive_l)
     run = RunRecord(record.release.name, chosen, (record,), record.tool)
     write_run(run, files, force, single=True)
     tell(run, files, quiet)

@@ -26,20 +26,44 @@ def anonymize(
     settings: MethodSettings = None,
     provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None,
     key: Annotated[Path | None, typer.Option("--key", help="Write the private key of `grading` here.")] = None,
+    blocks: Annotated[
+        bool, typer.Option("--blocks", help="For large tables: cut into blocks of rows first, and work in each.")
+    ] = False,
+    block_rows: Annotated[
+        int | None, typer.Option("--block-rows", min=1, help="Rows of a block at most, with --blocks. Default: 50000.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Processes, with --blocks. Default: one for each processor if it pays."),
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="Where blocks run: processes (the default) or spark.")
+    ] = None,
+    compare_whole: Annotated[
+        bool, typer.Option("--compare-whole", help="Run without blocks as well, and say what the blocks cost.")
+    ] = False,
     seed: Seed = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Make a release of a table. What is private is written only where --provenance and --key say."""
+    from anonymizers import ANONYMIZERS
     from auditor.auditing import DEFAULT_SEED
     from auditor.files import refuse_existing, write_files
     from auditor.measure.classes import class_facts
     from auditor.redteaming import anonymize as make
     from auditor.releasing import check_target, write_release
+    from auditor.row_blocks.running import Engine
+    from auditor.row_blocks.weighing import check_comparable, cost_of_blocks
     from auditor.subjects import read_table
 
     chosen = DEFAULT_SEED if seed is None else seed
-    options = dict(setting_pair(text) for text in settings or [])
+    technique = ANONYMIZERS.get(method).configure(dict(setting_pair(text) for text in settings or []))
+    Engine.named(engine)  # its fault before any work
+    given = {"--block-rows": block_rows, "--jobs": jobs, "--engine": engine, "--compare-whole": compare_whole or None}
+    alone = [option for option, value in given.items() if value is not None and not blocks]
+    if alone:
+        raise UsageError(f"{alone[0]} is about blocks: give --blocks as well.")
     secret = [file for file in (provenance, key) if file is not None]
     check_target(output)
     refuse_inputs([output, *secret], [data, schema])
@@ -48,8 +72,15 @@ def anonymize(
         raise UsageError(f"{output} exists already. Use --force to replace it.")
     refuse_existing(secret, force)
     table = read_table(data, schema)
+    if compare_whole:
+        check_comparable(table)
+    cost = None
     with Progress(quiet) as progress:
-        release, whose = make(table, method, chosen, progress.step, **options)
+        cut = (block_rows or True) if blocks else False
+        release, whose = make(table, technique, chosen, progress.step, blocks=cut, jobs=jobs, engine=engine)
+        if compare_whole:
+            whole = make(table, technique, chosen, progress.step)
+            cost = cost_of_blocks(table, (release, whose), whole, chosen)
     files, private = write_release(release, whose, output)
     if provenance is not None and private is not None:
         files[provenance] = private
@@ -68,6 +99,11 @@ def anonymize(
             f"{output}: {facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "
             f"{facts.suppressed_rows} suppressed{deleted} (seed {chosen})."
         )
+        if blocks:
+            count = int(release.params["blocks"])
+            typer.echo(f"Made in {count} {'block' if count == 1 else 'blocks'} of rows.")
+    if cost is not None:
+        typer.echo(f"Against the run without blocks: {cost}.")
 
 
 def decode(

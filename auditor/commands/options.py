@@ -37,6 +37,15 @@ Targets = Annotated[
         "--targets", help="Only these people: row numbers (from 1), identifiers, COLUMN=VALUE, or @FILE; by commas."
     ),
 ]
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        min=1,
+        metavar="N",
+        help="Attack a sample of about N people, drawn by the seed, against the whole release.",
+    ),
+]
 Reveal = Annotated[bool, typer.Option("--reveal", help="Show claimed values of persons in details.")]
 Links = Annotated[str | None, typer.Option("--link", help="Link models, by commas. Default: all that apply.")]
 Utility = Annotated[
@@ -45,3 +54,18 @@ Utility = Annotated[
 Attacks = Annotated[str | None, typer.Option("--attacks", help="Attacks, by commas. Default: all.")]
 Suppressed = Annotated[str, typer.Option("--suppression", help="How withheld rows count: excluded, own or wildcard.")]
 RecursiveL = Annotated[int, typer.Option("--recursive-l", min=1, help="The l of l_recursive_c.")]
+EngineChoice = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", help="memory, duckdb or spark. Default: duckdb for large files, folders and databases, else memory."
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory", metavar="SIZE", help="What an engine may use, such as 1GB. Default: half of the machine's."
+    ),
+]
+Spill = Annotated[
+    Path | None, typer.Option("--spill", metavar="DIR", help="Where an engine puts what does not fit into memory.")
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from attacks import ATTACKS
 from auditor.comparing.placing import STRONGEST, Placed, RiskChoice, comparison
 from auditor.comparing.plan import Cell, Grid, grid, plan
-from auditor.comparing.pool import run_jobs
 from auditor.comparing.store import TOOL, Store, to_do
-from auditor.comparing.worker import Job, Reply, Setup, discreet
+from auditor.comparing.worker import CellJob, CellWork, discreet
 from auditor.files import read_raw, sha256
 from auditor.measure.utility import find_measures
 from auditor.model.comparison import RunCell
@@ -24,6 +22,8 @@ from auditor.model.record import NOT_APPLICABLE, OK, AuditRecord, Input, RunReco
 from auditor.model.table import RawTable, Table, encode
 from auditor.options import DEFAULT_SEED, Options
 from auditor.policy import Policy, read_policy
+from auditor.processes.pool import processors, run_jobs
+from auditor.processes.worker import Reply
 from auditor.redteaming import World, sampled
 from auditor.subjects import as_schema
 
@@ -166,7 +166,7 @@ def run_comparison(
         if to_do(finished[cell.id][0] if cell.id in finished else None, limits.timeout, limits.memory, retry)
     ]
     for cell, reply in _replies(open_cells, world, options, limits, progress):
-        record = None if reply.record is None else AuditRecord.from_json(reply.record, cell.name)
+        record = None if reply.result is None else AuditRecord.from_json(reply.result, cell.name)
         bounds = (
             {"timeout": limits.timeout, "memory": limits.memory} if reply.status not in (OK, NOT_APPLICABLE) else {}
         )
@@ -196,20 +196,15 @@ def _replies(
             done += 1
             yield cell, Reply(NOT_APPLICABLE, discreet(cell.fault, world.people), None, 0.0)
     able = [cell for cell in cells if cell.fault is None]
-    jobs = [Job(cell.method, cell.params, cell.seed, cell.point, limits.timeout) for cell in able]
-    count = limits.jobs or _processors()
+    jobs = [CellJob(cell.point, limits.timeout, cell.method, cell.params, cell.seed) for cell in able]
+    count = limits.jobs or processors()
 
     def tick(running: list[str]) -> None:
         progress(done, len(cells), f"{done} of {len(cells)} cells, now: {', '.join(running) or 'starting'}")
 
-    for number, reply in run_jobs(Setup(world, options, limits.memory), jobs, count, tick):
+    for number, reply in run_jobs(CellWork(limits.memory, world, options), jobs, count, tick):
         done += 1
         yield able[number], reply
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _together(

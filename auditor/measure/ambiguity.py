@@ -26,9 +26,9 @@ NOTE = (
 )
 
 
-def ambiguous(labels: Labels, found: ClassCounts) -> bool:
-    """Whether one label that occurs may hold the value of another."""
-    return overlap(labels, found.label[~_apart(labels, found.label)]).overlap is not Overlap.APART
+def ambiguous(labels: Labels, chosen: Ints) -> bool:
+    """Whether one of the labels that occur may hold the value of another."""
+    return overlap(labels, chosen[~_apart(labels, chosen)]).overlap is not Overlap.APART
 
 
 def least_distinct(labels: Labels, found: ClassCounts) -> Ints:

@@ -65,7 +65,7 @@ def _of_column(
 ) -> Figures | None:
     counts = class_counts(release, column, suppression)
     found, labels = counts.counts, release.labels[column]
-    if figure in ("alpha", "l_distinct", "l_entropy", "l_recursive_c") and ambiguity.ambiguous(labels, counts):
+    if figure in ("alpha", "l_distinct", "l_entropy", "l_recursive_c") and ambiguity.ambiguous(labels, counts.label):
         if figure == "alpha":
             return ambiguity.worst_alphas(labels, counts)
         return ambiguity.least_distinct(labels, counts).astype(np.float64) if figure == "l_distinct" else None

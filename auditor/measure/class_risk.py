@@ -15,7 +15,7 @@ Paper: K. El Emam, "Guide to the De-Identification of Personal Health Informatio
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from auditor.model.schema import Role
 
 THRESHOLD = 0.2
 """The chance of a right link above which a record counts as at risk, where no other is asked for."""
-_NOISE = 1e-12
+NOISE = 1e-12
 
 
 def release_risk(
@@ -45,25 +45,35 @@ def release_risk(
     )
     if risk is None or people is None or not len(people):
         return risk
+    return with_wildcards(risk, sizes, people)
+
+
+def with_wildcards(risk: ClassRisk, sizes: NDArray[np.int64], people: NDArray[np.int64]) -> ClassRisk:
+    """The risk with the figures for withheld cells that may be any value: so many people agree with each class."""
     mean = float((sizes / people).sum() / sizes.sum())
     return replace(risk, wildcard_max=float(1 / people.min()), wildcard_mean=mean, wildcard_min=float(1 / people.max()))
 
 
-def class_risk(sizes: NDArray[np.int64], threshold: float = THRESHOLD) -> ClassRisk | None:
-    """The risk of the records of classes with these sizes; None where there is no class."""
+def class_risk(
+    sizes: NDArray[np.int64], threshold: float = THRESHOLD, times: NDArray[np.int64] | None = None
+) -> ClassRisk | None:
+    """The risk of the records of classes with these sizes, each there so many times (once where nothing is said); None where
+    there is no class."""
     if not len(sizes):
         return None
-    records, chance = int(sizes.sum()), 1 / sizes
-    at_risk = int(sizes[chance > threshold + _NOISE].sum())
-    alone = int((sizes == 1).sum())
-    mean = len(sizes) / records
+    times = np.ones_like(sizes) if times is None else times
+    records, chance = int(sizes @ times), 1 / sizes
+    at_risk = chance > threshold + NOISE
+    risky = int(sizes[at_risk] @ times[at_risk])
+    alone = int(times[sizes == 1].sum())
+    mean = int(times.sum()) / records
     return ClassRisk(
         records=records,
         prosecutor_max=float(chance.max()),
         prosecutor_mean=mean,
         prosecutor_min=float(chance.min()),
-        at_risk=at_risk,
-        at_risk_share=at_risk / records,
+        at_risk=risky,
+        at_risk_share=risky / records,
         threshold=threshold,
         marketer=mean,
         sample_uniques=alone,
@@ -90,16 +100,42 @@ def weighted_risk(
         return WeightedRisk(column, threshold, reason="no class is left")
     if not (weight > 0).all():
         return WeightedRisk(column, threshold, reason="some weights are missing, withheld, coarsened or not above 0")
-    sizes = np.bincount(number[inside])
+    sizes = np.bincount(number[inside]).astype(np.int64)
     people = np.bincount(number[inside], weights=weight).astype(np.float64)
-    risk = individual_risk(sizes, people)
-    total = float(sizes @ risk)
-    return WeightedRisk(
-        column,
-        threshold,
-        people=float(people.sum()),
-        max=float(risk.max()),
-        mean=total / len(weight),
-        reidentified=total,
-        at_risk=int(sizes[risk > threshold + _NOISE].sum()),
-    )
+    tally = WeightTally(column, threshold)
+    tally.add(sizes, people)
+    return tally.risk()
+
+
+@dataclass(slots=True)
+class WeightTally:
+    """The individual risk of classes that come some at a time."""
+
+    column: str
+    threshold: float
+    records: int = 0
+    people: float = 0.0
+    greatest: float = 0.0
+    total: float = 0.0
+    at_risk: int = 0
+
+    def add(self, sizes: NDArray[np.int64], people: NDArray[np.float64]) -> None:
+        """Counts classes of so many records, which stand for so many people each."""
+        risk = individual_risk(sizes, people)
+        self.records += int(sizes.sum())
+        self.people += float(people.sum())
+        self.greatest = max(self.greatest, float(risk.max(initial=0.0)))
+        self.total += float(sizes @ risk)
+        self.at_risk += int(sizes[risk > self.threshold + NOISE].sum())
+
+    def risk(self) -> WeightedRisk:
+        """The risk over all classes that were counted."""
+        return WeightedRisk(
+            self.column,
+            self.threshold,
+            people=self.people,
+            max=self.greatest,
+            mean=self.total / self.records,
+            reidentified=self.total,
+            at_risk=self.at_risk,
+        )

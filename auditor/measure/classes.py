@@ -82,7 +82,7 @@ def sensitive_facts(
     counts = found.counts
     reach, m = proximity(release, column, found, epsilon)
     labels = release.labels[column]
-    open_ = len(counts.sizes) > 0 and ambiguity.ambiguous(labels, found)
+    open_ = len(counts.sizes) > 0 and ambiguity.ambiguous(labels, found.label)
     return SensitiveFacts(
         column=column,
         values=len(found.label),
@@ -100,6 +100,7 @@ def sensitive_facts(
         proximity_m=m,
         proximity_epsilon=reach,
         labels_overlap=open_,
+        homogeneity=diversity.homogeneity(counts),
     )
 
 
@@ -109,42 +110,70 @@ def proximity(
     """The ε, and the largest m for which the classes are (ε,m)-anonymous; None for columns that are not numeric, and no m
     where cells are not single numbers."""
     labels = release.labels[column]
-    if labels.domain.column.type is not Type.NUMERIC or labels.domain.numbers is None:
-        return None, None
-    reach = NEAR * labels.domain.width if epsilon is None else epsilon
-    said = np.flatnonzero(~_unsaid(labels, found.label))
-    low, high = labels.low[found.label[said]], labels.high[found.label[said]]
-    if not len(said) or (low != high).any() or labels.is_alias[found.label[said]].any():
+    reach = proximity_reach(labels, epsilon)
+    numbered = None if reach is None else single_numbers(labels, found.label)
+    if reach is None or numbered is None:
         return reach, None
+    order, number = numbered
+    return reach, nearness.least_m(found.counts.arranged(order), number, reach)
+
+
+def proximity_reach(labels: Labels, epsilon: float | None = None) -> float | None:
+    """The ε of (ε,m)-anonymity for a column; None for columns that are not numeric."""
+    if labels.domain.column.type is not Type.NUMERIC or labels.domain.numbers is None:
+        return None
+    return NEAR * labels.domain.width if epsilon is None else epsilon
+
+
+def single_numbers(labels: Labels, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    """The chosen labels that say a number, from low to high (as places in `chosen`), and the numbers; None where there is
+    none, and where some cover several numbers or hide one."""
+    said = np.flatnonzero(~_unsaid(labels, chosen))
+    low, high = labels.low[chosen[said]], labels.high[chosen[said]]
+    if not len(said) or (low != high).any() or labels.is_alias[chosen[said]].any():
+        return None
     order = np.argsort(low, kind="stable")
-    return reach, nearness.least_m(found.counts.arranged(said[order]), low[order], reach)
+    return said[order], low[order]
 
 
 def ordered_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
     """The ordered earth mover's distance of each class; None for columns without an order."""
-    labels = release.labels[column]
-    if labels.domain.column.type is Type.NOMINAL:
+    order = in_order(release.labels[column], found.label)
+    if order is None:
         return None
-    place = _places_in_order(labels, found.label)
-    placed = np.flatnonzero(~np.isnan(place))
-    if not len(placed):
-        return None
-    order = placed[np.lexsort((labels.hi[found.label[placed]], place[placed]))]
     counts = found.counts.arranged(order)
     return divergences.ordered_distance(counts, counts.whole)
+
+
+def in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The chosen labels that have a place in the order of the column, in that order (as places in `chosen`); None where the
+    column has no order or no label a place in it."""
+    if labels.domain.column.type is Type.NOMINAL:
+        return None
+    place = _places_in_order(labels, chosen)
+    placed = np.flatnonzero(~np.isnan(place))
+    return placed[np.lexsort((labels.hi[chosen[placed]], place[placed]))] if len(placed) else None
 
 
 def hierarchical_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
     """The hierarchical earth mover's distance of each class; None for columns that are not nominal with a taxonomy."""
     labels = release.labels[column]
+    nodes = taxonomy_nodes(labels, found.label)
+    if nodes is None or labels.domain.taxonomy is None:
+        return None
+    return divergences.hierarchical_distance(found.counts, found.counts.whole, labels.domain.taxonomy, nodes)
+
+
+def taxonomy_nodes(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The node of the taxonomy at which each chosen label stands; None for columns that are not nominal with a taxonomy."""
     taxonomy = labels.domain.taxonomy
     if taxonomy is None or labels.domain.column.type is not Type.NOMINAL:
         return None
-    lo, hi = labels.lo[found.label].astype(np.int64), labels.hi[found.label].astype(np.int64)
+    lo, hi = labels.lo[chosen].astype(np.int64), labels.hi[chosen].astype(np.int64)
     inside = hi < len(taxonomy.leaf_node)  # the code after the leaves is the missing value
     nodes = np.zeros(len(lo), dtype=np.int64)
     nodes[inside] = taxonomy.common_ancestor(lo[inside], hi[inside])
-    return divergences.hierarchical_distance(found.counts, found.counts.whole, taxonomy, nodes)
+    return nodes
 
 
 def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.float64]:

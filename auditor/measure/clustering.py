@@ -55,7 +55,7 @@ def information_loss(release: Release) -> Utility:
             parts[column] = float(release.rows)
             continue
         labels = release.labels[column]
-        times = np.bincount(release.block_of(column).cell(column), minlength=len(labels.texts))
+        times = release.label_counts(column)
         losses = label_losses(labels)
         if np.isnan(losses[times > 0]).any():
             reason = f"{column}: numbers that are no value of the domain (centroids) cover no values"
@@ -71,6 +71,8 @@ def label_losses(labels: Labels) -> Floats:
     number for labels that cover no value and have no width."""
     domain = labels.domain
     whole = labels.suppressed | np.array([is_everything(domain, text.strip()) for text in labels.texts], dtype=np.bool_)
+    if not domain.size:  # nothing of the column is published but withheld cells
+        return np.where(whole, 1.0, np.nan)
     none = labels.counts == 0
     lo, hi = np.where(none, 0, labels.lo).astype(np.int64), np.where(none, 0, labels.hi).astype(np.int64)
     if _is_ordered(domain):

@@ -142,14 +142,20 @@ def class_counts(release: Release, column: str, suppression: Suppression = Suppr
     if (row < 0).any():
         row, cell = row[row >= 0], cell[row >= 0]
     labels = release.labels[column]
-    occurring = np.flatnonzero(np.bincount(cell, minlength=len(labels.texts)))
+    value, label = values_of(labels, np.bincount(cell, minlength=len(labels.texts)))
+    return ClassCounts(counted(row, value[cell], int(number.max(initial=-1)) + 1, len(label)), label)
+
+
+def values_of(labels: Labels, times: Ints) -> tuple[Ints, Ints]:
+    """The value of each label, and the label that stands for each value, for labels that occur so often; those that do not
+    occur have no value (-1)."""
+    occurring = np.flatnonzero(times)
     value = distinct_sets(labels, occurring)
-    size = int(value.max(initial=-1)) + 1
-    label = np.empty(size, dtype=np.int64)
+    label = np.empty(int(value.max(initial=-1)) + 1, dtype=np.int64)
     label[value[::-1]] = occurring[::-1]  # the first label of each set stands for it
-    value_of_label = np.zeros(len(labels.texts), dtype=np.int64)
+    value_of_label = np.full(len(labels.texts), -1, dtype=np.int64)
     value_of_label[occurring] = value
-    return ClassCounts(counted(row, value_of_label[cell], int(number.max(initial=-1)) + 1, size), label)
+    return value_of_label, label
 
 
 def distinct_sets(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64]:

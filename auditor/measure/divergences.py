@@ -97,25 +97,30 @@ def hierarchical_distance(
     places = taxonomy.leaf_node if nodes is None else nodes
     if taxonomy.height == 0:
         return np.zeros(len(found.sizes))
+    column, edge, weight = taxonomy_edges(taxonomy, places)
+    below = sparse.coo_array((np.ones(len(edge), dtype=np.int64), (column, edge)), shape=(found.values, len(weight)))
+    crossing = entries(found.matrix() @ sparse.csr_array(below))
+    share = crossing.count / found.sizes[crossing.row]
+    expected = np.bincount(edge, weights=_shares(whole)[column], minlength=len(weight))
+    there = expected[crossing.column]
+    moved = crossing.per_class(weight[crossing.column] * (np.abs(share - there) - there))
+    return np.where(found.sizes > 0, np.maximum(moved + weight @ expected, 0.0), 0.0)
+
+
+def taxonomy_edges(
+    taxonomy: Taxonomy, places: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Which edges lie above values that stand at these nodes, as pairs of value and edge, and what each edge weighs. Edges
+    are named by their lower node; then come the values' own."""
     heights = node_heights(taxonomy) / (2 * taxonomy.height)
-    # below[v, e] = 1 where value v lies below edge e; edges are named by their lower node, then come the values' own
     columns, edges, own = [], [], len(heights)
-    climbing, at = np.arange(found.values), places
+    climbing, at = np.arange(len(places)), places
     while len(climbing):
         climbing, at = climbing[at > 0], at[at > 0]  # no edge leads up from the root
         columns.append(climbing)
         edges.append(at)
         at = taxonomy.parent[at]
-    columns.append(np.arange(found.values))
-    edges.append(own + np.arange(found.values))
-    column, edge = np.concatenate(columns), np.concatenate(edges)
-    below = sparse.coo_array(
-        (np.ones(len(edge), dtype=np.int64), (column, edge)), shape=(found.values, own + found.values)
-    )
+    columns.append(np.arange(len(places)))
+    edges.append(own + np.arange(len(places)))
     weight = np.concatenate([[0.0], heights[taxonomy.parent[1:]] - heights[1:], heights[places]])
-    crossing = entries(found.matrix() @ sparse.csr_array(below))
-    share = crossing.count / found.sizes[crossing.row]
-    expected = np.bincount(edge, weights=_shares(whole)[column], minlength=own + found.values)
-    there = expected[crossing.column]
-    moved = crossing.per_class(weight[crossing.column] * (np.abs(share - there) - there))
-    return np.where(found.sizes > 0, np.maximum(moved + weight @ expected, 0.0), 0.0)
+    return np.concatenate(columns), np.concatenate(edges), weight

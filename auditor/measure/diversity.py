@@ -24,7 +24,7 @@ from auditor.model.errors import UsageError
 
 Figures = NDArray[np.float64]
 
-_NOISE = 1e-12
+NOISE = 1e-12
 """Differences below this are rounding."""
 
 
@@ -35,6 +35,12 @@ def alpha(counts: Matrix) -> float | None:
     """The largest share of one value in a class."""
     found = entries(counts)
     return float(found.share.max()) if len(found.row) else None
+
+
+def homogeneity(counts: Matrix) -> float | None:
+    """The share of people whose value is the commonest of their class."""
+    found = entries(counts)
+    return float(_highest(found, found.count).sum() / found.sizes.sum()) if len(found.row) else None
 
 
 def distinct_l(counts: Matrix) -> int | None:
@@ -120,7 +126,7 @@ def enhanced_betas(found: Entries) -> Figures:
     """The least β of each class; infinite where a gain exceeds -ln q."""
     gains = _gains(found)
     limit = -np.log(found.whole[found.column] / found.whole.sum())
-    return np.maximum(_highest(found, np.where(gains > limit + _NOISE, np.inf, gains)), 0.0)
+    return np.maximum(_highest(found, np.where(gains > limit + NOISE, np.inf, gains)), 0.0)
 
 
 def disclosure_deltas(found: Entries) -> Figures:

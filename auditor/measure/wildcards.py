@@ -42,7 +42,12 @@ def agreeing(release: Release) -> Ints | None:
     withheld = {c: release.labels[c].suppressed[cell] for c, cell in cells.items()}
     if not any(mask.any() for mask in withheld.values()):
         return sizes
-    labels, hidden = np.column_stack(list(cells.values())), np.column_stack(list(withheld.values()))
+    return agreeing_classes(np.column_stack(list(cells.values())), np.column_stack(list(withheld.values())), sizes)
+
+
+def agreeing_classes(labels: Labels, hidden: Hidden, sizes: Ints) -> Ints | None:
+    """The same for classes given by the labels of each (classes × quasi-identifiers), which of them are withheld, and their
+    sizes."""
     pattern = distinct_rows(hidden.astype(np.int32))
     patterns = int(pattern.max()) + 1
     compared = len(sizes) * labels.size

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.beyond import Beyond
 from auditor.model.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
@@ -31,12 +32,13 @@ def publish(
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
     promises: Sequence[str] = (),
+    beyond: Beyond | None = None,
 ) -> tuple[Release, Provenance]:
     """Makes a release, and apart from it the provenance, from labels per original row.
 
     `cells[column]` holds the label number of each original row. `bucket` is the bucket of each row, -1 for rows left
     out; in a release of one block the labels say the buckets, and only the -1 counts. Buckets are numbered at random and
-    fragments put in random order within them.
+    fragments put in random order within them. `beyond` is there where the rows are a part of a larger release.
     """
     rows = len(next(iter(cells.values())))
     schema = with_derived(schema, cells)
@@ -73,14 +75,15 @@ def publish(
         dict(params or {}),
         tuple(promises),
         int((~kept).sum()),
+        beyond,
     )
     release = replace(release, suppressed=_suppressed(release))
     return release, Provenance(group.astype(np.int32), fragment)
 
 
 def _suppressed(release: Release) -> NDArray[np.bool_]:
-    """The buckets of a one-block release whose quasi-identifiers are all withheld; none where that is all there is,
-    since one class that covers everything is a generalisation."""
+    """The buckets of a one-block release whose quasi-identifiers are all withheld; none where that is all there is, held or
+    not, since one class that covers everything is a generalisation."""
     out = np.zeros(len(release.sizes), dtype=np.bool_)
     if len(release.blocks) > 1 or not release.quasi:
         return out
@@ -89,4 +92,5 @@ def _suppressed(release: Release) -> NDArray[np.bool_]:
     for column in release.quasi:
         withheld &= release.labels[column].suppressed[block.cell(column)]
     out[block.bucket[withheld]] = True
-    return out if not out.all() else np.zeros_like(out)
+    others = release.beyond is not None and len(release.beyond.sizes) > 0
+    return out if others or not out.all() else np.zeros_like(out)

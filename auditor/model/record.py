@@ -44,7 +44,8 @@ class Input:
 class SensitiveFacts:
     """Class statistics of one sensitive column, recomputed from what is published; null where one does not apply.
     `proximity_m` is the largest m for which (ε,m)-anonymity holds, ε being `proximity_epsilon`.
-    Where `labels_overlap`, one label may hold the value of another: alpha and l are then what may be at worst."""
+    Where `labels_overlap`, one label may hold the value of another: alpha and l are then what may be at worst.
+    `homogeneity` is the share of people whose value is the commonest of their class: what guessing that gets right."""
 
     column: str
     values: int
@@ -62,6 +63,7 @@ class SensitiveFacts:
     proximity_m: float | None = None
     proximity_epsilon: float | None = None
     labels_overlap: bool = False
+    homogeneity: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,30 @@ class WeightedRisk:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterRisk:
+    """What a register of `people` says about finding records: a class of f records has F people of the register who fit it.
+    A record's risk is 1/F (the journalist); its mean is the greater of that over records, Σ f/F over the records, and that
+    over people, the number of classes over ΣF; the `marketer`'s is the first. `at_risk` records have more than `threshold`.
+    In `short` classes fewer people fit than there are records: the register is not complete, and F counts as f. The figures
+    are null where `reason` says why."""
+
+    people: int
+    threshold: float
+    journalist_max: float | None = None
+    journalist_mean: float | None = None
+    marketer: float | None = None
+    at_risk: int | None = None
+    at_risk_share: float | None = None
+    short: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What the release is, and its class statistics. `class_sizes` maps a class size to the number of such classes;
     `identifiers` are identifying columns that stand in the file: nobody is protected then; `left_out_rows` are people of the
-    original who were deleted; `risk` is null for several blocks, and `weighted` where no weights are published."""
+    original who were deleted; `risk` is null for several blocks, `weighted` where no weights are published, and
+    `register` where none was given."""
 
     name: str
     kind: str
@@ -126,6 +148,7 @@ class ReleaseFacts:
     left_out_rows: int = 0
     risk: ClassRisk | None = None
     weighted: WeightedRisk | None = None
+    register: RegisterRisk | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +255,18 @@ class Lack:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleFacts:
+    """Who was attacked in place of everybody: so many, drawn by the seed, of all `people` that count."""
+
+    attacked: int
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
 class AuditRecord:
     """One audited release. `lacking` says what could not be told from what was given; where a policy failed, `drivers` which
-    classes drive it and `remedies` what would help, the best first."""
+    classes drive it and `remedies` what would help, the best first. `sample` is there where not everybody was attacked: the
+    rates are then estimates."""
 
     seed: int
     release: ReleaseFacts
@@ -250,6 +282,7 @@ class AuditRecord:
     lacking: Sequence[Lack] = ()
     drivers: Sequence[Driver] = ()
     remedies: Sequence[Remedy] = ()
+    sample: SampleFacts | None = None
 
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""

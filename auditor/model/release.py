@@ -7,10 +7,13 @@ class; Anatomy has two blocks; slicing several.
 A release holds no original row ids and its fragments are in random order, so that nothing can be read off positions.
 Labels of one-block releases make their own buckets: rows that share all quasi-identifier labels are one class, since
 nothing published tells them apart.
+
+A release of one block may be held in part: the buckets of some people, and sums over all others (`beyond.py`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -19,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.beyond import Beyond
 from auditor.model.errors import ReleaseError
 from auditor.model.labels import Labels
 from auditor.model.schema import Column, Role, Schema, Type
@@ -72,7 +76,8 @@ class Block:
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
     """What is published. `sizes[b]` is the number of people in bucket b, `suppressed[b]` whether b holds the rows whose
-    quasi-identifiers were all withheld; `left_out` is the number of people who were deleted, as far as is known."""
+    quasi-identifiers were all withheld; `left_out` is the number of people who were deleted, as far as is known. Where
+    `beyond` is there, blocks and sizes are those of the buckets held, and it says what there is besides."""
 
     schema: Schema
     labels: Mapping[str, Labels]
@@ -84,16 +89,18 @@ class Release:
     params: Mapping[str, Any] = field(default_factory=dict)
     promises: tuple[str, ...] = ()
     left_out: int = 0
+    beyond: Beyond | None = None
 
     @property
     def rows(self) -> int:
         """The number of people in the release, suppressed ones included."""
-        return int(self.sizes.sum())
+        return int(self.sizes.sum()) + (0 if self.beyond is None else self.beyond.rows)
 
     @property
     def suppressed_rows(self) -> int:
         """The number of rows whose quasi-identifiers were all withheld."""
-        return int(self.sizes[self.suppressed].sum())
+        held = int(self.sizes[self.suppressed].sum())
+        return held + (0 if self.beyond is None else self.beyond.suppressed_rows)
 
     @property
     def kind(self) -> Kind:
@@ -122,11 +129,21 @@ class Release:
     @property
     def exact(self) -> bool:
         """Whether every quasi-identifier label that occurs denotes one value."""
-        for column in self.quasi:
-            block = self.block_of(column)
-            if (self.labels[column].counts[np.unique(block.cell(column))] != 1).any():
-                return False
-        return True
+        return all((self.labels[c].counts[self.label_counts(c) > 0] == 1).all() for c in self.quasi)
+
+    def label_counts(self, column: str) -> NDArray[np.int64]:
+        """In how many rows each label of a column is published."""
+        held = np.bincount(self.block_of(column).cell(column), minlength=len(self.labels[column].texts))
+        return held if self.beyond is None else held + self.beyond.labels[column]
+
+    def size_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The sizes that occur among the buckets that are not suppressed, ascending, and how many buckets have each."""
+        size, times = np.unique(self.sizes[~self.suppressed], return_counts=True)
+        if self.beyond is None:
+            return size, times
+        both = Counter(dict(zip(size.tolist(), times.tolist(), strict=True))) + Counter(self.beyond.sizes)
+        found = np.array(sorted(both.items()), dtype=np.int64).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
 
     def block_of(self, column: str) -> Block:
         """The block that holds a column."""

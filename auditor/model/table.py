@@ -115,13 +115,15 @@ def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A coded table: `codes[column]` holds the code of each row's value in `domains[column]`."""
+    """A coded table: `codes[column]` holds the code of each row's value in `domains[column]`. A block of a larger table
+    has in `whole` how often each value occurs in that one."""
 
     name: str
     schema: Schema
     domains: Mapping[str, Domain]
     codes: Mapping[str, Codes]
     rows: int
+    whole: Mapping[str, NDArray[np.int64]] | None = None
 
     def matrix(self, columns: Sequence[str]) -> Codes:
         """The codes of some columns, rows × columns."""
@@ -132,7 +134,13 @@ class Table:
     def take(self, rows: NDArray[np.int64], name: str | None = None) -> Table:
         """Some of the rows, in the given order."""
         codes = {column: codes[rows] for column, codes in self.codes.items()}
-        return Table(name or self.name, self.schema, self.domains, codes, len(rows))
+        return Table(name or self.name, self.schema, self.domains, codes, len(rows), self.whole)
+
+    def counts(self, column: str) -> NDArray[np.int64]:
+        """How often each value of a column occurs, in the whole table where this is a block of one."""
+        if self.whole is not None:
+            return self.whole[column]
+        return np.bincount(self.codes[column], minlength=self.domains[column].size)
 
     def texts(self, column: str) -> list[str]:
         """A column as text."""

@@ -138,15 +138,24 @@ class Beliefs(ABC):
 
 class Prior(Beliefs):
     """No release at all: sensitive values by their shares among people at large, records and classes at random. Where the
-    adversary is not sure that a target is in, a record is right only if they are (`membership`)."""
+    adversary is not sure that a target is in, a record is right only if they are (`membership`). `beyond` says how many
+    classes of each size there are besides those of `sizes`."""
 
     def __init__(
-        self, targets: int, priors: Mapping[str, Floats], sizes: Ints, membership: float | None = None
+        self,
+        targets: int,
+        priors: Mapping[str, Floats],
+        sizes: Ints,
+        membership: float | None = None,
+        beyond: Mapping[int, int] | None = None,
     ) -> None:
+        others = dict(beyond or {})
         self.targets = targets
         self._priors = priors
-        self._sizes = sizes
-        self._people = float(max(sizes.sum(), 1))
+        self._people = float(max(sizes.sum() + sum(size * times for size, times in others.items()), 1))
+        self._largest = max([int(sizes.max(initial=0)), *others])
+        self._is_largest = sizes == self._largest
+        self._sharing = max(int(self._is_largest.sum()) + others.get(self._largest, 0), 1)
         self._present = 1.0 if membership is None else membership
 
     @property
@@ -165,9 +174,8 @@ class Prior(Beliefs):
         return np.where(bucket >= 0, self._present / self._people, 0.0)
 
     def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
-        largest = self._sizes == self._sizes.max(initial=0)
-        share = np.where((bucket >= 0) & largest[bucket], 1 / max(largest.sum(), 1), 0.0)
-        return share, np.full(self.targets, self._sizes.max(initial=0) / self._people)
+        share = np.where((bucket >= 0) & self._is_largest[bucket], 1 / self._sharing, 0.0)
+        return share, np.full(self.targets, self._largest / self._people)
 
     def membership(self, prior: float) -> MemberBeliefs:
         same = np.zeros(self.targets)

@@ -158,10 +158,9 @@ class IndependentPopulation(Population):
         shares = {}
         for column in release.columns:
             labels = release.labels[column]
-            used = np.bincount(release.block_of(column).cell(column), minlength=len(labels.texts)).astype(np.float64)
-            each = used / np.maximum(labels.counts, 1)
+            each = release.label_counts(column) / np.maximum(labels.counts, 1)
             step = np.zeros(labels.domain.size + 1)
-            whole = np.ones(len(used), dtype=np.bool_)
+            whole = np.ones(len(each), dtype=np.bool_)
             for label, codes in labels.gaps.items():
                 whole[label] = False
                 step[codes] += each[label]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from auditor.model.domain import Domain
@@ -23,17 +21,12 @@ from auditor.posterior.links import Link
 from auditor.posterior.posterior import Posterior
 
 
-def label_counts(release: Release, column: str) -> NDArray[np.int64]:
-    """How many people each label of a column is published for."""
-    return np.bincount(release.block_of(column).cell(column), minlength=len(release.labels[column].texts))
-
-
 def label_beliefs(release: Release, knowledge: Knowledge, column: str) -> ValueBeliefs:
     """P(t, label) over the label numbers of a column. Whom nothing fits has any label, by its share."""
     labels = release.labels[column]
     numbered = {text: number for number, text in enumerate(labels.texts)}
     itself = Domain(labels.domain.column, labels.domain.format, labels.texts, numbered)
-    counts = label_counts(release, column)
+    counts = release.label_counts(column)
     known = [place for place, name in enumerate(knowledge.columns) if name != column]
     about_others = replace(
         knowledge,

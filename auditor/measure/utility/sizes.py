@@ -11,7 +11,6 @@ The classes of a release of several blocks are its buckets.
 
 from __future__ import annotations
 
-from auditor.measure.counts import class_sizes
 from auditor.measure.utility.case import Case
 from auditor.model.record import NOT_APPLICABLE, Utility
 
@@ -19,19 +18,20 @@ from auditor.model.record import NOT_APPLICABLE, Utility
 def discernibility(case: Case) -> list[Utility]:
     """Σ|E|² over classes of at least k people, plus n for everybody in a smaller class, suppressed or left out."""
     release, k = case.release, case.k
-    sizes, n = class_sizes(release), release.rows + release.left_out
+    (sizes, times), n = release.size_counts(), release.rows + release.left_out
     small = sizes < (k or 0)
     withheld = release.suppressed_rows + release.left_out
-    value = int((sizes[~small] ** 2).sum()) + n * (int(sizes[small].sum()) + withheld)
+    value = int((sizes**2 * times)[~small].sum()) + n * (int((sizes * times)[small].sum()) + withheld)
     params = {"k": k, "n": n, "suppressed_rows": withheld}
     return [Utility("discernibility", value=value, better="lower", params=params)]
 
 
 def class_size(case: Case) -> list[Utility]:
     """The mean class size over k. Suppressed rows are in no class and are left out."""
-    sizes, k = class_sizes(case.release), case.k
+    (sizes, times), k = case.release.size_counts(), case.k
     if k is None or not len(sizes):
         reason = "no k was asked for" if k is None else "the release has no class"
         return [Utility("class_size", NOT_APPLICABLE, better="lower", reason=reason)]
-    params = {"k": k, "n": int(sizes.sum()), "suppressed_rows": case.release.suppressed_rows}
-    return [Utility("class_size", value=float(sizes.sum() / len(sizes) / k), better="lower", params=params)]
+    people = int((sizes * times).sum())
+    params = {"k": k, "n": people, "suppressed_rows": case.release.suppressed_rows}
+    return [Utility("class_size", value=float(people / int(times.sum()) / k), better="lower", params=params)]

@@ -64,7 +64,7 @@ def no_widths(case: Case) -> str | None:
         return "the release has no rows"
     if CLUSTER_RADIUS in release.columns:
         return "centres of clusters are published: they cover their own values only, not those of the others"
-    outside = [c for c in release.quasi if _without_width(release.labels[c])[np.unique(_cells(release, c))].any()]
+    outside = [c for c in release.quasi if (_without_width(release.labels[c]) & (release.label_counts(c) > 0)).any()]
     if outside:
         return f"{', '.join(outside)}: numbers that are no value of the domain (centroids) cover no values"
     return uncovered(case)
@@ -87,8 +87,7 @@ def _kept_per_column(release: Release) -> dict[str, float]:
             kept[column] = 0.0
             continue
         labels = release.labels[column]
-        times = np.bincount(_cells(release, column), minlength=len(labels.texts))
-        lost = float(times @ labels.losses) + release.left_out
+        lost = float(release.label_counts(column) @ labels.losses) + release.left_out
         kept[column] = 1.0 - lost / (release.rows + release.left_out)
     return kept
 
@@ -104,7 +103,3 @@ def _params(release: Release) -> dict[str, object]:
             over[column] = "values" if domain.numbers is None else "range"
     params: dict[str, object] = {"domain": over, "absent": [c for c in release.schema.quasi if c not in release.quasi]}
     return params if not release.left_out else {**params, "left_out": release.left_out}
-
-
-def _cells(release: Release, column: str) -> NDArray[np.int32]:
-    return release.block_of(column).cell(column)

@@ -1,9 +1,9 @@
-"""Processes that run cells side by side, each with limits of time and memory.
+"""Processes that do jobs side by side, each with limits of time and memory.
 
-Every process has a thread that hands it cells and waits for its answers; a process that is too slow, crashes or runs out of
-memory is ended and replaced, and its cell says so. Processes are plain ones (`worker`), started by the interpreter and not
-by `multiprocessing`, so that a script which compares needs no guard around its main part. They have a session of their own:
-an interruption reaches only us, and we end them all.
+Every process has a thread that hands it jobs and waits for its answers; a process that is too slow, crashes or runs out of
+memory is ended and replaced, and the reply to its job says so. Processes are plain ones (`worker`), started by the
+interpreter and not by `multiprocessing`, so that a script which uses them needs no guard around its main part. They have a
+session of their own: an interruption reaches only us, and we end them all.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from typing import IO
 
-from auditor.comparing.worker import CAN_LIMIT, READY, Job, Reply, Setup, too_slow
 from auditor.model.comparison import FAILED
+from auditor.processes.worker import CAN_LIMIT, READY, Job, Reply, Work, too_slow
 
 PATIENCE = 10.0 if CAN_LIMIT else 1.0
 """A process that neither answers nor uses the processor is given up after so many times its seconds."""
 _TICK = 0.25
 _LAST = 5.0
 """Seconds in which a process whose output has ended must be gone."""
-_START = "from auditor.comparing.worker import main; main()"
+_START = "from auditor.processes.worker import main; main()"
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KILLED = 9
 
@@ -38,14 +38,14 @@ Answer = tuple[int, Reply]
 
 
 def run_jobs(
-    setup: Setup, jobs: Sequence[Job], count: int, tick: Callable[[list[str]], None]
+    work: Work, jobs: Sequence[Job], count: int, tick: Callable[[list[str]], None]
 ) -> Iterator[tuple[int, Reply]]:
     """The replies to jobs with their numbers, as they come, from `count` processes. `tick` is called now and then with the
-    names of what is running. Whatever ends the loop ends the processes."""
-    waiting = deque(enumerate(jobs))
+    names of what is running. A job is taken from `jobs` when its turn has come. Whatever ends the loop ends the processes."""
+    waiting = deque(range(len(jobs)))
     answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-    shared = pickle.dumps(setup, pickle.HIGHEST_PROTOCOL)
-    workers = [_Worker(shared, setup.memory, waiting, answers) for _ in range(min(count, len(jobs)))]
+    shared = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
+    workers = [_Worker(shared, work.memory, jobs, waiting, answers) for _ in range(min(count, len(jobs)))]
     left = len(jobs)
     with ThreadPoolExecutor(max(len(workers), 1)) as threads:
         try:
@@ -65,6 +65,11 @@ def run_jobs(
             waiting.clear()
             for worker in workers:
                 worker.stop()
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _scratch() -> IO[bytes]:
@@ -88,9 +93,9 @@ class _Process:
             start_new_session=True,
         )
 
-    def greet(self, setup: bytes) -> str | None:
-        """Hands over what all cells share; what the process said where it did not start."""
-        if self._exchange(setup) == READY:
+    def greet(self, work: bytes) -> str | None:
+        """Hands over what all jobs share; what the process said where it did not start."""
+        if self._exchange(work) == READY:
             return None
         self.said.seek(0)
         lines = self.said.read().decode(errors="replace").strip().splitlines()
@@ -98,7 +103,7 @@ class _Process:
 
     def ask(self, job: Job) -> Reply | None:
         """The reply to a job; None where the process ended instead."""
-        reply = self._exchange(pickle.dumps(job))
+        reply = self._exchange(pickle.dumps(job, pickle.HIGHEST_PROTOCOL))
         return reply if isinstance(reply, Reply) else None
 
     def _exchange(self, message: bytes) -> object:
@@ -128,21 +133,27 @@ class _Worker:
     """Keeps one process at work."""
 
     def __init__(
-        self, setup: bytes, memory: int | None, waiting: deque[tuple[int, Job]], answers: queue.SimpleQueue[Answer]
+        self,
+        shared: bytes,
+        memory: int | None,
+        jobs: Sequence[Job],
+        waiting: deque[int],
+        answers: queue.SimpleQueue[Answer],
     ) -> None:
-        self.setup, self.memory, self.waiting, self.answers = setup, memory, waiting, answers
+        self.shared, self.memory, self.jobs, self.waiting, self.answers = shared, memory, jobs, waiting, answers
         self.doing = ""
         self.process: _Process | None = None
         self.lock, self.stopped, self.late = threading.Lock(), False, False
 
     def work(self) -> None:
-        """Has cells answered until there are no more, or we are stopped."""
+        """Has jobs answered until there are no more, or we are stopped."""
         try:
             while not self.stopped:
                 try:
-                    number, job = self.waiting.popleft()
+                    number = self.waiting.popleft()
                 except IndexError:
                     break
+                job = self.jobs[number]
                 self.doing = job.name
                 reply = self._answer(job)
                 self.doing = ""
@@ -153,7 +164,7 @@ class _Worker:
                 self.process.end(gone=False)
 
     def stop(self) -> None:
-        """Ends the process; its cell gets no reply."""
+        """Ends the process; its job gets no reply."""
         with self.lock:
             self.stopped = True
             if self.process is not None:
@@ -188,11 +199,11 @@ class _Worker:
             if self.stopped:
                 return None
             self.process = process = _Process()
-        fault = process.greet(self.setup)
+        fault = process.greet(self.shared)
         if self.stopped:
             return None
         if fault is not None:
-            raise RuntimeError(f"a process for the cells did not start: {fault}")
+            raise RuntimeError(f"a process for the work did not start: {fault}")
         return process
 
     def _give_up(self, process: _Process) -> None:

@@ -1,0 +1,98 @@
+"""Anonymizers in two steps: rows are put into groups, then the groups are published.
+
+The first step takes the time, the second says what every row becomes. Parted so, a large table can be cut into blocks of
+rows: each block is grouped by itself, in a process or on a machine of its own, and all groups are published together, over
+the whole table, as if they had been found in it (`auditor.row_blocks`). What a block gives back is a few numbers a row.
+
+A promise about classes alone (k, l, α, a bucket's size) holds over the whole where it holds in every block. What is
+measured against the whole table is not left to the block: ranges and taxonomies are those of the domains, and the
+frequencies of values come with the block (`Table.counts`). Where a block as such must allow the promise (a block of one
+sensitive value has no diverse class), `Blocking.allows` says so before it is cut.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizers.base import Anonymizer, need_quasi
+from auditor.model.progress import Progress, silent
+from auditor.model.provenance import Provenance
+from auditor.model.release import Release
+from auditor.model.table import Table
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """What a method decided about the rows of a table.
+
+    `member` is the group of each row, numbered from 0 without gaps (-1: left out). Slicing gives its blocks of columns
+    (`columns`) and, where it generalises them, the classes of the rows in each that has quasi-identifiers (`classes`).
+    Methods that publish centres give for each row the row that stands for it (`centre`) and how far the farthest row of its
+    group is from that one (`radius`, in ten-thousandths of a column).
+    """
+
+    member: Ints
+    columns: tuple[tuple[str, ...], ...] = ()
+    classes: tuple[Ints, ...] = ()
+    centre: Ints | None = None
+    radius: Ints | None = None
+
+
+def _any_rows(rows: Ints) -> bool:
+    return len(rows) > 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocking:
+    """How a method can work in blocks of rows.
+
+    `method` is what every block gets: the method, with what it must learn from the whole table settled. `columns` are those
+    that it looks at, `cut` those that blocks are cut along. A block has at least `least` rows, and `allows` says whether some
+    rows can be one. `divide`: rows with the same values may be put into different blocks where no other cut is even enough.
+    """
+
+    method: Grouping
+    columns: tuple[str, ...]
+    cut: tuple[str, ...]
+    least: int
+    divide: bool = True
+    allows: Callable[[Ints], bool] = _any_rows
+
+
+@dataclass(frozen=True)
+class Grouping(Anonymizer):
+    """A technique that puts rows into groups and publishes these."""
+
+    needs_whole: ClassVar[str | None] = None
+
+    @property
+    @abstractmethod
+    def least_rows(self) -> int:
+        """The rows that a group has at least, and so a block."""
+
+    @abstractmethod
+    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
+        """The groups of the rows of a table, or of a block of one."""
+
+    @abstractmethod
+    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
+        """The release of a table with these groups, and apart from it which row became which record."""
+
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
+        return self.publish_groups(table, self.groups(table, rng, progress), rng)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        """How this table may be cut into blocks; an error where it may not. By default for groups by the quasi-identifiers
+        that promise nothing but their size."""
+        quasi = need_quasi(table, self.name)
+        return Blocking(self, quasi, quasi, self.least_rows)

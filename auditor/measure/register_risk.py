@@ -1,0 +1,112 @@
+"""Register risk: what the sizes of classes say beside a register of the population.
+
+A class of f records has F people of the register whose values its labels hold. Whoever links a record of it with one of them
+is right with a chance of 1/F (the journalist, who cares about one record; the marketer, about all of them). That needs no
+original, only that each person of the register fits one class at most: labels of a column must lie apart. Where fewer
+people fit a class than it has records the register is not complete, and F counts as f.
+
+Paper: K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.measure.class_risk import NOISE, THRESHOLD
+from auditor.measure.counts import class_of_bucket
+from auditor.measure.overlap import Overlap, overlap
+from auditor.model.labels import Labels
+from auditor.model.packing import distinct_rows
+from auditor.model.record import RegisterRisk
+from auditor.model.release import Release
+from auditor.model.table import Table
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegisterCounts:
+    """Classes by how many people of a register fit them: `classes[i]` of them have `fitting[i]`, and together `records[i]`
+    records; `short` of them have more records than people who fit."""
+
+    fitting: Ints
+    classes: Ints
+    records: Ints
+    short: int = 0
+
+
+def risk_beside(counts: RegisterCounts | str, people: int, threshold: float = THRESHOLD) -> RegisterRisk:
+    """The risk of the records of a release beside a register of so many people; no figures where a text says why there are
+    no counts."""
+    if isinstance(counts, str):
+        return RegisterRisk(people, threshold, reason=counts)
+    records = int(counts.records.sum())
+    if not records:
+        return RegisterRisk(people, threshold, reason="no class is left")
+    chance = 1 / counts.fitting
+    over_records = float(counts.records @ chance / records)
+    over_people = float(counts.classes.sum() / (counts.classes @ counts.fitting))
+    risky = int(counts.records[chance > threshold + NOISE].sum())
+    return RegisterRisk(
+        people=people,
+        threshold=threshold,
+        journalist_max=float(chance.max()),
+        journalist_mean=max(over_records, over_people),
+        marketer=over_records,
+        at_risk=risky,
+        at_risk_share=risky / records,
+        short=counts.short,
+    )
+
+
+def not_apart(labels: Mapping[str, Labels], occurring: Mapping[str, Ints]) -> str | None:
+    """Why people of a register may fit several classes, or None where they cannot: labels of a column overlap."""
+    for column, chosen in occurring.items():
+        if overlap(labels[column], chosen).overlap is not Overlap.APART:
+            return f"labels of {column} overlap, so that a person of the register may fit several classes"
+    return None
+
+
+def label_of_code(labels: Labels, chosen: Ints) -> Ints:
+    """The one label that holds each code, among labels that are apart; -1 where none does."""
+    held = np.full(labels.domain.size, -1, dtype=np.int64)
+    for label in chosen.tolist():
+        held[labels.codes(label)] = label
+    return held
+
+
+def count_register(release: Release, register: Table) -> RegisterCounts | str:
+    """How many people of a register fit each class of a one-block release, or why that cannot be said."""
+    if len(release.blocks) > 1:
+        return "a release of several blocks has no classes that a person could be looked up in"
+    absent = [c for c in release.quasi if c not in register.codes]
+    if absent or not release.quasi:
+        return f"the register has no column {absent[0]}" if absent else "the release publishes no quasi-identifier"
+    block = release.blocks[0]
+    # rows whose quasi-identifiers are all withheld can be looked up by nobody, whatever they count as elsewhere
+    inside = class_of_bucket(release)[block.bucket] >= 0
+    occurring = {c: np.unique(block.cell(c)[inside]).astype(np.int64) for c in release.quasi}
+    why = not_apart(release.labels, occurring)
+    if why is not None:
+        return why
+    theirs = np.column_stack([label_of_code(release.labels[c], occurring[c])[register.codes[c]] for c in release.quasi])
+    theirs = theirs[(theirs >= 0).all(axis=1)]
+    ours = np.column_stack([block.cell(c)[inside] for c in release.quasi])
+    group = distinct_rows(np.concatenate([ours, theirs]).astype(np.int32))
+    size = np.bincount(group[: len(ours)], minlength=int(group.max(initial=-1)) + 1)
+    fitting = np.bincount(group[len(ours) :], minlength=len(size))
+    there = size > 0
+    return counted_register(size[there], fitting[there])
+
+
+def counted_register(size: Ints, fitting: Ints) -> RegisterCounts:
+    """The counts of classes with so many records and people who fit."""
+    enough = np.maximum(size, fitting)
+    distinct, number = np.unique(enough, return_inverse=True)
+    classes = np.bincount(number, minlength=len(distinct)).astype(np.int64)
+    records = np.bincount(number, weights=size, minlength=len(distinct)).astype(np.int64)
+    return RegisterCounts(distinct, classes, records, int((fitting < size).sum()))

@@ -1,0 +1,113 @@
+"""Spark, started in one place: for scans of large tables and for anonymizing in blocks.
+
+Needs pyspark (`pip install 'auditor[spark]'`) and Java 17 or later; both are checked first, and what is missing is said.
+A session that runs already (a notebook, a cluster's shell) is used, with settings of our own beside the user's. Otherwise
+one is started on the master that Spark's own configuration names (`SPARK_REMOTE`, `PYSPARK_SUBMIT_ARGS`,
+`spark-defaults.conf`), or on all processors of this machine where it names none.
+
+What a started Spark says goes into a scratch file, and is told only where it does not start. Times are UTC, and frames pass
+through Arrow, so that results do not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from auditor.model.errors import AuditorError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NEEDED = "needs pyspark: pip install 'auditor[spark]'"
+JAVA = 17
+"""The first Java that Spark 4 runs on."""
+REMOTE = "SPARK_REMOTE"
+"""The environment variable with the address of a Spark server; it has its own Java."""
+_AT_START = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+}
+_RUNNING = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+}
+_PYTHON = "PYSPARK_PYTHON"
+"""The environment variable with the Python of Spark's own processes."""
+_PANDAS = "PySpark does not yet fully support pandas"
+_MEMORY = re.compile(r"[1-9]\d*[kmgt]", re.IGNORECASE)
+_SHOWN = 400
+
+
+def spark_session(memory: str | None = None) -> SparkSession:
+    """The Spark session, started where none runs. `memory` is what a started one may use here, such as "4g"."""
+    if memory is not None and not _MEMORY.fullmatch(memory):
+        raise UsageError(f"The memory for Spark must be a whole number with k, m, g or t, such as 4g. Got {memory!r}.")
+    warnings.filterwarnings("ignore", _PANDAS, FutureWarning)  # said to everybody with pandas 3, and nothing to act on
+    try:
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise AuditorError(f"The engine spark {NEEDED} (and Java {JAVA} or later), or use another engine.") from error
+    running = SparkSession.getActiveSession()
+    if running is None and (SparkContext._active_spark_context is not None or REMOTE in os.environ):
+        running = SparkSession.builder.getOrCreate()  # that of another thread, or a server's
+    if running is None:
+        check_java()
+        running = _started(memory)
+    session = running.newSession()  # the user's own settings stay as they are
+    for name, value in _RUNNING.items():
+        session.conf.set(name, value)
+    return session
+
+
+def check_java() -> None:
+    """An error where there is no Java that Spark runs on."""
+    remedy = f"Install Java {JAVA} or later and let JAVA_HOME or PATH point at it, or use another engine."
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if java is None:
+        where = f"JAVA_HOME is {home}, and there is none in it" if home else "there is none on PATH"
+        raise AuditorError(f"The engine spark needs Java: {where}. {remedy}")
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise AuditorError(f"The engine spark needs Java, and {java} does not run. {remedy}") from error
+    version = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    if version is None or int(version[1]) < JAVA:
+        found = f"is version {version[1]}" if version else "does not say its version"
+        raise AuditorError(f"The engine spark needs Java {JAVA} or later; {java} {found}. {remedy}")
+
+
+def _started(memory: str | None) -> SparkSession:
+    """A session with a Java process of its own, which ends with this one."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=False)
+    for name, value in {**_AT_START, **({} if memory is None else {"spark.driver.memory": memory})}.items():
+        conf.set(name, value)
+    with tempfile.TemporaryFile() as said:
+        try:
+            gateway = launch_gateway(conf, {"stdout": subprocess.DEVNULL, "stderr": said})
+            context = SparkContext(conf=conf, gateway=gateway)
+        except (PySparkException, OSError, ValueError) as error:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines() or str(error).strip().splitlines()
+            told = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else "")
+            raise AuditorError(f"Spark did not start: {told[:_SHOWN]}") from error
+    if str(context.master).startswith("local") and _PYTHON not in os.environ:
+        context.pythonExec = sys.executable  # not whatever python3 is first on the path
+    return SparkSession(context)
