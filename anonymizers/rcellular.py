@@ -32,6 +32,7 @@ from anonymizers.rgather import (
     Clusters,
     centre_groups,
     centre_space,
+    check_derived,
     gather,
     new_ground,
     new_search,
@@ -39,7 +40,7 @@ from anonymizers.rgather import (
     reaches,
 )
 from anonymizers.shared.distance import Space
-from anonymizers.shared.grouping import Grouping, Groups
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -94,6 +95,10 @@ class RCellular(Grouping):
 
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
         return publish_centres(self, table, groups, rng)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        check_derived(table, self.name)
+        return super().in_blocks(table)
 
 
 def cellular(space: Space, r: int, facility: int, order: Ints, progress: Progress = silent) -> Clusters:

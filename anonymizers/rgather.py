@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from anonymizers.base import Anonymizer, at_least, need_quasi, published_columns
 from anonymizers.shared.distance import Space
-from anonymizers.shared.grouping import Grouping, Groups
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from anonymizers.shared.growing import new_costs
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
@@ -106,6 +106,10 @@ class RGather(Grouping):
 
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
         return publish_centres(self, table, groups, rng)
+
+    def in_blocks(self, table: Table) -> Blocking:
+        check_derived(table, self.name)
+        return super().in_blocks(table)
 
 
 def gather(space: Space, r: int, order: Ints, progress: Progress = silent) -> Clusters:
@@ -205,10 +209,15 @@ def centre_space(table: Table, r: int, name: str) -> Space:
     quasi = need_quasi(table, name)
     if table.rows < r:
         raise PromiseError(f"{name}: r must be at most the number of rows. Got r = {r} and {table.rows} rows.")
+    check_derived(table, name)
+    return Space.of(table, quasi)
+
+
+def check_derived(table: Table, name: str) -> None:
+    """An error where the table has a column with the name of one that the release adds."""
     taken = [column for column in DERIVED if column in table.schema.columns]
     if taken:
         raise UsageError(f"{name}: the column {taken[0]!r} must have another name: the release adds one of that name.")
-    return Space.of(table, quasi)
 
 
 def centre_groups(space: Space, clusters: Clusters) -> Groups:

@@ -109,7 +109,7 @@ class Minimality(Attack):
         small = crowd.people == view.release.rows <= self.most_rows
         if mechanism.run is not None and small:
             found = self._simulated(crowd, mechanism, rng)
-        elif mechanism.name == "mondrian" and mechanism.params.get("strict", True):
+        elif _by_strict_cuts(mechanism):
             found = self._by_rule(crowd, mechanism.params, rng)
         elif mechanism.run is None:
             return NotApplicable(f"what {mechanism.name} would have done with other values is not known.")
@@ -325,6 +325,13 @@ class _Found:
         rows = sparse.csr_array(sparse.vstack([before.rows, sparse.csr_array(sharp)]))
         self.detail["people_sharpened"] = int((row >= 0).sum())
         return ValueBeliefs(rows, np.where(row >= 0, row + before.rows.shape[0], before.row_of))
+
+
+def _by_strict_cuts(mechanism: Mechanism) -> bool:
+    """Whether no class of the release could have been cut further. Two blocks of rows may have classes with the same labels,
+    which are then one class that nobody tried to cut."""
+    params = mechanism.params
+    return mechanism.name == "mondrian" and bool(params.get("strict", True)) and params.get("blocks", 1) == 1
 
 
 def _unfit(view: View) -> str | None:

@@ -53,7 +53,7 @@ def anonymize(
     """A release of a table by a method (its name, with its settings), and apart from it its provenance.
 
     For large tables `blocks` cuts first: True, or the rows of a block at most. The method then works in each block, `jobs`
-    of them at a time (None: one for each processor), in processes or, with `engine = "spark"`, on Spark.
+    of them at a time (None: one for each processor where it pays), in processes or, with `engine = "spark"`, on Spark.
     """
     if isinstance(method, str):
         method = ANONYMIZERS.get(method).configure(settings)

@@ -48,8 +48,8 @@ _CLASSES_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The four statistics: classes by their size; the largest share of a value in a class, and how many people have the
-    commonest value of their class, as a share; the largest ordered earth mover's distance; the largest m of (ε,m)."""
+    """The four statistics: classes by their size; the largest share of a value in a class, and the share of people who have
+    the commonest value of theirs; the largest ordered earth mover's distance; the largest m of (ε,m)."""
 
     class_sizes: dict[str, int]
     alpha: float

@@ -94,7 +94,7 @@ def run_one(engine: str, rows: int, kind: str, folder: Path, true: Figures, memo
         lines, answer = told.read().strip().splitlines(), said.read()
     shutil.rmtree(scratch)
     if stopped:
-        return Run(rows, kind, engine, clock=clock, disk=disk, why=f"stopped at {most / 1e9:.0f} GB")
+        return Run(rows, kind, engine, clock=clock, disk=disk, why=f"stopped at {most / 1e9:.1f} GB")
     if child.returncode:
         return Run(rows, kind, engine, clock=clock, disk=disk, why=lines[-1] if lines else f"ended {child.returncode}")
     found = json.loads(answer.splitlines()[-1])

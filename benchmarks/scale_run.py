@@ -27,11 +27,19 @@ ENGINES = ("duckdb", "spark", "pandas", "categories", "memory")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
+def told(file: Path) -> str:
+    """What the system says of a process in a file; nothing where the process is gone."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def descendants(pid: int) -> Iterator[int]:
     """The processes below one, itself included."""
     yield pid
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text(encoding="ascii").split():
+    for task in list(Path(f"/proc/{pid}/task").glob("*/children")):
+        for child in told(task).split():
             yield from descendants(int(child))
 
 
@@ -40,17 +48,14 @@ def cpu_seconds() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     seconds = sum(one.ru_utime + one.ru_stime for one in used)
     for pid in list(descendants(os.getpid()))[1:]:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        fields = told(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
         seconds += sum(map(int, fields[11:15])) / _TICKS  # user and system, its own and of those it has ended
     return seconds
 
 
 def resident(pid: int, which: str) -> int:
     """The bytes of memory that a process has now (`VmRSS`) or had at most (`VmHWM`); 0 where it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
+    lines = told(Path(f"/proc/{pid}/status")).splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(which)), 0)
 
 

@@ -24,6 +24,7 @@ from auditor.model.schema import Type
 from auditor.model.seeding import stage
 from auditor.model.table import Table
 from auditor.posterior.noise import reach
+from auditor.row_blocks.running import BLOCK_ROWS, BLOCKS, anonymize_in_blocks
 from scenarios.adversaries import Adversary, MechanismKnown, Stance
 
 Ints = NDArray[np.int64]
@@ -197,13 +198,17 @@ class Simulator:
         params = dict(release.params)
         if release.method not in ANONYMIZERS.all():
             return Mechanism(release.method, params)
+        own = {name: value for name, value in params.items() if name not in (BLOCKS, BLOCK_ROWS)}
         try:
-            method = ANONYMIZERS.get(release.method).configure(params)
+            method = ANONYMIZERS.get(release.method).configure(own)
         except UsageError:  # another tool's method of the same name
             return Mechanism(release.method, params)
 
         def run(table: Table, rng: np.random.Generator) -> Release:
-            made, _ = method.anonymize(table, rng)
+            if params.get(BLOCKS, 1) == 1:
+                made, _ = method.anonymize(table, rng)
+            else:
+                made, _ = anonymize_in_blocks(table, method, int(rng.integers(2**32)), params[BLOCK_ROWS], jobs=1)
             return made
 
         return Mechanism(release.method, params, run)

@@ -124,7 +124,9 @@ def differences(one: Any, other: Any, path: str = "") -> list[str]:
     if isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):
             return [f"{path}: {len(one)} and {len(other)} of them"]
-        return [found for i, pair in enumerate(zip(one, other, strict=True)) for found in differences(*pair, f"{path}[{i}]")]
+        return [
+            found for i, pair in enumerate(zip(one, other, strict=True)) for found in differences(*pair, f"{path}[{i}]")
+        ]
     if isinstance(one, float) and isinstance(other, float):
         return [] if abs(one - other) <= 1e-9 * max(1.0, abs(one)) else [f"{path}: {one!r} and {other!r}"]
     return [] if one == other and isinstance(one, type(other)) else [f"{path}: {one!r} and {other!r}"]

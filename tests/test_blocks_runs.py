@@ -9,19 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import auditor
 from auditor.measure.classes import class_facts
+from auditor.measure.counts import class_sizes
 from auditor.model.errors import AuditorError, PromiseError, UsageError
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
+from auditor.processes.pool import run_jobs
 from auditor.processes.worker import Reply
 from auditor.redteaming import anonymize
 from auditor.releasing import write_release
 from auditor.row_blocks.running import BlockWork, Engine
 from auditor.row_blocks.weighing import LARGEST, Cost, check_comparable, cost_of_blocks
 from auditor.spark_session import check_java, spark_session
+from scenarios.adversaries import Adversary, MechanismKnown
+from scenarios.simulators import Setting, Simulator
 from tests.anonymizer_cases import BLOCKS
 from tests.conftest import Ended
 from tests.test_blocks import people
@@ -48,6 +53,26 @@ def test_the_number_of_processes_changes_nothing(name: str, settings: dict[str, 
     assert alone[0].params["blocks"] >= 3
     assert files(alone) == files(anonymize(table, name, 5, blocks=100, jobs=2, **settings))
     assert files(alone) != files(anonymize(table, name, 6, blocks=100, jobs=1, **settings))
+
+
+@pytest.mark.parametrize(("worth", "started"), [(-1.0, 1), (float("inf"), 0)])
+def test_whether_processes_are_started_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, worth: float, started: int
+) -> None:
+    table, calls = people(300), []
+
+    def counted(work: Any, jobs: Any, *rest: Any) -> Any:
+        calls.append(len(jobs))
+        return run_jobs(work, jobs, *rest)
+
+    monkeypatch.setattr("auditor.row_blocks.running.run_jobs", counted)
+    monkeypatch.setattr("auditor.row_blocks.running.processors", lambda: 2)
+    monkeypatch.setattr("auditor.row_blocks.running.WORTH_PROCESSES", worth)
+    name, settings = SEVERAL[2]
+    alone = anonymize(table, name, 5, blocks=100, jobs=1, **settings)
+    assert calls == []
+    assert files(alone) == files(anonymize(table, name, 5, blocks=100, **settings))
+    assert calls == [alone[0].params["blocks"] - 1] * started  # the first block is always done here
 
 
 @pytest.mark.slow
@@ -113,6 +138,22 @@ def test_faults_of_a_call() -> None:
     with pytest.raises(UsageError, match="give blocks as well"):
         anonymize(table, "kmember", jobs=2)
     assert Engine.named(None) is Engine.PROCESSES
+
+
+@pytest.mark.parametrize("name", ["rgather", "rcellular"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fault_of_the_schema_is_the_same_wherever_blocks_run(name: str, jobs: int) -> None:
+    roles = {"age": {"role": "quasi", "type": "numeric"}, "cluster_size": {"role": "sensitive"}}
+    cells = {"age": [str(i) for i in range(60)], "cluster_size": ["x", "y"] * 30}
+    (table,) = encode(Schema.from_dict({"columns": roles}), [RawTable("t", cells)])
+    with pytest.raises(UsageError, match=rf"^{name}: the column 'cluster_size' must have another name"):
+        anonymize(table, name, blocks=20, jobs=jobs, r=3)
+
+
+def test_the_size_of_blocks_may_be_a_number_of_numpy() -> None:
+    release, provenance = anonymize(people(120), "slicing", blocks=np.int64(60), jobs=1)
+    manifest = write_release(release, provenance, Path("folder"))[0][Path("folder/manifest.json")]
+    assert json.loads(manifest)["params"]["block_rows"] == 60
 
 
 def test_spark_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -247,3 +288,33 @@ def test_the_public_function_takes_blocks() -> None:
     release, provenance = auditor.anonymize(people(200), "mdav", blocks=100, jobs=1, k=4)
     assert release.rows == provenance.rows == 200
     assert (class_facts(release).k or 0) >= 4
+
+
+def test_who_shares_a_block_does_not_tell_the_order_of_the_file() -> None:
+    rows = 200
+    frame = pd.DataFrame({"q": ["x"] * rows, "place": [str(i) for i in range(rows)], "s": ["a", "b"] * (rows // 2)})
+    schema = Schema.from_dict(
+        {"columns": {"q": {"role": "quasi"}, "place": {"role": "neutral"}, "s": {"role": "sensitive"}}}
+    )
+    table = Table.from_frame(frame, schema)
+    _, provenance = anonymize(table, "anatomy", 3, blocks=100, jobs=1, l=2)
+    halves: dict[int, set[bool]] = {bucket: set() for bucket in provenance.bucket.tolist()}
+    for row, bucket in enumerate(provenance.bucket.tolist()):
+        halves[bucket].add(row < rows // 2)
+    mixed = sum(len(half) == 2 for half in halves.values())
+    assert mixed > len(halves) // 4  # half of the buckets, where nothing but lots decides
+
+
+@pytest.mark.parametrize("blocks", [True, 60])
+def test_whoever_knows_how_a_release_in_blocks_was_made_can_make_it_again(blocks: int) -> None:
+    table = people(120)
+    release, provenance = anonymize(table, "mondrian", 3, blocks=blocks, jobs=1, k=3, l=2)
+    assert (release.params["blocks"] == 1) == (blocks is True)
+    adversary = Adversary(mechanism=MechanismKnown.PARAMETERS)
+    setting = Setting(table, provenance.bucket >= 0, release, {})
+    known = Simulator(adversary, setting, 1).mechanism()
+    assert known is not None
+    assert known.run is not None
+    again = known.run(table, np.random.default_rng(0))
+    assert again.rows == release.rows
+    assert class_sizes(again).min() >= 3

@@ -117,6 +117,8 @@ def audit(
     refuse_inputs(files.values(), [*local_files(release, population), schema, original, provenance])
     refuse_early(files, force)
     if explain_labels:
+        if len(local_files(release, population)) < (1 if population is None else 2):
+            raise UsageError("--explain-labels reads files, not tables of a database.")
         stray: dict[str, object] = {
             "--html": html,
             "--markdown": markdown,

@@ -57,6 +57,9 @@ def chosen_engine(
                 f"{given[0]}, or give one file and --engine memory."
             )
         engine = EngineName.DUCKDB
+    tables = [one for one in (release, population) if one is not None and "://" in one]
+    if engine == EngineName.MEMORY and tables:
+        raise UsageError("A table of a database is counted where it is: leave out --engine memory.")
     if engine in (None, EngineName.MEMORY):
         unused = "--memory" if memory is not None else "--spill" if spill is not None else None
         if unused is not None:

@@ -9,7 +9,8 @@ that leaves no crumb. A part that cannot be cut stays as it is, so a block may b
 than the method allows: every side of a cut must have the least number of rows and allow the promise.
 
 Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Workload-Aware Anonymization Techniques for Large-Scale Datasets", ACM TODS
-2008, cuts tables that do not fit into memory in this way. Nothing is drawn: a table has one way to be cut.
+2008, cuts tables that do not fit into memory in this way. Where equal values are divided a lot decides who goes
+where, by a generator that cannot be guessed from the seed; all other cuts are those of the table.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _CRUMB = 16
 """No uneven cut takes off less than one part in so many of a block's rows: crumbs would be cut off one by one."""
 
 
-def cut(table: Table, blocking: Blocking, size: int, progress: Progress = silent) -> list[Rows]:
+def cut(
+    table: Table, blocking: Blocking, size: int, rng: np.random.Generator, progress: Progress = silent
+) -> list[Rows]:
     """The rows of each block, in ascending order; one block of all rows where the table as a whole does not allow the
     promise, or has no more than `size` rows."""
     everybody = np.arange(table.rows)
@@ -45,7 +48,7 @@ def cut(table: Table, blocking: Blocking, size: int, progress: Progress = silent
     while waiting:
         progress(sum(len(rows) for rows in done), table.rows, "cutting blocks")
         rows = waiting.pop()
-        sides = _sides(table, blocking, rows, size) if len(rows) > size else None
+        sides = _sides(table, blocking, rows, size, rng) if len(rows) > size else None
         if sides is None:
             done.append(rows)
         else:
@@ -53,26 +56,33 @@ def cut(table: Table, blocking: Blocking, size: int, progress: Progress = silent
     return done
 
 
-def _sides(table: Table, blocking: Blocking, rows: Rows, size: int) -> tuple[Rows, Rows] | None:
+def _sides(
+    table: Table, blocking: Blocking, rows: Rows, size: int, rng: np.random.Generator
+) -> tuple[Rows, Rows] | None:
     """The two sides of the best cut that is allowed; None where there is none."""
     found = [_Cut.of(table, column, rows) for column in blocking.cut]
     cuts = sorted((c for c in found if c is not None), key=lambda c: -c.spread)  # of equal spreads the first column
-    for sides in _candidates(table, cuts, blocking.divide, rows, size):
+    for sides in _candidates(table, cuts, blocking.divide, rows, size, rng):
         if all(len(side) >= blocking.least and blocking.allows(side) for side in sides):
             return sides
     return None
 
 
-def _candidates(table: Table, cuts: Sequence[_Cut], divide: bool, rows: Rows, size: int) -> Iterator[tuple[Rows, Rows]]:
+def _candidates(
+    table: Table, cuts: Sequence[_Cut], divide: bool, rows: Rows, size: int, rng: np.random.Generator
+) -> Iterator[tuple[Rows, Rows]]:
     """The sides of the cuts to be tried, the best first."""
     even = [cut for cut in cuts if cut.smaller >= _EVEN * len(rows)]
     for cut in even:
         yield cut.sides(table, rows)
     if divide:
-        keys = [table.codes[cut.column][rows] for cut in reversed(cuts)]  # the widest column is the first to sort by
-        order = np.lexsort(keys) if keys else np.arange(len(rows))
+        mixed = rng.permutation(
+            rows
+        )  # equal rows are divided by lot: who shares a block must not tell the order of the file
+        keys = [table.codes[cut.column][mixed] for cut in reversed(cuts)]  # the widest column is the first to sort by
+        ordered = mixed[np.lexsort(keys)] if keys else mixed
         half = len(rows) // 2
-        yield np.sort(rows[order[:half]]), np.sort(rows[order[half:]])
+        yield np.sort(ordered[:half]), np.sort(ordered[half:])
     uneven = [cut for cut in cuts if cut not in even and cut.smaller * _CRUMB >= size]
     for cut in sorted(uneven, key=lambda cut: -cut.smaller):
         yield cut.sides(table, rows)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizers import Anonymizer
+from anonymizers.base import private_draws
 from anonymizers.shared.grouping import Blocking, Grouping, Groups, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import AuditorError, PromiseError, UsageError
@@ -39,6 +40,8 @@ from auditor.row_blocks.on_spark import run_on_spark
 DEFAULT_SIZE = 50_000
 """The rows of a block at most, where nothing else is asked for."""
 
+BLOCKS, BLOCK_ROWS = "blocks", "block_rows"
+"""The settings of a release that say how many blocks it was made in, and how many rows a block was allowed."""
 WORTH_PROCESSES = 10.0
 """Processes are started for at least so many seconds of work: each takes more than one to start."""
 
@@ -134,14 +137,14 @@ def anonymize_in_blocks(
             f"A block must be allowed at least the {method.least_rows} rows that {method.title} puts together. Got {size}."
         )
     blocking = method.in_blocks(table)
-    blocks = cut(table, blocking, size, progress)
+    blocks = cut(table, blocking, size, private_draws(table, stage(seed, "anonymize", method.title, "cut")), progress)
     draws = stage(seed, "anonymize", method.title)
     if len(blocks) == 1:
         release, provenance = method.anonymize(table, draws, progress)
     else:
         groups = join(blocks, _found(table, blocking, blocks, method.title, seed, jobs, engine, progress))
         release, provenance = method.publish_groups(table, groups, draws)
-    said = {**release.params, "blocks": len(blocks), "block_rows": size}
+    said = {**release.params, BLOCKS: len(blocks), BLOCK_ROWS: int(size)}
     return replace(release, params=said), provenance
 
 

@@ -172,7 +172,9 @@ class Keys:
         codes = {}
         for name, part in zip(self.names, self.parts, strict=True):
             for column, times, size in part:
-                codes[column] = table[name] // times % size
+                # engines divide in 53 bits: so first what is left is a multiple, of less than `size`, and then it is rounded
+                multiple = table[name] % (times * size) - table[name] % times
+                codes[column] = (multiple + times // 2) // times
         return codes
 
 

@@ -27,6 +27,7 @@ _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
 _CELLS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MALFORMED = ("MALFORMED_RECORD", "Malformed records", "MalformedInputException")
+_PARQUET = ("parquet", "tprotocolexception", "thrift", "decompress", "snappy", "zstd", "gzip")
 _FULL = ("OutOfMemoryError", "Java heap space", "GC overhead")
 
 
@@ -67,7 +68,7 @@ def fault(engine: Engine, name: str, error: Exception) -> AuditorError:
             f"{name}: a CSV line does not have as many cells as there are columns, or its quotes are wrong. Quote cells that "
             "hold the delimiter, or say the right [table] delimiter. The engine duckdb names the line."
         )
-    if "parquet" in text.lower():
+    if any(sign in text.lower() for sign in _PARQUET):
         return TableError(
             f"{name}: Parquet that is damaged or cut short, or files whose columns differ ({first_line(error)})."
         )

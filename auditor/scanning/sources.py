@@ -37,6 +37,7 @@ _HEAD = 1_000_000
 _CHUNK = 1 << 22
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 """What packed files begin with."""
+_TABLES = "select table_name from information_schema.tables where table_catalog = ? and table_schema = 'main'"
 _OWN_TYPES = """select column_name from information_schema.columns where data_type = 'USER-DEFINED'
     and table_schema = coalesce(%s, current_schema()) and table_name = %s"""
 """The columns of a PostgreSQL table whose values compare with no text, such as enumerations: they are made texts."""
@@ -67,7 +68,7 @@ def is_database(where: str) -> bool:
 
 def shown_address(where: str) -> str:
     """An address without user and password, which do not go into records and messages."""
-    if not is_database(where):
+    if not where.startswith(DATABASES[1:]):
         return where
     parts = urlsplit(where)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
@@ -96,6 +97,9 @@ def size_of(where: str) -> int:
 
 def open_source(engine: Engine, where: str, form: TableFormat, expected: Sequence[str]) -> Source:
     """A table in an engine, its columns checked. `expected` are the names that the schema knows."""
+    if "://" in where and not is_database(where):
+        shown = where.partition("://")[0]
+        raise UsageError(f"The address of a table must begin with {' or '.join(DATABASES[:2])}. Got {shown}://….")
     source = _database(engine, where) if is_database(where) else _files(engine, Path(where), form, expected)
     engine.opened = True
     names = [str(name).strip() for name in source.columns]
@@ -276,11 +280,12 @@ def _duckdb(engine: Engine, file: Path, shown: str, wanted: str) -> Source:
     if engine.name == POSTGRES:
         raise UsageError(f"{shown}: {_APART}")
     address = str(file.resolve())
-    name = engine.databases.setdefault(address, f"given{len(engine.databases)}")
+    name = engine.databases.get(address, f"given{len(engine.databases)}")
     try:
-        if name not in engine.con.list_catalogs():
+        if address not in engine.databases:
             engine.con.attach(file, name, read_only=True)
-        tables = engine.con.list_tables(database=name)
+            engine.databases[address] = name
+        tables = [row[0] for row in engine.con.con.execute(_TABLES, [name]).fetchall()]
     except engine_errors(engine) as error:
         raise TableError(f"{shown}: is no DuckDB file that can be opened ({first_line(error)}).") from error
     return Source(shown, engine.con.table(_chosen(wanted, tables, shown), database=name))
