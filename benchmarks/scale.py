@@ -12,8 +12,9 @@ as an audit does. The figures of every engine are compared with those counted wh
 
 CPU seconds are those of the whole process and of what it started (Spark's Java), imports included; "start" is the part before
 the release is touched. Peak memory is that of the process, plus that of Java. "Disk" is the most that lay in the engine's
-scratch folder: what DuckDB spilled, and for Spark its shuffles, too. Ratios are to pandas in the same run, by the better of
-its two ways to read text (as text or as categories), for time and memory each; below 1 is less than pandas. Growth is the
+scratch folder: what DuckDB spilled, and for Spark its shuffles, too. Ratios are to pandas in the same run: to `pandas-all`,
+which computes all statistics, too; and to pandas computing only the four, by the better of its two ways to read text (as
+text or as categories), for time and memory each. Below 1 is less than pandas. Growth is the
 slope of the CPU seconds after the start in a log-log plot, from one size to the next, under the same `--memory`: with the
 start it would look better than it is. "A further million" is the difference of both sizes, free of what every run costs.
 Engines may use all cores; "clock" is the time that passed.
@@ -41,7 +42,7 @@ from auditor.scanning.engines import machine_memory, read_memory
 from benchmarks.large_release import KINDS, Figures, Written, write_release
 from benchmarks.scale_run import ENGINES, descendants, resident
 
-PANDAS = ("pandas", "categories")
+PANDAS, ALL = ("pandas", "categories"), "pandas-all"
 _POLL = 0.1
 
 
@@ -127,16 +128,19 @@ def bytes_in(folder: Path) -> int:
 
 
 def chosen_engines(engines: list[str], kind: str) -> list[str]:
-    """The engines of one kind of release: pandas reads text in two ways, the first being its own."""
-    return [name for one in engines for name in (PANDAS if one == "pandas" and kind == "text" else (one,))]
+    """The engines of one kind of release: pandas does the four statistics (on text in two ways), and all of them."""
+    pandas = [*(PANDAS if kind == "text" else PANDAS[:1]), ALL]
+    return [name for one in engines for name in (pandas if one == "pandas" else [one])]
 
 
-def ratio(run: Run, runs: list[Run], figure: str) -> str:
-    """A figure of a run beside the better of pandas' two on the same release."""
+def ratio(run: Run, runs: list[Run], figure: str, beside_all: bool) -> str:
+    """A figure of a run beside pandas on the same release: doing all statistics, or the better of its ways to do four."""
     beside = [
         getattr(one, figure)
         for one in runs
-        if one.engine in PANDAS and (one.rows, one.kind) == (run.rows, run.kind) and one.seconds is not None
+        if one.engine in ((ALL,) if beside_all else PANDAS)
+        and (one.rows, one.kind) == (run.rows, run.kind)
+        and one.seconds is not None
     ]
     own = getattr(run, figure)
     return f"{own / min(beside):.2f}" if beside and run.seconds is not None else "-"
@@ -144,8 +148,8 @@ def ratio(run: Run, runs: list[Run], figure: str) -> str:
 
 def print_runs(runs: list[Run]) -> None:
     """The table of all runs."""
-    header = ["rows", "kind", "engine", "CPU s", "of it start", "clock s", "peak GB", "disk GB", "CPU / pandas"]
-    header += ["memory / pandas", ""]
+    header = ["rows", "kind", "engine", "CPU s", "of it start", "clock s", "peak GB", "disk GB"]
+    header += ["CPU / pandas", "memory / pandas", "CPU / pandas-all", "memory / pandas-all", ""]
     lines = []
     for run in runs:
         cells = [f"{run.rows:,}", run.kind, run.engine]
@@ -154,7 +158,8 @@ def print_runs(runs: list[Run]) -> None:
         else:
             seconds = (f"{one:.1f}" for one in (run.seconds, run.start, run.clock))
             cells += [*seconds, f"{run.peak / 1e9:.2f}", f"{run.disk / 1e9:.2f}"]
-        lines.append([*cells, ratio(run, runs, "seconds"), ratio(run, runs, "peak"), run.why])
+        ratios = [ratio(run, runs, figure, whole) for whole in (False, True) for figure in ("seconds", "peak")]
+        lines.append([*cells, *ratios, run.why])
     print(tabulate(lines, header, tablefmt="github", disable_numparse=True))
 
 
@@ -227,7 +232,7 @@ def main() -> None:
     parser.add_argument("--spill", action="store_true", help="duckdb alone at 1e8 rows: what it spills")
     asked = parser.parse_args()
     sizes = sorted(int(float(rows)) for rows in (asked.rows or ("1e8" if asked.spill else "1e6,1e7")).split(","))
-    known = tuple(name for name in ENGINES if name != "categories")
+    known = tuple(name for name in ENGINES if name not in ("categories", ALL))
     engines = listed(asked.engines or ("duckdb" if asked.spill else ",".join(known)), known, "--engines")
     most = int(machine_memory() * 0.85) if asked.most is None else read_memory(asked.most)
     measure(sizes, listed(asked.kind, KINDS, "--kind"), engines, read_memory(asked.memory), most, asked.folder)

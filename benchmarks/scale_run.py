@@ -9,6 +9,7 @@ does not need is not imported.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from auditor.model.record import ReleaseFacts
     from benchmarks.large_release import Figures
 
-ENGINES = ("duckdb", "spark", "pandas", "categories", "memory")
-"""`pandas` reads text as text, `categories` as pandas' categories; `memory` is `auditor` without an engine."""
+ENGINES = ("duckdb", "spark", "pandas", "categories", "pandas-all", "memory")
+"""`pandas` reads text as text, `categories` as pandas' categories, each for the four statistics; `pandas-all` computes all
+that `duckdb` computes (of text as categories); `memory` is `auditor` without an engine."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -96,8 +98,9 @@ def figures_of(facts: ReleaseFacts) -> Figures:
     return Figures(dict(facts.class_sizes), *found)
 
 
-def by_pandas(folder: Path, categories: bool, start: Callable[[], None]) -> Figures:
-    """A plain version with pandas: the rows are grouped once, by all columns; all else comes from these groups."""
+def by_pandas(folder: Path, categories: bool, everything: bool, start: Callable[[], None]) -> Figures:
+    """A plain version with pandas: the rows are grouped once, by all columns; all else comes from these groups. `everything`
+    is what a scan computes: the rows of each label, the digest of the files, and the other class statistics as well."""
     import numpy as np
     import pandas as pd
 
@@ -105,6 +108,10 @@ def by_pandas(folder: Path, categories: bool, start: Callable[[], None]) -> Figu
 
     start()
     frame = pd.read_parquet(folder, read_dictionary=QUASI if categories else None)
+    others: dict[str, Any] = {}
+    if everything:
+        others["labels"] = {column: frame[column].value_counts() for column in frame.columns}
+        others["digests"] = [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())]
     groups = frame.groupby([*QUASI, NUMBER], observed=True).size().reset_index(name="n")  # sorted: class, number
     del frame
     groups["class"] = groups.groupby(QUASI, observed=True, sort=False).ngroup()
@@ -131,6 +138,20 @@ def by_pandas(folder: Path, categories: bool, start: Callable[[], None]) -> Figu
     people = np.r_[0, np.cumsum(n)]
     near = people[np.searchsorted(apart, apart + NEAR, "right")] - people[np.searchsorted(apart, apart - NEAR)]
 
+    if everything:
+        part, at_large = n / size, (whole / whole.sum()).to_numpy()[place]
+        greatest, kinds = each.max().to_numpy(), each.size().to_numpy()
+        gain = part / at_large - 1
+        others |= {
+            "l_distinct": kinds.min(),
+            "l_entropy": np.exp(np.bincount(which, weights=-part * np.log(part))).min(),
+            "l_recursive_c": (greatest / np.maximum(sizes.to_numpy() - greatest, 1)).max(),
+            "t_equal": np.bincount(which, weights=np.maximum(part - at_large, 0.0)).max(),
+            "beta_basic": gain.max(),
+            "beta_enhanced": (gain > -np.log(at_large)).any(),
+            "delta_disclosure": np.abs(np.log1p(gain)).max() if kinds.min() == len(number) else None,
+            "at_risk": sizes[1 / sizes > 0.2].sum(),
+        }
     histogram = sizes.value_counts().sort_index()
     return Figures(
         {str(size): int(times) for size, times in histogram.items()},
@@ -154,7 +175,7 @@ def main() -> None:
     elif engine == "memory":
         figures = by_memory(Path(folder), Path(schema), start)
     else:
-        figures = by_pandas(Path(folder), engine == "categories", start)
+        figures = by_pandas(Path(folder), engine != "pandas", engine == "pandas-all", start)
     found |= {
         "seconds": cpu_seconds(),
         "peak": sum(resident(pid, "VmHWM") for pid in descendants(os.getpid())),

@@ -107,6 +107,11 @@ GLOSSES: dict[str, str] = {
     "weighted_mean": "the same on average",
     "weighted_reidentified": "expected number of right links, all records tried",
     "weighted_at_risk": "records with a higher chance than the threshold",
+    "journalist_max": "highest chance of naming a record's person among those of the register who fit",
+    "journalist_mean": "the same on average, over records or people, the greater",
+    "register_marketer": "share of right links, each record given to somebody of the register who fits",
+    "register_at_risk": "records with a higher chance than the threshold",
+    "short": "classes with more records than people of the register who fit: it is not complete",
     "values": "different values in the release",
     "alpha": "largest share of one value in a class",
     "l_distinct": "fewest different values in a class",
@@ -119,6 +124,7 @@ GLOSSES: dict[str, str] = {
     "beta_enhanced": "the same, capped for frequent values",
     "delta_disclosure": "largest change of a share (logarithm)",
     "proximity_m": "at most one in m of a class within ±ε of any number",
+    "homogeneity": "share of people guessed right by the commonest value of their class",
 }
 
 STATISTICS: tuple[tuple[str, str], ...] = (
@@ -144,6 +150,16 @@ STATISTICS: tuple[tuple[str, str], ...] = (
         "The individual risk of a sample with weights: a class of records stands for as many people as its weights add up "
         "to. Highest, mean, sum (expected right links), and records above the threshold.",
     ),
+    (
+        "journalist_max, journalist_mean, register_marketer, register_at_risk",
+        "The same beside a register: one over the people of it who fit a class. Highest, mean, the share of right links "
+        "where each record is linked with one of them, and records above the threshold.",
+    ),
+    (
+        "short",
+        "Classes that fewer people of the register fit than they have records. It is not complete then, and they count as if "
+        "as many fitted as there are records.",
+    ),
     ("alpha", "The largest share of one sensitive value in a class."),
     ("l_distinct", "The fewest different sensitive values in a class."),
     ("l_entropy", "The same, with values that are rare in the class counting less (exponential of the entropy)."),
@@ -166,5 +182,10 @@ STATISTICS: tuple[tuple[str, str], ...] = (
     (
         "proximity_m",
         "The largest m for which (ε,m)-anonymity holds: at most one in m of a class lies within ±ε of any number in it.",
+    ),
+    (
+        "homogeneity",
+        "The share of all people whose sensitive value is the commonest of their class: what somebody gets right who guesses "
+        "that, the class known.",
     ),
 )

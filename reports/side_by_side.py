@@ -14,7 +14,16 @@ from itertools import groupby, zip_longest
 from typing import TypeVar
 
 from auditor.model.comparison import which_figure
-from auditor.model.record import NOT_CONVERGED, OK, AuditRecord, PolicyCheck, Risk, SensitiveFacts, Utility
+from auditor.model.record import (
+    NOT_CONVERGED,
+    OK,
+    AuditRecord,
+    PolicyCheck,
+    ReleaseFacts,
+    Risk,
+    SensitiveFacts,
+    Utility,
+)
 from reports.differences import Difference, differences, warnings
 from reports.figures import HARMS, attack_rank, is_count, is_rate, link_rank
 from reports.glossary import GLOSSES
@@ -32,12 +41,17 @@ _ASSUMED = ("prior", "population")  # settings that do not tell figures apart
 _STATISTICS = {
     "values": NEITHER, "alpha": LOWER, "l_distinct": HIGHER, "l_entropy": HIGHER, "l_recursive_c": LOWER,
     "t_equal": LOWER, "t_ordered": LOWER, "t_hierarchical": LOWER, "beta_basic": LOWER, "beta_enhanced": LOWER,
-    "delta_disclosure": LOWER, "proximity_m": HIGHER,
+    "delta_disclosure": LOWER, "proximity_m": HIGHER, "homogeneity": LOWER,
 }  # fmt: skip
 _CLASSES = {
     "prosecutor_max": LOWER, "prosecutor_mean": LOWER, "prosecutor_min": LOWER, "at_risk": LOWER, "marketer": LOWER,
     "sample_uniques": LOWER,
 }  # fmt: skip
+_REGISTER = {
+    "journalist_max": "journalist_max", "journalist_mean": "journalist_mean", "marketer": "register_marketer",
+    "at_risk": "register_at_risk",
+}  # fmt: skip
+"""What a register says of the classes, with the names that reports have for it; all are better lower."""
 T = TypeVar("T")
 
 
@@ -261,6 +275,7 @@ def _statistics(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
             unlike = limits if name == "at_risk" else ["", ""]
             for label, first, second in _apart(name, one, two, unlike):
                 yield _row(label, GLOSSES[name], first, second, good, words, counted, not counted)
+    yield from _registers(a, b, words)
     columns = ({f.column: f for f in a.sensitive}, {f.column: f for f in b.sensitive})
     for column in dict.fromkeys([*columns[0], *columns[1]]):
         for name, good in _STATISTICS.items():
@@ -272,6 +287,20 @@ def _statistics(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
             unlike = [settings({sign: getattr(fact, source, None)}) if sign else "" for fact in facts]
             for label, first, second in _apart(f"{name} of {clean(column, 60)}", one, two, unlike):
                 yield _row(label, GLOSSES[name], first, second, good, words)
+
+
+def _registers(a: ReleaseFacts, b: ReleaseFacts, words: tuple[str, str]) -> Iterable[Row]:
+    """What a register says of both sides; those of registers of unlike size are not compared."""
+    for source, name in _REGISTER.items():
+        one, two = (
+            _plain(getattr(side.register, source, None), getattr(side.risk, "records", None)) for side in (a, b)
+        )
+        if one.value is None and two.value is None:
+            continue
+        asked = ("people", "threshold") if source == "at_risk" else ("people",)
+        unlike = [settings({key: getattr(side.register, key, None) for key in asked}) for side in (a, b)]
+        for label, first, second in _apart(name, one, two, unlike):
+            yield _row(label, GLOSSES[name], first, second, LOWER, words, source == "at_risk", source != "at_risk")
 
 
 def _apart(name: str, one: _Figure, two: _Figure, unlike: Sequence[str]) -> Iterable[tuple[str, _Figure, _Figure]]:

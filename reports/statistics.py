@@ -26,15 +26,16 @@ _STATISTICS = (
     "beta_enhanced",
     "delta_disclosure",
     "proximity_m",
+    "homogeneity",
 )
 BOUNDED = frozenset({"l_recursive_c", "beta_enhanced", "delta_disclosure"})
 """Statistics of any column of which there is none where no bound would hold."""
 
 
 def class_table(record: AuditRecord) -> Table | None:
-    """What class sizes and sampling weights say; None for several blocks, whose people are told apart in other ways, and for
-    records of older versions."""
-    rows = [*_sizes(record), *_weights(record)]
+    """What class sizes, sampling weights and a register say; None for several blocks, whose people are told apart in other
+    ways, and for records of older versions."""
+    rows = [*_sizes(record), *_weights(record), *_register(record)]
     return Table(("statistic", "value", "meaning"), tuple(rows), frozenset({1})) if rows else None
 
 
@@ -68,6 +69,23 @@ def _weights(record: AuditRecord) -> Iterable[tuple[str, str, str]]:
     yield "weighted_reidentified", number(finite(found.reidentified)), GLOSSES["weighted_reidentified"]
     name = f"weighted_at_risk ({settings({'threshold': found.threshold})})"
     yield name, number(finite(found.at_risk)), GLOSSES["weighted_at_risk"]
+
+
+def _register(record: AuditRecord) -> Iterable[tuple[str, str, str]]:
+    found = record.release.register
+    if found is None or (record.release.risk is None and found.reason is not None):
+        return
+    by = f"{number(found.people)} people"
+    if found.reason is not None:
+        yield f"register ({by})", "not applicable", clean(found.reason)
+        return
+    yield f"journalist_max ({by})", probability(finite(found.journalist_max)), GLOSSES["journalist_max"]
+    yield "journalist_mean", probability(finite(found.journalist_mean)), GLOSSES["journalist_mean"]
+    yield "register_marketer", probability(finite(found.marketer)), GLOSSES["register_marketer"]
+    name = f"register_at_risk ({settings({'threshold': found.threshold})})"
+    yield name, number(finite(found.at_risk)), GLOSSES["register_at_risk"]
+    if found.short:
+        yield "short", number(found.short), GLOSSES["short"]
 
 
 def statistics_table(record: AuditRecord) -> Table | None:

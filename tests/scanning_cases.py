@@ -17,6 +17,17 @@ from auditor.model.schema import Schema
 from auditor.scanning.audit import SAMPLE, scan_audit
 
 MEMORY = 1_000_000_000
+SCHEMA = """
+[columns.age]
+role = "quasi"
+type = "numeric"
+[columns.town]
+role = "quasi"
+[columns.disease]
+role = "sensitive"
+"""
+"""A schema file, and rows that it describes."""
+ROWS: dict[str, list[Any]] = {"age": [20, 30, 40], "town": ["a", "b", "b"], "disease": ["flu", "HIV", "flu"]}
 RELEASE: dict[str, Any] = {
     "age": {"role": "quasi", "type": "numeric"},
     "zip": {"role": "quasi"},

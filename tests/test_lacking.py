@@ -17,6 +17,7 @@ from auditor.model.record import (
     AuditRecord,
     ClassRisk,
     Lack,
+    RegisterRisk,
     ReleaseFacts,
     Risk,
     RunRecord,
@@ -191,9 +192,28 @@ def test_class_statistics_as_tables() -> None:
     assert class_table(facts()) is None
 
 
+def test_a_register_in_the_table_of_classes() -> None:
+    risk = ClassRisk(7, 1 / 3, 2 / 7, 0.25, 7, 1.0, 0.2, 2 / 7, 0, 0.0)
+    beside = RegisterRisk(900, 0.2, 0.25, 0.125, 0.1, 3, 3 / 7, 0)
+    table = class_table(facts(risk=risk, register=beside))
+    assert table is not None
+    cells = {row[0]: row[1] for row in table.rows}
+    assert (cells["journalist_max (900 people)"], cells["journalist_mean"]) == ("0.250", "0.125")
+    assert (cells["register_marketer"], cells["register_at_risk (threshold=0.2)"]) == ("0.100", "3")
+    assert "short" not in cells
+    short = class_table(facts(risk=risk, register=replace(beside, short=2)))
+    assert short is not None
+    assert [row[:2] for row in short.rows if row[0] == "short"] == [("short", "2")]
+    why = RegisterRisk(900, 0.2, reason="labels of age overlap")
+    without = class_table(facts(risk=risk, register=why))
+    assert without is not None
+    assert without.rows[-1] == ("register (900 people)", "not applicable", "labels of age overlap")
+    assert class_table(facts(register=why)) is None  # several blocks have no classes to look up
+
+
 def test_sensitive_statistics_as_a_table() -> None:
     numbers = SensitiveFacts("pay", 5, alpha=0.5, l_distinct=2, l_recursive_c=2.0, l_recursive_l=2, proximity_m=1.5,
-                             proximity_epsilon=30.0)  # fmt: skip
+                             proximity_epsilon=30.0, homogeneity=0.4)  # fmt: skip
     names = SensitiveFacts("job", 3, alpha=1.0, l_distinct=1, l_recursive_l=2)
     table = statistics_table(facts(sensitive=(numbers, names)))
     assert table is not None
@@ -201,6 +221,7 @@ def test_sensitive_statistics_as_a_table() -> None:
     assert cells["l_recursive_c (l=2)"] == ("2", "no bound")
     assert cells["proximity_m"] == ("1.50 (ε=30)", "–")
     assert cells["delta_disclosure"] == ("no bound", "no bound")
+    assert cells["homogeneity"] == ("0.400", "–")
     assert "t_ordered" not in cells
     assert statistics_table(facts()) is None
 

@@ -18,6 +18,7 @@ from auditor.model.record import (
     Input,
     PolicyCheck,
     PolicyVerdict,
+    RegisterRisk,
     ReleaseFacts,
     Risk,
     SensitiveFacts,
@@ -177,6 +178,26 @@ def test_statistics_know_which_way_is_safer() -> None:
         "left",
         "right",
     )
+
+
+def test_registers_and_guesses_side_by_side() -> None:
+    sizes = ClassRisk(100, 0.2, 0.1, 0.05, 10, 0.1, 0.2, 0.2, 0, 0.0)
+    beside = RegisterRisk(900, 0.2, 0.5, 0.1, 0.1, 30, 0.3, 0)
+    guessed = SensitiveFacts("disease", 7, alpha=0.8, homogeneity=0.4)
+    left = record(release=release(risk=sizes, register=beside, sensitive=(guessed,)))
+    better = replace(beside, journalist_max=0.25, at_risk=20)
+    right = record(release=release(risk=sizes, register=better, sensitive=(replace(guessed, homogeneity=0.5),)))
+    rows = {row.name: row for row in compare(left, right).statistics.rows}
+    most = rows["journalist_max (people=900)"]
+    assert (most.difference, most.kind) == ("−0.250", "better")
+    assert rows["register_marketer (people=900)"].kind == "same"
+    at_risk = rows["register_at_risk (people=900, threshold=0.2)"]
+    assert (at_risk.difference, at_risk.kind) == ("−10", "better")
+    assert rows["homogeneity of disease"].kind == "worse"
+    # beside another register it is another figure
+    other = record(release=release(risk=sizes, register=replace(better, people=5)))
+    rows = {row.name: row for row in compare(left, other).statistics.rows}
+    assert (rows["journalist_max (people=900)"].kind, rows["journalist_max (people=5)"].kind) == ("left", "right")
 
 
 def test_utility_is_paired_however_it_was_made() -> None:

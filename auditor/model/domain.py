@@ -136,7 +136,7 @@ class Domain:
     @classmethod
     def of(cls, column: Column, form: TableFormat, seen: Iterable[Seen]) -> Domain:
         """The domain of a column that occurs in tables: `seen` are (table name, its cells) pairs, or with the lines of a
-        file as a third.
+        file as a third, () where these are not all cells and it is not known where they stand.
 
         Declared values (order, taxonomy, domain) fix the domain; otherwise it holds what the tables hold.
         """
@@ -241,6 +241,7 @@ def _first_fault(tables: list[Seen], column: Column, faults: Mapping[str, str]) 
     for name, texts, *lines in tables:
         for row, cell in enumerate(texts):
             if cell.strip() in faults:
-                place = row_place(row, lines[0] if lines else None)
-                return TableError(f"{name}, {place}, column {column.name!r}: {faults[cell.strip()]}")
+                unknown = lines and lines[0] is not None and not len(lines[0])
+                place = "" if unknown else f", {row_place(row, lines[0] if lines else None)}"
+                return TableError(f"{name}{place}, column {column.name!r}: {faults[cell.strip()]}")
     raise LookupError(column.name)

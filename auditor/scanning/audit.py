@@ -28,7 +28,7 @@ from auditor.model.seeding import stage
 from auditor.options import Options
 from auditor.sampling import held_part
 from auditor.scanning.drawing import Drawn, draw, published_sizes, withheld_sizes
-from auditor.scanning.engines import Engine, EngineName, open_engine, read_memory, watched
+from auditor.scanning.engines import Engine, EngineName, duckdb_limit, open_engine, read_memory, watched
 from auditor.scanning.opening import Opened, open_release
 from auditor.scanning.registers import Register, count_register, open_register
 from auditor.scanning.scan import scan_facts
@@ -58,7 +58,7 @@ class Need:
             return f"{said}."
         room, free = self.groups * _ENTRY, shutil.disk_usage(self.spill).free
         memory = f"up to {_gigabytes(self.memory)} of memory"
-        if room < self.memory // 2:
+        if room < duckdb_limit(self.memory) // 2:
             return f"{said}: {memory}, nothing on disk."
         short = "" if free > room else f", where only {_gigabytes(free)} are free: it may not suffice"
         return f"{said}: {memory}, and up to {_gigabytes(room)} on disk in {self.spill.parent}{short}."
@@ -119,7 +119,9 @@ class _Scan:
         self._step(0, 3, "a sample of people")
         subject = self._subject(opened, facts, register)
         self._step(2, 3, "attacks")
-        return run_audit(subject, options)
+        record = run_audit(subject, options)
+        self._step(3, 3, "attacks")
+        return record
 
     def _need(self, opened: Opened) -> Need:
         counting = opened.counting

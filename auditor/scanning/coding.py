@@ -34,6 +34,7 @@ KEY_ROOM = 2**62
 """A key holds less than this."""
 MOST_VALUES = 20_000_000
 """More distinct values of a column than this are refused: their texts would not fit into memory."""
+_MARK = "\ufeff"
 _SPARSE = 4
 _SMALL = 1000
 """Whole numbers are codes by themselves where their range is at most this many times their number, or this wide."""
@@ -73,6 +74,11 @@ def code_column(engine: Engine, source: Source, column: str, form: TableFormat) 
     values = found.column("value").combine_chunks()
     times = np.asarray(found.column("rows").to_numpy(), dtype=np.int64)
     texts = _texts(values, form, source.cells_are_text, where)
+    if source.cells_are_text and column == source.columns[0] and any(text.startswith(_MARK) for text in texts):
+        raise TableError(
+            f"{source.name}: a row begins with a byte order mark (U+FEFF), as files do. Were two files put together? Remove "
+            "the mark, and the header line after it."
+        )
     distinct = sorted(set(texts))
     rank = {text: number for number, text in enumerate(distinct)}
     label = np.fromiter((rank[text] for text in texts), dtype=np.int64, count=len(texts))
@@ -186,7 +192,9 @@ def coded_table(engine: Engine, source: Source, codings: Mapping[str, Coding]) -
         if coding.low is None:
             listed = pa.table({f"value_{name}": coding.values, f"code_{name}": pa.array(coding.value_codes)})
             joined = ibis.memtable(listed)
-            table = table.left_join(joined, table[f"native_{name}"] == joined[f"value_{name}"]).drop(f"value_{name}")
+            how = "inner" if coding.null_code is None else "left"  # null is in no list; the inner join costs less
+            match = table[f"native_{name}"] == joined[f"value_{name}"]
+            table = table.join(joined, match, how=how).drop(f"value_{name}")
 
     def code(name: str, coding: Coding) -> Any:
         if coding.low is not None:

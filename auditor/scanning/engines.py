@@ -44,6 +44,8 @@ _UNITS = {
     "TIB": 2**40,
 }
 _POLL = 0.5
+_INTERRUPTED = "Query interrupted"
+"""What DuckDB says where somebody pressed Ctrl-C."""
 NEEDED = "needs Ibis and DuckDB: pip install 'auditor[scan]'"
 
 
@@ -131,6 +133,10 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
             engine = Engine(name, ibis, con, memory, folder)
             try:
                 yield engine
+            except RuntimeError as error:
+                if _INTERRUPTED not in str(error):
+                    raise
+                raise KeyboardInterrupt from error
             finally:
                 con.disconnect()
                 if engine.con is not con:
@@ -139,11 +145,14 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def duckdb_limit(memory: int) -> int:
+    """What DuckDB may use of the memory of a scan. It runs over its limit now and then: an eighth is kept back."""
+    return max((memory - OWN_NEED) * 7 // 8, 100_000_000)
+
+
 def _duckdb(ibis: Any, memory: int, folder: Path) -> Any:
-    # DuckDB runs over its limit now and then: an eighth is kept back
-    limit = max((memory - OWN_NEED) * 7 // 8, 100_000_000)
     return ibis.duckdb.connect(
-        memory_limit=f"{limit // 1_000_000}MB",
+        memory_limit=f"{duckdb_limit(memory) // 1_000_000}MB",
         temp_directory=str(folder),
         threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         preserve_insertion_order=False,

@@ -46,7 +46,7 @@ def open_register(engine: Engine, where: str, schema: Schema) -> Register:
     for column in source.columns:
         if column in schema.quasi or column in schema.sensitive:
             coding = codings[column] = code_column(engine, source, column, schema.format.of(column))
-            domains[column] = Domain.of(schema.columns[column], schema.format, [(source.name, coding.texts)])
+            domains[column] = Domain.of(schema.columns[column], schema.format, [(source.name, coding.texts, ())])
     if not codings:
         raise TableError(f"{source.name}: a population must have quasi-identifiers of the release.")
     rows = int(next(iter(codings.values())).rows.sum())

@@ -310,7 +310,8 @@ def _postgres(engine: Engine, where: str, shown: str, wanted: str) -> Source:
         own = engine.con.con.execute(_OWN_TYPES, (space or None, name)).fetchall()
         table = table.mutate(**{column: table[column] + "" for (column,) in own if table[column].type().is_string()})
     except postgres_errors() as error:
-        raise TableError(f"{shown}: the database cannot be reached or read ({first_line(error)}).") from error
+        said = first_line(error).replace(f'user "{unquote(parts.username or "")}"', "the user")
+        raise TableError(f"{shown}: the database cannot be reached or read ({said}).") from error
     return Source(shown, table)
 
 

@@ -137,7 +137,7 @@ class _Plan:
         whole = self.values.whole
         share = whole / whole.sum()
         known: dict[str, NDArray[Any]] = {
-            "value": np.arange(len(whole)),
+            "of": np.arange(len(whole)),
             "w": whole.astype(np.float64),
             "q": share,
             "ceiling": share * (1 - np.log(share) + NOISE),
@@ -191,7 +191,9 @@ class _Plan:
         if self.recursive_l > 2:
             more["rank"] = ibis.row_number().over(ibis.window(group_by=names, order_by=found.n.desc()))
         found = found.mutate(**more)  # slim up to here: windows carry every column along
-        found = found.join(small_table(ibis, **self._whole()), "value")
+        # left joins, so that the short tables are those that engines keep at hand
+        whole = small_table(ibis, **self._whole())
+        found = found.left_join(whole, found.value == whole.of)
         return self._by_size(self._by_class(found if self.order is None else self._stretches(found)))
 
     def _last(self) -> int:
@@ -219,7 +221,7 @@ class _Plan:
         edges = np.searchsorted(reached, np.arange(_GRID + 1) / _GRID)
         grid = small_table(ibis, cell=np.arange(_GRID), split=edges[:-1])
         cell = ibis.least((found.inside * _GRID).floor().cast("int64"), _GRID - 1)
-        found = found.join(grid, cell == grid.cell).drop("cell")
+        found = found.left_join(grid, cell == grid.cell).drop("cell")
         short = small_table(ibis, place=np.arange(last), share=reached)
         step = 1 << int(np.diff(edges).max()).bit_length() >> 1
         while step:
@@ -229,7 +231,7 @@ class _Plan:
             step //= 2
         found = found.mutate(split=ibis.greatest(ibis.least(found.split, found.end), found.start))
         sums = small_table(ibis, place=np.arange(last + 1), so_far=before)
-        found = found.join(sums, found.split == sums.place)
+        found = found.left_join(sums, found.split == sums.place)
         ends = 2 * found.split - found.start - found.end
         return found.mutate(stretch=found.inside * ends + 2 * (found.before - found.so_far))
 
