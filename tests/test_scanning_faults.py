@@ -83,7 +83,7 @@ FAULTS = {
     "hurt.parquet": "hurt.parquet: Parquet that is damaged or cut short",
     "mixed": "mixed: all files must be of one kind. a.csv and b.parquet are not.",
     "columns": "b.csv: must have the columns and the delimiter of",
-    "differ": "differ: Parquet that is damaged or cut short, or files whose columns differ",
+    "differ": "differ: files whose columns differ: 'town' is string in a.parquet and absent in b.parquet",
     "blocks": "blocks: a release of several blocks is audited in memory. Leave out --engine",
     "nothing": "nothing: the folder holds no files. It must hold Parquet or CSV files.",
     "nested.parquet": "nested.parquet: the column 'more' must hold single values",

@@ -265,6 +265,22 @@ def test_typed_columns_of_postgresql(tables: str, tmp_path: Path) -> None:
     assert differences(theirs, ours) == []
 
 
+def test_numbers_of_postgresql_that_cannot_be_fetched(postgres: str, tmp_path: Path, auditor_cli: Cli) -> None:
+    """A numeric without a scale, as averages have it, and one that is not a number."""
+    import psycopg
+
+    (tmp_path / "s.toml").write_text(SCHEMA)
+    for number in ("0.123456789012", "'NaN'::numeric"):
+        with psycopg.connect(postgres) as con:
+            con.execute("create schema if not exists numbers")
+            con.execute("drop table if exists numbers.odd")
+            con.execute(f"create table numbers.odd as select {number} as age, 'a' as town, 'flu' as disease")
+        ended = auditor_cli("audit", f"{postgres}#numbers.odd", "--schema", tmp_path / "s.toml")
+        assert ended.code == 3
+        assert "numbers.odd, column 'age': holds values that cannot be fetched" in ended.err
+        assert "0.1234" not in ended.err
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -88,6 +88,8 @@ def scan_audit(
         raise UsageError(
             "An engine attacks a sample of people: leave out --targets, or audit in memory (--engine memory)."
         )
+    if options.sample is not None and options.sample < 1:
+        raise UsageError(f"--sample must be at least 1. Got {options.sample}.")
     name = str(schema.name if isinstance(schema, Schema) else schema)
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
     people = None if population is None else str(population)

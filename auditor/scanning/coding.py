@@ -67,7 +67,7 @@ def code_column(engine: Engine, source: Source, column: str, form: TableFormat) 
     table = source.table
     where = f"{source.name}, column {column!r}"
     counted = table.group_by(table[column].name("value")).agg(rows=table.count())
-    with asking(engine, source):
+    with asking(engine, source, column):
         found = counted.limit(MOST_VALUES + 1).to_pyarrow()
     if found.num_rows > MOST_VALUES:
         raise TableError(f"{where}: more than {MOST_VALUES} different values. Coarsen it, or call it neutral.")

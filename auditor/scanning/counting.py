@@ -123,3 +123,9 @@ def small_table(ibis: Any, **columns: NDArray[Any]) -> Any:
     """A table of our own for an engine to join with."""
     pa = importlib.import_module("pyarrow")
     return ibis.memtable(pa.table({name: pa.array(column) for name, column in columns.items()}))
+
+
+def fetch(expression: Any) -> dict[str, NDArray[Any]]:
+    """What an expression comes to, as arrays; null is not-a-number."""
+    table = expression.to_pyarrow()
+    return {name: table.column(name).to_numpy() for name in table.column_names}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,8 @@ from auditor.model.beyond import Beyond
 from auditor.model.record import ReleaseFacts
 from auditor.model.release import Suppression
 from auditor.sampling import share, touched
-from auditor.scanning.counting import Counting, small_table
+from auditor.scanning.counting import Counting, fetch, small_table
 from auditor.scanning.faults import asking
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Ints = NDArray[np.int64]
 
@@ -85,7 +82,7 @@ def _people(counting: Counting, *others: str) -> Any:
     return people
 
 
-def _touched(counting: Counting, p: float, seed: int) -> pd.DataFrame | None:
+def _touched(counting: Counting, p: float, seed: int) -> dict[str, NDArray[Any]] | None:
     """The keys and sizes of the classes that have anybody in the sample, no more than there are people in it; None where
     that is everybody."""
     if p >= 1:
@@ -103,23 +100,22 @@ def _touched(counting: Counting, p: float, seed: int) -> pd.DataFrame | None:
             found = found.rename({f"label{i}": "number"})
     labels = [found[f"label{i}"].cast("int64") for i in range(len(counting.quasi))]
     with asking(counting.engine, counting.source):
-        kept = found.filter(touched(labels, found["size"].cast("int64"), p, seed)).select(*names, "size").to_pandas()
-    return cast("pd.DataFrame", kept)
+        return fetch(found.filter(touched(labels, found["size"].cast("int64"), p, seed)).select(*names, "size"))
 
 
-def _cells(counting: Counting, hit: pd.DataFrame | None) -> dict[str, Ints]:
+def _cells(counting: Counting, hit: dict[str, NDArray[Any]] | None) -> dict[str, Ints]:
     """The label numbers of all rows of the touched classes."""
     names, held = counting.keys.names, _people(counting, *counting.sensitive)
     codes = [counting.code(column) for column in counting.sensitive]
     if hit is not None:
-        listed = small_table(counting.engine.ibis, **{name: hit[name].to_numpy(np.int64) for name in names})
+        listed = small_table(counting.engine.ibis, **{name: hit[name].astype(np.int64) for name in names})
         held = held.semi_join(listed, names)
     counted = held.group_by([*names, *codes]).agg(n=held.count())
     with asking(counting.engine, counting.source):
-        frame = counted.to_pandas()
-    times = frame["n"].to_numpy(np.int64)
-    quasi = counting.keys.unpacked({name: frame[name].to_numpy(np.int64) for name in names})
-    code = quasi | {c: frame[counting.code(c)].to_numpy(np.int64) for c in counting.sensitive}
+        rows = fetch(counted)
+    times = rows["n"].astype(np.int64)
+    quasi = counting.keys.unpacked({name: rows[name].astype(np.int64) for name in names})
+    code = quasi | {c: rows[counting.code(c)].astype(np.int64) for c in counting.sensitive}
     return {column: np.repeat(counting.codings[column].label[code[column]], times) for column in code}
 
 
@@ -160,5 +156,5 @@ def withheld_sizes(counting: Counting) -> Counter[int]:
     people = counting.people(everybody=True)
     people = people.filter(counting.withheld(people))
     with asking(counting.engine, counting.source):
-        sizes = people.group_by(counting.keys.names).agg(size=people.count()).to_pandas()["size"]
+        sizes = fetch(people.group_by(counting.keys.names).agg(size=people.count()))["size"]
     return Counter(sizes.astype(int).tolist())

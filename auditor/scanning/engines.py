@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -213,16 +213,19 @@ def watched(engine: Engine, tell: Callable[[float], None]) -> Iterator[None]:
         thread.join()
 
 
-def batches(engine: Engine, expression: Any, rows: int) -> Iterator[Any]:
-    """The rows of an expression as Arrow batches of so many rows. DuckDB keeps the rest where its limit lets it (memory, or
-    the spill folder); other engines hand them over as their Ibis backend does."""
+def batches(engine: Engine, expression: Any, rows: int, by: Sequence[str] = ()) -> Iterator[Any]:
+    """The rows of an expression as Arrow batches of so many rows, in the order of some columns where they are named. DuckDB
+    keeps the rest where its limit lets it (memory, or the spill folder); other engines hand them over as their Ibis backend
+    does."""
     if engine.name != EngineName.DUCKDB:
-        yield from expression.to_pyarrow_batches(chunk_size=rows)
+        yield from (expression.order_by(list(by)) if by else expression).to_pyarrow_batches(chunk_size=rows)
         return
     name = f"auditor_{uuid4().hex}"
     kept = engine.con.create_table(name, expression, temp=True)
     try:
-        relation = engine.con.con.sql(f'select {", ".join(kept.columns)} from "{name}"')
+        # it is put in order while it is read: threads read a table in any order, also one that was written in order
+        order = f" order by {', '.join(by)}" if by else ""
+        relation = engine.con.con.sql(f'select {", ".join(kept.columns)} from "{name}"{order}')
         # the reader has another name in DuckDB 2, which Ibis 12 does not know of
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         yield from reader(rows)

@@ -2,7 +2,7 @@
 
 Engines speak of their own options, and quote the line that they stumbled over, which holds somebody's values. Neither goes
 into a message: what is known to go wrong is put in words of our own, with file, line and remedy; of the rest the first line
-is shown.
+is shown, without what it quotes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ POSTGRES = "postgres"
 ELSEWHERE = "Convert it to UTF-8, or use --engine memory."
 _SHOWN = 300
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
+_QUOTED = re.compile(r"'[^']*'")
 _FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
 _CELLS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MALFORMED = ("MALFORMED_RECORD", "Malformed records", "MalformedInputException")
@@ -32,12 +33,12 @@ _FULL = ("OutOfMemoryError", "Java heap space", "GC overhead")
 
 
 @contextmanager
-def asking(engine: Engine, source: Source) -> Iterator[None]:
-    """What an engine refuses, as one message that names the table."""
+def asking(engine: Engine, source: Source, column: str | None = None) -> Iterator[None]:
+    """What an engine refuses, as one message that names the table; `column` is what values were asked of."""
     try:
         yield
     except engine_errors(engine) as error:
-        raise fault(engine, source.name, error) from error
+        raise fault(engine, source.name, error, column) from error
 
 
 def engine_errors(engine: Engine) -> tuple[type[Exception], ...]:
@@ -45,7 +46,9 @@ def engine_errors(engine: Engine) -> tuple[type[Exception], ...]:
     if engine.name == EngineName.SPARK:
         found = importlib.import_module("pyspark.errors").PySparkException
         return (found, importlib.import_module("py4j.protocol").Py4JError)
-    return postgres_errors() if engine.name == POSTGRES else (importlib.import_module("duckdb").Error,)
+    if engine.name == POSTGRES:
+        return (*postgres_errors(), importlib.import_module("pyarrow").ArrowException)
+    return (importlib.import_module("duckdb").Error,)
 
 
 def postgres_errors() -> tuple[type[Exception], ...]:
@@ -53,13 +56,19 @@ def postgres_errors() -> tuple[type[Exception], ...]:
     return (OSError, importlib.import_module("psycopg").Error)
 
 
-def fault(engine: Engine, name: str, error: Exception) -> AuditorError:
-    """What an engine refused, in words; `name` is that of the table."""
+def fault(engine: Engine, name: str, error: Exception, column: str | None = None) -> AuditorError:
+    """What an engine refused, in words; `name` is that of the table, `column` the one whose values were asked for."""
     text = str(error)
     if type(error).__name__ == "OutOfMemoryException" or any(sign in text for sign in _FULL):
         return UsageError(
             f"{name}: the engine {engine.name} needs more room than it was given. Give more memory (--memory), or a folder "
             "with more space (--spill)."
+        )
+    if type(error).__module__.startswith("pyarrow"):
+        where = name if column is None else f"{name}, column {column!r}"
+        return TableError(
+            f"{where}: holds values that cannot be fetched, such as a numeric with more than 9 decimals, or NaN. Give a view "
+            "that makes it a text or double precision, or call the column neutral."
         )
     if "CSV" in text and engine.name == EngineName.DUCKDB:
         return TableError(_csv_fault(name, text))
@@ -97,6 +106,6 @@ def _csv_fault(name: str, text: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what an engine says, shortened."""
+    """The first line of what an engine says, shortened, without the values that it quotes."""
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
-    return lines[0][:_SHOWN].rstrip(".") if lines else type(error).__name__
+    return _QUOTED.sub("'…'", lines[0])[:_SHOWN].rstrip(".") if lines else type(error).__name__

@@ -19,7 +19,7 @@ from auditor.model.errors import TableError
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable
 from auditor.scanning.coding import Coding, Keys, code_column, coded_table, refuse_header_rows
-from auditor.scanning.counting import Counting, small_table
+from auditor.scanning.counting import Counting, fetch, small_table
 from auditor.scanning.engines import Engine
 from auditor.scanning.faults import asking
 from auditor.scanning.sources import Source, open_source
@@ -79,12 +79,12 @@ def count_register(counting: Counting, register: Register) -> RegisterCounts | s
     both = both.mutate(enough=ibis.greatest(fitting, both["size"]), short=ibis.ifelse(fitting < both["size"], 1, 0))
     found = both.group_by("enough").agg(classes=both.count(), records=both["size"].sum(), short=both.short.sum())
     with asking(counting.engine, register.source):
-        frame = found.order_by("enough").to_pandas()
+        rows = fetch(found.order_by("enough"))
     return RegisterCounts(
-        frame["enough"].to_numpy(np.int64),
-        frame["classes"].to_numpy(np.int64),
-        frame["records"].to_numpy(np.int64),
-        int(frame["short"].sum()),
+        rows["enough"].astype(np.int64),
+        rows["classes"].astype(np.int64),
+        rows["records"].astype(np.int64),
+        int(rows["short"].sum()),
     )
 
 
@@ -97,7 +97,7 @@ def _occurring(counting: Counting, column: str) -> Ints:
     table = table.filter(~counting.withheld(table))
     code = table[counting.code(column)]
     with asking(counting.engine, counting.source):
-        found = table.select(code=code).distinct().to_pandas()["code"].to_numpy(np.int64)
+        found = fetch(table.select(code=code).distinct())["code"].astype(np.int64)
     return np.unique(coding.label[found])
 
 

@@ -17,7 +17,7 @@ from auditor.model.errors import TableError
 from auditor.model.progress import Progress, silent
 from auditor.model.record import ClassRisk, ReleaseFacts, WeightedRisk
 from auditor.model.release import Kind, Suppression
-from auditor.scanning.counting import Counting
+from auditor.scanning.counting import Counting, fetch
 from auditor.scanning.engines import batches
 from auditor.scanning.faults import asking
 from auditor.scanning.opening import Opened
@@ -76,9 +76,9 @@ def counted_values(counting: Counting, column: str) -> Values:
         code = counting.code(column)
         apart = table.filter(counting.withheld(table))
         with asking(counting.engine, counting.source):
-            found = apart.group_by(apart[code].name("code")).agg(rows=apart.count()).to_pandas()
-        label = coding.label[found["code"].to_numpy(np.int64)]
-        times = times - np.bincount(label, weights=found["rows"].to_numpy(), minlength=len(times)).astype(np.int64)
+            found = fetch(apart.group_by(apart[code].name("code")).agg(rows=apart.count()))
+        label = coding.label[found["code"].astype(np.int64)]
+        times = times - np.bincount(label, weights=found["rows"], minlength=len(times)).astype(np.int64)
     return Values.of(counting.labels[column], times)
 
 
@@ -115,12 +115,12 @@ def _class_table(counting: Counting) -> tuple[Any, Any, Any]:
         people = people.filter(~counting.withheld(people))
     found = people.group_by(counting.keys.names).agg(size=people.count())
     with asking(counting.engine, counting.source):
-        frame = found.to_pandas()
-    codes = counting.keys.unpacked({name: frame[name].to_numpy(np.int64) for name in counting.keys.names})
+        rows = fetch(found)
+    codes = counting.keys.unpacked({name: rows[name].astype(np.int64) for name in counting.keys.names})
     label = {c: counting.codings[c].label[codes[c]] for c in counting.quasi}
     labels = np.column_stack(list(label.values())).astype(np.int32)
     hidden = np.column_stack([counting.labels[c].suppressed[label[c]] for c in counting.quasi])
-    return labels, hidden, frame["size"].to_numpy(np.int64)
+    return labels, hidden, rows["size"].astype(np.int64)
 
 
 def _weighted(counting: Counting, threshold: float) -> WeightedRisk | None:

@@ -30,6 +30,8 @@ from auditor.model.schema import TableFormat
 from auditor.model.table import check_names
 from auditor.scanning.engines import Engine, EngineName
 from auditor.scanning.faults import ELSEWHERE, POSTGRES, engine_errors, fault, first_line, postgres_errors
+from auditor.scanning.file_paths import folder_columns, home_of, literal_paths
+from auditor.scanning.parquet_files import same_columns
 
 DATABASES = ("duckdb://", "postgres://", "postgresql://")
 _HEAD = 1_000_000
@@ -67,10 +69,24 @@ def is_database(where: str) -> bool:
 
 
 def shown_address(where: str) -> str:
-    """An address without user and password, which do not go into records and messages."""
+    """An address without user and password, which do not go into records and messages. An error where it cannot be said
+    which part of it they are."""
     if not where.startswith(DATABASES[1:]):
         return where
-    parts = urlsplit(where)
+    hidden = f"{where.partition('://')[0]}://…"
+    try:
+        parts = urlsplit(where)
+        parted = "@" not in parts.path + parts.query + parts.fragment
+        _ = parts.port
+    except ValueError:  # a port that is none may be a password
+        parted = False
+    if not parted:
+        raise UsageError(
+            f"{hidden}: must be postgres://user:password@host:port/database#table; the port must be a number, and other "
+            "signs of user, password and table than letters and digits are written as %40 (@), %23 (#), %2F (/)."
+        )
+    if parts.query:
+        raise UsageError(f"{hidden}: takes no settings behind '?'. PostgreSQL reads them from PGSSLMODE and the like.")
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
@@ -88,11 +104,6 @@ def files_of(where: Path) -> list[Path]:
     if not found:
         raise TableError(f"{where}: the folder holds no files. It must hold Parquet or CSV files.")
     return found
-
-
-def size_of(where: str) -> int:
-    """The bytes of a file or folder; 0 for a table in a database, which tells none."""
-    return 0 if is_database(where) else sum(file.stat().st_size for file in files_of(Path(where)))
 
 
 def open_source(engine: Engine, where: str, form: TableFormat, expected: Sequence[str]) -> Source:
@@ -149,18 +160,47 @@ def _kind(file: Path) -> str:
 
 
 def _parquet(engine: Engine, where: Path, files: list[Path]) -> Source:
-    paths = [str(file) for file in files]
+    stored = same_columns(where, files)
+    inside, above = _folder_columns(engine, where, files, stored)
+    spark = engine.name == EngineName.SPARK
+    paths = literal_paths(files, spark)
     try:
-        if engine.name == EngineName.SPARK:  # the files themselves: Spark passes over those of inner folders
-            home = str(where if where.is_dir() else where.parent)
-            table = _viewed(engine, engine.con._session.read.option("basePath", home).parquet(*paths))
+        if spark:  # the files themselves: Spark passes over those of inner folders
+            table = _viewed(engine, _reader(engine, where).parquet(*paths))
         else:
-            table = engine.con.read_parquet(paths)
+            table = engine.con.read_parquet(paths, hive_partitioning=bool(inside), hive_types_autocast=False)
+            table = table.drop(*(above & set(table.columns)))
     except engine_errors(engine) as error:
         raise TableError(
             f"{where}: Parquet that is damaged or cut short, or files whose columns differ ({first_line(error)})."
         ) from error
     return Source(str(where), table, False, digest(files))
+
+
+def _folder_columns(
+    engine: Engine, where: Path, files: Sequence[Path], stored: Sequence[str]
+) -> tuple[set[str], set[str]]:
+    """The columns that folders inside of a release give besides the stored ones, and those that only folders above it would
+    give. An error where two columns differ in case only: engines take them for one, or call one of them otherwise."""
+    inside, above = folder_columns(where, files)
+    names = [name.strip() for name in (*stored, *sorted(inside))]
+    check_names(names, str(where))
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            raise TableError(
+                f"{where}: the columns {other!r} and {name!r} are one to the engine {engine.name}, which does not heed case. "
+                "Rename one of them, or use --engine memory."
+            )
+    return inside, above - inside - set(stored)
+
+
+def _reader(engine: Engine, where: Path) -> Any:
+    """Spark's reader of files; what folders give is text, as it stands in their names."""
+    session = engine.con._session
+    session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+    return session.read.option("basePath", str(home_of(where)))
 
 
 def _viewed(engine: Engine, frame: Any) -> Any:
@@ -186,14 +226,15 @@ def _csv(engine: Engine, where: Path, files: list[Path], form: TableFormat, expe
     for file, (other, _) in zip(files, found, strict=True):
         if other != way:
             raise TableError(f"{file}: must have the columns and the delimiter of {files[0]}.")
-    paths, alone = [str(file) for file in files], len(way.header) == 1
+    inside, above = _folder_columns(engine, where, files, way.header)
+    paths, alone = literal_paths(files, engine.name == EngineName.SPARK), len(way.header) == 1
     try:
         if engine.name == EngineName.SPARK:
             if way.above:
                 raise TableError(
                     f"{files[0]}: Spark reads CSV whose header is its first line. Remove the line above it."
                 )
-            frame = engine.con._session.read.csv(
+            frame = _reader(engine, where).csv(
                 paths,
                 schema=", ".join(f"`{name.replace('`', '``')}` string" for name in way.header),
                 sep=way.delimiter, header=way.headed, quote='"', escape='"', mode="FAILFAST",
@@ -206,7 +247,9 @@ def _csv(engine: Engine, where: Path, files: list[Path], form: TableFormat, expe
                 delim=way.delimiter, header=way.headed, quote='"', escape='"', skip=way.above,
                 strict_mode=True, null_padding=False, auto_detect=False, allow_quoted_nulls=not alone,
                 columns=dict.fromkeys(way.header, "VARCHAR"),
+                hive_partitioning=bool(inside), hive_types_autocast=False,
             )  # fmt: skip
+            table = table.drop(*(above & set(table.columns)))
     except engine_errors(engine) as error:
         raise fault(engine, str(where), error) from error
     if alone:  # in a table of one column an empty line is none, and an empty cell stands in quotes
@@ -266,7 +309,8 @@ def digest(files: Iterable[Path]) -> str:
 def _database(engine: Engine, where: str) -> Source:
     if engine.name == EngineName.SPARK:
         raise UsageError("The engine spark reads files. Leave out --engine for a table in a database.")
-    parts, shown = urlsplit(where), shown_address(where)
+    shown = shown_address(where)
+    parts = urlsplit(where)
     if parts.scheme == "duckdb":
         file = Path(unquote(parts.netloc + parts.path if parts.netloc else parts.path))
         file = file if file.exists() else Path(str(file).lstrip("/"))
@@ -303,7 +347,7 @@ def _postgres(engine: Engine, where: str, shown: str, wanted: str) -> Source:
         raise UsageError(f"{shown}: {_APART}")
     try:
         if address not in engine.databases:
-            engine.use_database(POSTGRES, address, engine.ibis.postgres.connect(**_connection(parts, shown)))
+            engine.use_database(POSTGRES, address, engine.ibis.postgres.connect(**_connection(parts)))
         tables = engine.con.list_tables(database=space or None)
         name = _chosen(name, tables, shown)
         table = engine.con.table(name, database=space or None)
@@ -315,15 +359,11 @@ def _postgres(engine: Engine, where: str, shown: str, wanted: str) -> Source:
     return Source(shown, table)
 
 
-def _connection(parts: SplitResult, shown: str) -> dict[str, Any]:
+def _connection(parts: SplitResult) -> dict[str, Any]:
     """How a database is reached, from its address."""
-    try:
-        port = parts.port
-    except ValueError as error:
-        raise UsageError(f"{shown}: the port must be a number.") from error
     return {
         "host": parts.hostname or "localhost",
-        "port": port or 5432,
+        "port": parts.port or 5432,
         "user": unquote(parts.username) if parts.username else None,
         "password": unquote(parts.password) if parts.password else None,
         "database": unquote(parts.path.lstrip("/")) or None,

@@ -32,7 +32,7 @@ from auditor.measure.counts import ClassCounts, Entries, values_of
 from auditor.measure.diversity import NOISE
 from auditor.model.labels import Labels
 from auditor.model.record import SensitiveFacts
-from auditor.scanning.counting import Counting, small_table
+from auditor.scanning.counting import Counting, fetch, small_table
 from auditor.scanning.engines import batches
 from auditor.scanning.faults import asking
 
@@ -80,8 +80,8 @@ def class_sizes(counting: Counting) -> Sizes:
     found = counting.classes()
     found = found.group_by("size").agg(times=found.count()).order_by("size")
     with asking(counting.engine, counting.source):
-        frame = found.to_pandas()
-    return Sizes(frame["size"].to_numpy(np.int64), frame["times"].to_numpy(np.int64))
+        found = fetch(found)
+    return Sizes(found["size"].astype(np.int64), found["times"].astype(np.int64))
 
 
 def sensitive_facts(
@@ -90,13 +90,15 @@ def sensitive_facts(
     """The statistics of one sensitive column, and the sizes of the classes."""
     plan = _Plan(counting, column, values, recursive_l, epsilon)
     with asking(counting.engine, counting.source):
-        frame = plan.query().to_pandas()
+        by_size = fetch(plan.query())
         distance = plan.hierarchical()
         open_ = plan.overlapping()
-    frame = frame.sort_values("size")
-    sizes = Sizes(frame["size"].to_numpy(np.int64), frame["times"].to_numpy(np.int64))
-    facts = plan.facts({name: frame[name].to_numpy(np.float64) for name in frame.columns})
-    facts = replace(facts, t_hierarchical=distance)
+        m = plan.uneven_m()
+    order = np.argsort(by_size["size"])
+    by_size = {name: column[order].astype(np.float64) for name, column in by_size.items()}
+    sizes = Sizes(by_size["size"].astype(np.int64), by_size["times"].astype(np.int64))
+    facts = plan.facts(by_size)
+    facts = replace(facts, t_hierarchical=distance, proximity_m=facts.proximity_m if m is None else m)
     if open_ is not None:
         alpha, distinct = open_
         facts = replace(
@@ -116,6 +118,7 @@ class _Plan:
         self.order = classes.in_order(values.labels, values.label)
         self.reach = classes.proximity_reach(values.labels, epsilon)
         self.numbered = None if self.reach is None else classes.single_numbers(values.labels, values.label)
+        self.even_reach = None if self.numbered is None else self._even_reach()
 
     # ----- what is known of each value ---------------------------------------------------------------------------------
 
@@ -125,9 +128,12 @@ class _Plan:
         if self.order is not None:
             known["start"] = np.full(len(self.values.whole), len(self.order), dtype=np.int64)
             known["start"][self.order] = np.arange(len(self.order))
-        if self.numbered is not None:
+        if self.numbered is not None and self.even_reach is not None:
             order, number = self.numbered
-            known["at"] = np.full(len(self.values.whole), number[-1] + 3 * self._even_reach() + 1.0)
+            beyond = np.nextafter(
+                number[-1] + 3 * self.even_reach + 1.0, np.inf
+            )  # the sum may be rounded to the number
+            known["at"] = np.full(len(self.values.whole), beyond)
             known["at"][order] = number
         return known
 
@@ -153,9 +159,10 @@ class _Plan:
         reached = np.cumsum(whole / whole.sum())
         return reached, np.concatenate([[0.0], np.cumsum(reached)])
 
-    def _even_reach(self) -> float:
+    def _even_reach(self) -> float | None:
         """A reach that, taken exactly, finds near the numbers that `nearness` finds near with its room for noise: half way
-        between the widest gap that counts as near and the narrowest that does not."""
+        between the widest gap that counts as near and the narrowest that does not. None where the noise of large numbers
+        is wider than what parts small ones."""
         assert self.numbered is not None
         assert self.reach is not None
         number = self.numbered[1]
@@ -163,7 +170,7 @@ class _Plan:
         within = float((number[last] - number).max(initial=0.0))
         out = last + 1 < len(number)
         beyond = float((number[last[out] + 1] - number[out]).min(initial=2 * within + 1.0))
-        return (within + beyond) / 2
+        return (within + beyond) / 2 if within < beyond else None
 
     # ----- the query ---------------------------------------------------------------------------------------------------
 
@@ -173,7 +180,7 @@ class _Plan:
         found = self.counting.entries(self.column, self.values.value, **self._places())
         # floats hold whole numbers to 2^53 exactly, and engines sum them faster than whole numbers that may not overflow
         found = found.mutate(n=found.n.cast("float64"))
-        by = "value" if self.order is None else "start" if self.numbered is None else "at"  # one sort for all windows
+        by = "value" if self.order is None else "start" if self.even_reach is None else "at"  # one sort for all windows
         every = ibis.window(group_by=names)
         more = {"total": found.n.sum().over(every)}
         if self.order is not None:
@@ -184,8 +191,8 @@ class _Plan:
             }
             if self._last() < len(self.values.whole):
                 more["placed_total"] = placed.sum().over(every)
-        if self.numbered is not None:
-            reach = self._even_reach()
+        if self.even_reach is not None:
+            reach = self.even_reach
             near = ibis.range_window(group_by=names, order_by=by, preceding=reach, following=reach)
             more["near"] = found.n.sum().over(near)
         if self.recursive_l > 2:
@@ -251,7 +258,7 @@ class _Plan:
         if self.order is not None:
             some = found.placed_total.max() > 0
             wanted["ordered"] = ibis.ifelse(some, found.stretch.sum() + float(self._reached()[1][-1]), 0.0)
-        if self.numbered is not None:
+        if self.even_reach is not None:
             near = found.near / found.placed_total.nullif(0)
             wanted["near"] = ibis.ifelse(found.start < self._last(), near, 0.0).max()
         if self.recursive_l > 2:
@@ -287,7 +294,7 @@ class _Plan:
         }
         if self.order is not None:
             wanted["ordered"] = each.ordered.max()
-        if self.numbered is not None:
+        if self.even_reach is not None:
             wanted["near"] = each.near.max()
         return each.group_by("size").agg(**wanted)
 
@@ -308,7 +315,7 @@ class _Plan:
         most, least = by_size["gain"] * people / size, by_size["loss"] * people / size
         basic = max(float(most.max()) - 1, 0.0)
         complete = by_size["kinds"].min() >= len(self.values.label)
-        near = by_size["near"].max() if self.numbered is not None else 0.0
+        near = by_size["near"].max() if self.even_reach is not None else 0.0
         return replace(
             facts,
             alpha=float((by_size["top"] / size).max()),
@@ -362,11 +369,19 @@ class _Plan:
             distinct = min(distinct, int(ambiguity.least_distinct(labels, found).min()))
         return alpha, distinct
 
+    def uneven_m(self) -> float | None:
+        """The m of (ε,m)-anonymity where no one reach says what is near; None where one does, or there is no m."""
+        if self.numbered is None or self.reach is None or self.even_reach is not None:
+            return None
+        order, number = self.numbered
+        found = (counts.counts.arranged(order) for counts in self._streamed())
+        return min(nearness.least_m(some, number, self.reach) for some in found if len(some.row))
+
     def _streamed(self) -> Iterator[ClassCounts]:
         """The counts of all classes, some classes at a time."""
-        found = self.counting.entries(self.column, self.values.value).order_by([*self.names, "value"])
+        found = self.counting.entries(self.column, self.values.value).select(*self.names, "value", "n")
         rest = np.empty((0, len(self.names) + 2), dtype=np.int64)
-        for batch in batches(self.counting.engine, found.select(*self.names, "value", "n"), _BATCH):
+        for batch in batches(self.counting.engine, found, _BATCH, [*self.names, "value"]):
             block = np.column_stack([np.asarray(column, dtype=np.int64) for column in batch.columns])
             block = np.concatenate([rest, block])
             differs = (block[1:, :-2] != block[:-1, :-2]).any(axis=1)
