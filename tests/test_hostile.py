@@ -78,7 +78,7 @@ REFUSED = [
     Case("commas.csv", ("line 2: 1000001 columns are more than the 10000 a table may have.", "right delimiter?")),
     Case("escapes.csv", (r"line 3, column 'age': ", r"'\x1b[2J\x1b]0;owned\x0730'"), 2, COMMANDS[:2]),
     Case("escapes_in_name.csv", (r"line 1: the name of column 4, '\x1b[31mnote', must not hold control characters",)),
-    Case("", only={"audit": ("a release folder must hold manifest.json",), "anonymize": ("(Is a directory)",),
+    Case("", only={"audit": ("all files must be of one kind", "manifest.json"), "anonymize": ("(Is a directory)",),
                    "profile": ("(Is a directory)",)}),
 ]  # fmt: skip
 READ = [

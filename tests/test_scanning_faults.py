@@ -81,7 +81,7 @@ FAULTS = {
     "packed.csv": "packed.csv: an engine reads CSV that is not packed. Unpack it, or use --engine memory.",
     "cut.parquet": "cut.parquet: Parquet that is damaged or cut short",
     "hurt.parquet": "hurt.parquet: Parquet that is damaged or cut short",
-    "mixed": "mixed: all files must be of one kind. a.csv and b.parquet are not.",
+    "mixed": "mixed: all files must be of one kind, Parquet or CSV. a.csv and b.parquet are not.",
     "columns": "b.csv: must have the columns and the delimiter of",
     "differ": "differ: files whose columns differ: 'town' is string in a.parquet and absent in b.parquet",
     "blocks": "blocks: a release of several blocks is audited in memory. Leave out --engine",

@@ -19,6 +19,7 @@ import pytest
 
 from auditor.commands import scanning
 from auditor.model.errors import ReleaseError, TableError, UsageError
+from auditor.model.schema import Schema
 from auditor.scanning import drawing, opening
 from auditor.scanning.audit import Need, scan_audit
 from auditor.scanning.engines import LEAST_MEMORY, Engine, duckdb_limit, machine_memory, open_engine, read_memory
@@ -331,3 +332,12 @@ def test_without_the_driver_of_postgresql(
     ended = auditor_cli("audit", "postgres://me:pw@host/db#t", "--schema", small[1])
     assert ended.code in (2, 3)
     assert "pip install 'auditor[postgres]'" in ended.err
+
+
+def test_a_column_of_more_values_than_memory_holds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.scanning.coding._VALUE", 10_000_000)  # 1 GB then has room for fifty texts
+    frame = pd.DataFrame({"q": ["a", "b"] * 40, "s": [str(i) for i in range(80)]})
+    frame.to_parquet(tmp_path / "r.parquet")
+    schema = Schema.from_dict({"columns": {"q": {"role": "quasi"}, "s": {"role": "sensitive"}}})
+    with pytest.raises(TableError, match=r"column 's': more than 50 different values.*--memory"):
+        scan_audit(tmp_path / "r.parquet", schema, memory="1GB")

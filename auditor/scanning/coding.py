@@ -33,7 +33,9 @@ Ints = NDArray[np.int64]
 KEY_ROOM = 2**62
 """A key holds less than this."""
 MOST_VALUES = 20_000_000
-"""More distinct values of a column than this are refused: their texts would not fit into memory."""
+_VALUE = 400
+"""More distinct values of a column than this are refused, and more than the memory has room for at so many bytes each: their
+texts are read here."""
 _MARK = "\ufeff"
 _SPARSE = 4
 _SMALL = 1000
@@ -66,11 +68,15 @@ def code_column(engine: Engine, source: Source, column: str, form: TableFormat) 
     """The coding of one column, from its distinct values in the engine."""
     table = source.table
     where = f"{source.name}, column {column!r}"
+    most = min(MOST_VALUES, (engine.memory or 2**40) // (2 * _VALUE))
     counted = table.group_by(table[column].name("value")).agg(rows=table.count())
     with asking(engine, source, column):
-        found = counted.limit(MOST_VALUES + 1).to_pyarrow()
-    if found.num_rows > MOST_VALUES:
-        raise TableError(f"{where}: more than {MOST_VALUES} different values. Coarsen it, or call it neutral.")
+        found = counted.limit(most + 1).to_pyarrow()
+    if found.num_rows > most:
+        more = " give more memory (--memory)," if most < MOST_VALUES else ""
+        raise TableError(
+            f"{where}: more than {most} different values, whose texts are read here. Coarsen it,{more} or call it neutral."
+        )
     values = found.column("value").combine_chunks()
     times = np.asarray(found.column("rows").to_numpy(), dtype=np.int64)
     texts = _texts(values, form, source.cells_are_text, where)

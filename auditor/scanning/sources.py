@@ -145,7 +145,10 @@ def _files(engine: Engine, where: Path, form: TableFormat, expected: Sequence[st
     kinds = {_kind(file) for file in files}
     if len(kinds) > 1:
         odd = next(file for file in files if _kind(file) != _kind(files[0]))
-        raise TableError(f"{where}: all files must be of one kind. {files[0].name} and {odd.name} are not.")
+        raise TableError(
+            f"{where}: all files must be of one kind, Parquet or CSV. {files[0].name} and {odd.name} are not. (A release of "
+            f"several blocks must have its {MANIFEST} beside them.)"
+        )
     if kinds == {"parquet"}:
         return _parquet(engine, where, files)
     return _csv(engine, where, files, form, expected)
