@@ -42,7 +42,7 @@ def spark() -> str:
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_an_awkward_table(kind: str, spark: str, tmp_path: Path) -> None:
     case = random_case(16, rows=150, wide=True, withheld=0.1)
-    kept = ("age", "zip", "city", "disease", "w") if kind == "csv" else tuple(case.cells)
+    kept = ("age", "zip", "disease") if kind == "csv" else tuple(case.cells)
     case = Case({c: case.columns[c] for c in kept}, {c: case.cells[c] for c in kept}, case.form)
     file = getattr(case, kind)(tmp_path / f"r.{kind}")
     suppression = Suppression.OWN if kind == "csv" else Suppression.EXCLUDED
