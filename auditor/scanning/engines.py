@@ -226,8 +226,6 @@ def batches(engine: Engine, expression: Any, rows: int, by: Sequence[str] = ()) 
         # it is put in order while it is read: threads read a table in any order, also one that was written in order
         order = f" order by {', '.join(by)}" if by else ""
         relation = engine.con.con.sql(f'select {", ".join(kept.columns)} from "{name}"{order}')
-        # the reader has another name in DuckDB 2, which Ibis 12 does not know of
-        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-        yield from reader(rows)
+        yield from relation.to_arrow_reader(rows)  # Ibis 12 asks DuckDB 2 for it by its old name
     finally:
         engine.con.con.execute(f'drop table "{name}"')
