@@ -70,7 +70,7 @@ def by_scan(engine: str, folder: Path, schema: Path, memory: int, scratch: Path,
     from auditor.scanning.opening import open_release
     from auditor.scanning.scan import scan_facts
 
-    with open_engine(engine, memory, scratch) as opened:
+    with open_engine(engine, memory, scratch if engine == "duckdb" else None) as opened:
         start()
         release = open_release(opened, str(folder), Schema.read(schema), Suppression.EXCLUDED, silent)
         return figures_of(scan_facts(release))

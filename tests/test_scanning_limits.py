@@ -341,3 +341,11 @@ def test_a_column_of_more_values_than_memory_holds_is_refused(tmp_path: Path, mo
     schema = Schema.from_dict({"columns": {"q": {"role": "quasi"}, "s": {"role": "sensitive"}}})
     with pytest.raises(TableError, match=r"column 's': more than 50 different values.*--memory"):
         scan_audit(tmp_path / "r.parquet", schema, memory="1GB")
+
+
+def test_spark_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    with (
+        pytest.raises(UsageError, match=r"--spill is for DuckDB: .*spark.local.dir"),
+        open_engine("spark", None, tmp_path),
+    ):
+        pytest.fail("it must not be opened")

@@ -124,6 +124,8 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"(ibis|pyspark)\.")  # of what pandas will change under them
         if name == EngineName.SPARK:
+            if spill is not None:
+                raise UsageError("--spill is for DuckDB: Spark puts its files where spark.local.dir says.")
             session = _small_shuffles(spark_session(f"{memory // 2**20}m"))
             yield Engine(name, ibis, ibis.pyspark.connect(session), memory)
             return
