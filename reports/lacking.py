@@ -43,7 +43,7 @@ def alone(record: AuditRecord) -> bool:
 def basis(record: AuditRecord) -> str:
     """What the figures rest on, where that is the release alone, or a sample of its people."""
     parts = [_BASIS] if alone(record) else []
-    if record.sample is not None:
+    if record.sample is not None and record.sample.attacked < record.sample.people:
         some, people = number(record.sample.attacked), number(record.sample.people)
         parts.append(
             f"Attacked: a sample of {some} of the {people} people that count. Statistics of classes are of all."
