@@ -90,20 +90,21 @@ def check_java() -> None:
 
 
 def _started(memory: str | None) -> SparkSession:
-    """A session with a Java process of its own, which ends with this one."""
+    """A session with a Java process that ends with this one: the one left by a session that was stopped, or a new one."""
+    from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    conf = SparkConf(loadDefaults=False)
-    for name, value in {**_AT_START, **({} if memory is None else {"spark.driver.memory": memory})}.items():
-        conf.set(name, value)
     with tempfile.TemporaryFile() as said:
         try:
-            gateway = launch_gateway(conf, {"stdout": subprocess.DEVNULL, "stderr": said})
+            conf = SparkConf()
+            for name, value in {**_AT_START, **({} if memory is None else {"spark.driver.memory": memory})}.items():
+                conf.set(name, value)
+            gateway = SparkContext._gateway or launch_gateway(conf, {"stdout": subprocess.DEVNULL, "stderr": said})
             context = SparkContext(conf=conf, gateway=gateway)
-        except (PySparkException, OSError, ValueError) as error:
+        except (PySparkException, Py4JError, OSError, ValueError) as error:
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines() or str(error).strip().splitlines()
             told = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else "")

@@ -91,8 +91,12 @@ def test_spark_gives_the_same_release() -> None:
         for name, settings in SEVERAL[:2]:
             here = anonymize(table, name, 5, blocks=100, jobs=1, **settings)
             assert files(here) == files(anonymize(table, name, 5, blocks=100, engine="spark", **settings))
-    finally:
         session.stop()
+        again = spark_session("1g")  # in the Java process that the stopped one left
+        assert again.sparkContext is not session.sparkContext
+        assert again.range(3).count() == 3
+    finally:
+        spark_session().stop()
 
 
 def test_a_block_gets_only_what_it_looks_at() -> None:
