@@ -121,24 +121,6 @@ def test_batches_come_in_order() -> None:
     assert np.array_equal(np.concatenate(found), expected)
 
 
-def test_a_missing_value_beside_one_large_number_is_near_to_nothing(tmp_path: Path) -> None:
-    """Whatever is added to such a number may be lost in rounding."""
-    cells = {"age": [1, 1, 1, 2, 2], "income": [1e17, 1e17, None, 1e17, 1e17]}
-    pd.DataFrame(cells).to_parquet(tmp_path / "r.parquet")
-    columns = {"age": {"role": "quasi"}, "income": {"role": "sensitive", "type": "numeric"}}
-    record = assert_same(tmp_path / "r.parquet", Schema.from_dict({"columns": columns}))
-    assert record["release"]["sensitive"][0]["proximity_m"] == 1.0
-
-
-def test_numbers_so_large_that_their_noise_is_wider_than_what_parts_small_ones(tmp_path: Path) -> None:
-    cells = {"age": [1, 1, 1, 1, 2, 2, 2, 2, 3], "income": [0.0, 0.1, 0.2, None, 1e15, 1e15 + 0.5, 5.0, 7.0, None]}
-    pd.DataFrame(cells).to_parquet(tmp_path / "r.parquet")
-    columns = {"age": {"role": "quasi"}, "income": {"role": "sensitive", "type": "numeric"}}
-    settings = {"proximity": {"epsilon": 0.01, "relative": False}}
-    record = assert_same(tmp_path / "r.parquet", Schema.from_dict({"columns": columns}), settings=settings)
-    assert record["release"]["sensitive"][0]["proximity_m"] == 2.0
-
-
 @pytest.mark.parametrize("sample", [0, -5])
 def test_a_sample_must_have_somebody(sample: int, tmp_path: Path) -> None:
     pd.DataFrame(ROWS).to_parquet(tmp_path / "r.parquet")

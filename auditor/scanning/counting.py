@@ -103,19 +103,18 @@ class Counting:
         )
         return found.select("size", "people", sound=found.least > 0)
 
-    def entries(self, column: str, values: Ints, **known: NDArray[Any]) -> Any:
-        """How often each value of a column occurs in each class: keys, `value` and `n`, and what is `known` of each value.
-        `values` has the value of each label, -1 for labels that do not occur."""
+    def entries(self, column: str, values: Ints) -> Any:
+        """How often each value of a column occurs in each class: keys, `value` and `n`. `values` has the value of each label,
+        -1 for labels that do not occur."""
         people, coding = self.people(column), self.codings[column]
         names, code = self.keys.names, self.code(column)
         counted = people.group_by([*names, people[code].name("code")]).agg(n=people.count())
         codes = np.flatnonzero(coding.label >= 0)
         value = values[coding.label[codes]]
         codes, value = codes[value >= 0], value[value >= 0]
-        facts = {name: fact[value] for name, fact in known.items()}
-        found = counted.join(small_table(self.engine.ibis, code=codes, value=value, **facts), "code").drop("code")
+        found = counted.join(small_table(self.engine.ibis, code=codes, value=value), "code").drop("code")
         if len(np.unique(values[values >= 0])) < int((values >= 0).sum()):  # two labels may denote the same set
-            found = found.group_by([*names, "value", *known]).agg(n=found.n.sum())
+            found = found.group_by([*names, "value"]).agg(n=found.n.sum())
         return found
 
 

@@ -59,14 +59,16 @@ class EngineName(StrEnum):
 
 @dataclass(slots=True)
 class Engine:
-    """An open engine: `con` is the Ibis backend, `ibis` the module; `memory` the bytes that it may use, where it is ours.
-    `opened` says that a table was opened in it; `databases` are the names of those that were, by their address."""
+    """An open engine: `con` is the Ibis backend, `ibis` the module; `memory` the bytes that it may use, where it is ours;
+    `own` the DuckDB of this process, also beside a database that counts. `opened` says that a table was opened in it;
+    `databases` are the names of those that were, by their address."""
 
     name: str
     ibis: Any
     con: Any
     memory: int | None = None
     spill: Path | None = None
+    own: Any = None
     opened: bool = False
     databases: dict[str, str] = field(default_factory=dict)
 
@@ -132,7 +134,7 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
         folder = _spill_folder(spill)
         try:
             con = _duckdb(ibis, memory, folder)
-            engine = Engine(name, ibis, con, memory, folder)
+            engine = Engine(name, ibis, con, memory, folder, own=con)
             try:
                 yield engine
             except RuntimeError as error:
@@ -215,19 +217,43 @@ def watched(engine: Engine, tell: Callable[[float], None]) -> Iterator[None]:
         thread.join()
 
 
+@contextmanager
+def kept(engine: Engine, expression: Any) -> Iterator[Any]:
+    """The rows of an expression, found once for several questions: in a table of DuckDB's, or where Spark keeps them. What a
+    database found comes into our own DuckDB: nothing is written into the database."""
+    backend, name = expression.get_backend(), f"auditor_{uuid4().hex}"
+    if backend.name == "pyspark":
+        backend._run_pre_execute_hooks(expression)  # lets Spark know our small tables, which its own cache() forgets
+        frame = backend._session.sql(backend.compile(expression)).persist()
+        frame.createTempView(name)
+        try:
+            yield backend.table(name)
+        finally:
+            backend._session.catalog.dropTempView(name)
+            frame.unpersist()
+        return
+    home = backend
+    if backend.name == "postgres":
+        home = engine.own
+        home.con.from_arrow(expression.to_pyarrow_batches()).create(name)
+    else:
+        home.create_table(name, expression, temp=True)
+    try:
+        yield home.table(name)
+    finally:
+        home.con.execute(f'drop table "{name}"')
+
+
 def batches(engine: Engine, expression: Any, rows: int, by: Sequence[str] = ()) -> Iterator[Any]:
     """The rows of an expression as Arrow batches of so many rows, in the order of some columns where they are named. DuckDB
     keeps the rest where its limit lets it (memory, or the spill folder); other engines hand them over as their Ibis backend
     does."""
-    if engine.name != EngineName.DUCKDB:
+    backend = expression.get_backend()
+    if backend.name != "duckdb":
         yield from (expression.order_by(list(by)) if by else expression).to_pyarrow_batches(chunk_size=rows)
         return
-    name = f"auditor_{uuid4().hex}"
-    kept = engine.con.create_table(name, expression, temp=True)
-    try:
+    with kept(engine, expression) as found:
         # it is put in order while it is read: threads read a table in any order, also one that was written in order
         order = f" order by {', '.join(by)}" if by else ""
-        relation = engine.con.con.sql(f'select {", ".join(kept.columns)} from "{name}"{order}')
+        relation = backend.con.sql(f'select {", ".join(found.columns)} from "{found.get_name()}"{order}')
         yield from relation.to_arrow_reader(rows)  # Ibis 12 asks DuckDB 2 for it by its old name
-    finally:
-        engine.con.con.execute(f'drop table "{name}"')

@@ -21,7 +21,8 @@ from auditor.scanning.counting import Counting, fetch
 from auditor.scanning.engines import batches
 from auditor.scanning.faults import asking
 from auditor.scanning.opening import Opened
-from auditor.scanning.statistics import Sizes, Values, class_sizes, sensitive_facts
+from auditor.scanning.sensitive import Values
+from auditor.scanning.statistics import Sizes, class_sizes, sensitive_facts
 
 _BATCH = 500_000
 
