@@ -15,14 +15,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.model.errors import TaxonomyError
 from auditor.model.formulas import unguarded
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 ROOT = "*"
 
@@ -79,6 +81,8 @@ class Taxonomy:
     @classmethod
     def from_paths(cls, name: str, paths: Iterable[tuple[str, Sequence[str]]]) -> Taxonomy:
         """From (place, leaf-to-root labels) pairs; `place` is said in errors ("line 3")."""
+        import networkx as nx
+
         graph: nx.DiGraph[str] = nx.DiGraph()
         leaves: dict[str, str] = {}
         faults: list[str] = []
@@ -176,6 +180,8 @@ class Taxonomy:
 
     def sorted_by(self, key: Callable[[str], float]) -> Taxonomy:
         """The same tree with its leaves in the order of `key`; an error where a group's values are not neighbours."""
+        import networkx as nx
+
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_node(self.labels[0])
         keys = np.array([key(leaf) for leaf in self.leaves])
@@ -195,6 +201,8 @@ class Taxonomy:
 
     @classmethod
     def _compile(cls, name: str, graph: nx.DiGraph[str]) -> Taxonomy:
+        import networkx as nx
+
         roots = [node for node, degree in graph.in_degree() if degree == 0]
         if len(roots) != 1 or not nx.is_arborescence(graph):
             raise TaxonomyError(f"{name}: a taxonomy must be one tree. Got the tops {', '.join(map(repr, roots))}.")

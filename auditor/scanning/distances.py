@@ -162,5 +162,5 @@ def greatest_hierarchical(column: Sensitive, entries: Any) -> float | None:
     found = found.group_by([*keys, "edge", "total", "weight", "expected"]).agg(n=found.n.sum())
     moved = found.weight * ((found.n / found.total - found.expected).abs() - found.expected)
     found = found.group_by(keys).agg(moved=moved.sum())
-    greatest = found.moved.max().execute()
-    return None if greatest is None else max(float(greatest) + float(weight @ share), 0.0)
+    greatest = float(fetch(found.agg(moved=found.moved.max()))["moved"][0])
+    return max(greatest + float(weight @ share), 0.0)

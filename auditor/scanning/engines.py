@@ -2,7 +2,7 @@
 
 DuckDB runs inside this process, on as many threads as there are cores. It gets what `--memory` leaves beside Python and the
 libraries, and puts what does not fit into files of a folder (`--spill`), which is removed at the end. Spark is started (or
-found) by `auditor.spark_session`; a database is asked over its connection and uses its own memory.
+found) by `auditor.spark_session`. A database groups rows within its own memory; what comes of it is kept by DuckDB.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ _UNITS = {
     "TIB": 2**40,
 }
 _POLL = 0.5
+_BATCH = 100_000
+"""So many rows at a time come from a database: they are Python's objects on the way."""
 _INTERRUPTED = "Query interrupted"
 """What DuckDB says where somebody pressed Ctrl-C."""
 NEEDED = "needs Ibis and DuckDB: pip install 'auditor[scan]'"
@@ -73,8 +75,8 @@ class Engine:
     databases: dict[str, str] = field(default_factory=dict)
 
     def use_database(self, name: str, address: str, con: Any) -> None:
-        """Lets a database count instead, with its own memory and disk."""
-        self.name, self.con, self.spill = name, con, None
+        """Lets a database count instead, with its own memory; what it counted comes into our own DuckDB."""
+        self.name, self.con = name, con
         self.databases[address] = name
 
     def spilled(self) -> int:
@@ -220,7 +222,7 @@ def watched(engine: Engine, tell: Callable[[float], None]) -> Iterator[None]:
 @contextmanager
 def kept(engine: Engine, expression: Any) -> Iterator[Any]:
     """The rows of an expression, found once for several questions: in a table of DuckDB's, or where Spark keeps them. What a
-    database found comes into our own DuckDB: nothing is written into the database."""
+    database found comes into our own DuckDB."""
     backend, name = expression.get_backend(), f"auditor_{uuid4().hex}"
     if backend.name == "pyspark":
         backend._run_pre_execute_hooks(expression)  # lets Spark know our small tables, which its own cache() forgets
@@ -235,7 +237,7 @@ def kept(engine: Engine, expression: Any) -> Iterator[Any]:
     home = backend
     if backend.name == "postgres":
         home = engine.own
-        home.con.from_arrow(expression.to_pyarrow_batches()).create(name)
+        home.con.from_arrow(expression.to_pyarrow_batches(chunk_size=_BATCH)).create(name)
     else:
         home.create_table(name, expression, temp=True)
     try:

@@ -47,7 +47,8 @@ def engine_errors(engine: Engine) -> tuple[type[Exception], ...]:
         found = importlib.import_module("pyspark.errors").PySparkException
         return (found, importlib.import_module("py4j.protocol").Py4JError)
     if engine.name == POSTGRES:
-        return (*postgres_errors(), importlib.import_module("pyarrow").ArrowException)
+        arrow, duckdb = importlib.import_module("pyarrow"), importlib.import_module("duckdb")
+        return (*postgres_errors(), arrow.ArrowException, duckdb.Error)
     return (importlib.import_module("duckdb").Error,)
 
 
