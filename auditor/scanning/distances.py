@@ -91,7 +91,7 @@ def even_reach(column: Sensitive) -> float | None:
     within = float((number[last] - number).max(initial=0.0))
     out = last + 1 < len(number)
     beyond = float((number[last[out] + 1] - number[out]).min(initial=2 * within + 1.0))
-    return (within + beyond) / 2 if within < beyond else None
+    return (within + beyond) / 2 if within < beyond < np.inf else None
 
 
 def _sums(column: Sensitive) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -225,25 +225,43 @@ def kept(engine: Engine, expression: Any) -> Iterator[Any]:
     database found comes into our own DuckDB."""
     backend, name = expression.get_backend(), f"auditor_{uuid4().hex}"
     if backend.name == "pyspark":
-        backend._run_pre_execute_hooks(expression)  # lets Spark know our small tables, which its own cache() forgets
-        frame = backend._session.sql(backend.compile(expression)).persist()
-        frame.createTempView(name)
-        try:
-            yield backend.table(name)
-        finally:
-            backend._session.catalog.dropTempView(name)
-            frame.unpersist()
+        with _kept_by_spark(backend, expression, name) as found:
+            yield found
         return
-    home = backend
-    if backend.name == "postgres":
-        home = engine.own
-        home.con.from_arrow(expression.to_pyarrow_batches(chunk_size=_BATCH)).create(name)
-    else:
-        home.create_table(name, expression, temp=True)
+    home = engine.own if backend.name == "postgres" else backend
     try:
+        if home is backend:
+            home.create_table(name, expression, temp=True)
+        else:
+            _copy(expression, home.con, name)
         yield home.table(name)
     finally:
-        home.con.execute(f'drop table "{name}"')
+        home.con.execute(f'drop table if exists "{name}"')
+
+
+@contextmanager
+def _kept_by_spark(backend: Any, expression: Any, name: str) -> Iterator[Any]:
+    session = backend._session
+    gone = (OSError, importlib.import_module("py4j.protocol").Py4JError)
+    backend._run_pre_execute_hooks(expression)  # lets Spark know our small tables, which its own cache() forgets
+    frame = session.sql(backend.compile(expression)).persist()
+    try:
+        frame.createTempView(name)
+        yield backend.table(name)
+    finally:
+        for release in (lambda: session.catalog.dropTempView(name), frame.unpersist):
+            with suppress(*gone):  # where Java has died, what it died of is to be told
+                release()
+
+
+def _copy(expression: Any, con: Any, name: str) -> None:
+    """Copies the rows of an expression into a table of DuckDB's, some at a time. (DuckDB would read them itself, but takes an
+    interruption for a fault of the data.)"""
+    pa = importlib.import_module("pyarrow")
+    reader = expression.to_pyarrow_batches(chunk_size=_BATCH)
+    con.from_arrow(reader.schema.empty_table()).create(name)
+    for batch in reader:
+        con.from_arrow(pa.Table.from_batches([batch])).insert_into(name)
 
 
 def batches(engine: Engine, expression: Any, rows: int, by: Sequence[str] = ()) -> Iterator[Any]:
@@ -258,4 +276,7 @@ def batches(engine: Engine, expression: Any, rows: int, by: Sequence[str] = ()) 
         # it is put in order while it is read: threads read a table in any order, also one that was written in order
         order = f" order by {', '.join(by)}" if by else ""
         relation = backend.con.sql(f'select {", ".join(found.columns)} from "{found.get_name()}"{order}')
-        yield from relation.to_arrow_reader(rows)  # Ibis 12 asks DuckDB 2 for it by its old name
+        try:
+            yield from relation.to_arrow_reader(rows)  # Ibis 12 asks DuckDB 2 for it by its old name
+        except OSError as error:  # so Arrow tells what DuckDB said
+            raise importlib.import_module("duckdb").Error(str(error)) from error

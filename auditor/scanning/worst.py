@@ -11,9 +11,9 @@ a class follows the most that its figures can be:
   the last place of a cell P is known. Where every place is a cell the bound is the distance;
 - the share near to a value: people near to any value of a cell lie in the cells that its first and last values reach.
 
-The classes with the greatest bounds are fetched and their figures computed in memory. Where the next bound is not above the
+The classes with the greatest bounds are fetched and their figures computed in memory. Where no other bound is above the
 greatest figure, that is the answer. Otherwise the engine computes the figures of all classes whose bound is above it
-(`distances`), which is at most what it would have computed without bounds.
+(`distances`).
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ CELLS = 8
 """More cells bound better; every one is a sum more over all entries. On benchmarks eight leave a few hundred classes."""
 FETCHED = 300
 """So many classes with the greatest bound of each kind are looked at first."""
+ENTRIES = 1_000_000
+"""Of classes with many values fewer are, so that no more than so many entries of each kind are fetched, or one class."""
 _ROUNDING = 1e-12
 """Bounds that exceed a figure by less are the figure, computed otherwise."""
 
@@ -82,7 +84,7 @@ def with_bounds(column: Sensitive, each: Any) -> Any:
     summed = [name for name in each.columns if name.startswith("below")]
     placed = each[f"below{last}"].nullif(0) if f"below{last}" in summed else each["size"]
     each = each.mutate(**{f"share{number}": each[f"below{number}"] / placed for number in range(1, last)})
-    nobody = each["size"] * 0.0  # a plain 0.0 is a decimal to DuckDB, whose products overflow
+    nobody = placed * 0.0  # a plain 0.0 is a decimal to DuckDB, whose products overflow
     share = [nobody, *(each[f"share{number}"] for number in range(1, last)), nobody + 1.0]
     bound = {EQUAL: _equal_bound(ibis, each, people)}
     if ORDERED in figures(column):
@@ -128,31 +130,30 @@ def _near_bound(column: Sensitive, begins: Ints, share: list[Any]) -> Any:
 def greatest(column: Sensitive, entries: Any, each: Any) -> dict[str, float]:
     """The greatest of each figure among the classes; `each` has their bounds."""
     wanted = figures(column)
-    first = _most_bounded(column, each, wanted)
-    chosen = small_table(column.ibis, **{key: first[key] for key in column.keys})
-    best = greatest_in_memory(column, entries.semi_join(chosen, column.keys), wanted)
-    open_ = [figure for figure in wanted if _next_bound(first[bound_name(figure)]) > best[figure] + _ROUNDING]
+    chosen, beyond = _most_bounded(column, each, wanted)
+    best = greatest_in_memory(column, entries.semi_join(small_table(column.ibis, **chosen), column.keys), wanted)
+    open_ = [figure for figure in wanted if beyond[figure] > best[figure] + _ROUNDING]
     if open_:
         above = [each[bound_name(figure)] > best[figure] + _ROUNDING for figure in open_]
-        some = above[0]
-        for other in above[1:]:
-            some = some | other
-        rest = each.filter(some).select(*column.keys)
+        rest = each.filter(column.ibis.or_(*above)).select(*column.keys)
         found = greatest_distances(column, entries.semi_join(rest, column.keys), open_)
         best |= {figure: max(best[figure], found[figure]) for figure in open_}
     return best
 
 
-def _most_bounded(column: Sensitive, each: Any, wanted: list[str]) -> dict[str, NDArray[Any]]:
-    """The classes with the greatest bounds of each kind: their keys and bounds."""
+def _most_bounded(column: Sensitive, each: Any, wanted: list[str]) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
+    """The keys of the classes with the greatest bounds of each kind; and a bound of each kind that no other class exceeds."""
     names = [bound_name(figure) for figure in wanted]
-    each = each.select(*column.keys, *names)
+    each = each.select(*column.keys, *names, "kinds")
     tops = [each.order_by([each[name].desc(), *column.keys]).limit(FETCHED) for name in names]
-    return fetch(tops[0] if len(tops) == 1 else column.ibis.union(*tops, distinct=True))
-
-
-def _next_bound(bounds: NDArray[Any]) -> float:
-    """A bound that no class beyond those fetched exceeds: the least of the greatest."""
-    if len(bounds) < FETCHED:
-        return -np.inf  # all classes are here
-    return float(np.sort(bounds)[-FETCHED])
+    found = fetch(tops[0] if len(tops) == 1 else column.ibis.union(*tops, distinct=True))
+    chosen = np.zeros(len(found["kinds"]), dtype=np.bool_)
+    for name in names:
+        order = np.argsort(-found[name], kind="stable")[:FETCHED]
+        chosen[order[np.cumsum(found["kinds"][order]) <= ENTRIES]] = True
+        chosen[order[:1]] = True
+    beyond = {}
+    for figure, name in zip(wanted, names, strict=True):
+        unseen = np.sort(found[name])[-FETCHED] if len(chosen) >= FETCHED else -np.inf
+        beyond[figure] = float(max(unseen, found[name][~chosen].max(initial=-np.inf)))
+    return {key: found[key][chosen] for key in column.keys}, beyond
