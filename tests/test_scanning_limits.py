@@ -81,9 +81,9 @@ def test_what_a_scan_needs_is_said(tmp_path: Path) -> None:
         "1,000,000 rows in at most 2,000 groups, counted by duckdb: up to 1.0 GB of memory, nothing on disk."
     )
     many = replace(need, groups=200_000_000)
-    assert f"up to 1.0 GB of memory, and up to 12.8 GB on disk in {tmp_path}" in many.sentence()
+    assert f"up to 1.0 GB of memory, and up to 24.0 GB on disk in {tmp_path}" in many.sentence()
     assert "it may not suffice" in replace(need, groups=10**15).sentence()
-    assert replace(need, engine="postgres", spill=None).sentence().endswith("2,000 groups, counted by postgres.")
+    assert replace(need, engine="spark", spill=None).sentence().endswith("2,000 groups, counted by spark.")
 
 
 def test_the_need_is_said_before_it_starts(small: tuple[Path, Path]) -> None:
