@@ -23,8 +23,13 @@ from auditor.releasing import write_release
 from tests.anonymizer_cases import SETTINGS, check_promise, impossible, tables
 
 
-def cases() -> list[tuple[str, dict[str, Any]]]:
-    return [(name, settings) for name in ANONYMIZERS.all() for settings in SETTINGS[name]]
+def cases() -> list[Any]:
+    """Every anonymizer with its settings. Those of one kernel go to one process, so that only one compiles it."""
+    return [
+        pytest.param(name, settings, marks=pytest.mark.xdist_group(name.partition("-")[0].rstrip("123")))
+        for name in ANONYMIZERS.all()
+        for settings in SETTINGS[name]
+    ]
 
 
 def check(release: Release, provenance: Provenance, table: Table) -> None:
