@@ -24,7 +24,7 @@ from tests.anonymizer_cases import SETTINGS, check_promise, impossible, tables
 
 
 def cases() -> list[Any]:
-    """Every anonymizer with its settings. Those of one kernel go to one process, so that only one compiles it."""
+    """Every anonymizer with its settings. Those of one kernel are marked for one process: only one need compile it."""
     return [
         pytest.param(name, settings, marks=pytest.mark.xdist_group(name.partition("-")[0].rstrip("123")))
         for name in ANONYMIZERS.all()
