@@ -24,12 +24,8 @@ from tests.anonymizer_cases import SETTINGS, check_promise, impossible, tables
 
 
 def cases() -> list[Any]:
-    """Every anonymizer with its settings. Those of one kernel are marked for one process: only one need compile it."""
-    return [
-        pytest.param(name, settings, marks=pytest.mark.xdist_group(name.partition("-")[0].rstrip("123")))
-        for name in ANONYMIZERS.all()
-        for settings in SETTINGS[name]
-    ]
+    """Every anonymizer with its settings."""
+    return [(name, settings) for name in ANONYMIZERS.all() for settings in SETTINGS[name]]
 
 
 def check(release: Release, provenance: Provenance, table: Table) -> None:

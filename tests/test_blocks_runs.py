@@ -76,7 +76,6 @@ def test_whether_processes_are_started_changes_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_spark_gives_the_same_release() -> None:
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     try:

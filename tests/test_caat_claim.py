@@ -28,7 +28,7 @@ from tests.adult import write_adult
 from tests.naive_growing import caat_distance, in_order
 from tests.naive_kaca import Outcome, naive_kaca
 
-pytestmark = [pytest.mark.data, pytest.mark.slow, pytest.mark.xdist_group("caat_claim")]
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 ROWS = 1000
 SEEDS = (1, 2)

@@ -23,8 +23,6 @@ from tests.scanning_cases import ROWS, SCHEMA, Case, assert_same, differences, i
 pytest.importorskip("ibis")
 Cli = Callable[..., Ended]
 
-pytestmark = pytest.mark.xdist_group("spark")  # one Java process for all of them
-
 
 @pytest.fixture(scope="module")
 def spark() -> str:
