@@ -23,7 +23,7 @@ floors: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --durations=25
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term --durations=25
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -179,7 +179,8 @@ def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
     marks = []
     for place, number_ in sorted(numbers(run).items(), key=lambda pair: (pair[1], pair[0])):
         record = run.records[place - 1]
-        mine = [r for r in _rows(record, attack, sensitive) if r.adversary == lead_adversary(record)]
+        adversary = lead_adversary(record)
+        mine = [r for r in _rows(record, attack, sensitive) if r.adversary == adversary]
         row = pictured(attack, mine)
         if row is not None:
             marks.append(_mark(f"{number_} {clean(record.release.name, 60)}", row))

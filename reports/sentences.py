@@ -50,7 +50,8 @@ def adversary_line(record: AuditRecord) -> str:
 
 
 def _lead_link(record: AuditRecord) -> str:
-    mine = [r.link for r in figures(record) if r.adversary == lead_adversary(record) and r.link is not None]
+    lead = lead_adversary(record)
+    mine = [r.link for r in figures(record) if r.adversary == lead and r.link is not None]
     return min(mine, key=link_rank, default="")
 
 

@@ -70,6 +70,7 @@ def case(request: pytest.FixtureRequest, data_folder: Path, tmp_path_factory: py
     return Case(name, dict(re.findall(r"([\w.()]+)=(\S+)", text)), text, alone, beside)
 
 
+@pytest.mark.slow
 def test_classes_and_suppressed_rows(case: Case) -> None:
     counts = dict(re.findall(r"(\w+)=(\S+)", re.findall(r"(?m)^ec\.num.*$", case.text)[0].replace("ec.", "")))
     sizes = [int(size) for size in case.release.class_sizes]

@@ -15,7 +15,7 @@ import pytest
 from auditor.model.record import AuditRecord, Risk
 from tests.adult import unpack_release, write_adult
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

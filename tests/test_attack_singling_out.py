@@ -211,6 +211,7 @@ def test_expected_is_realised_and_members_are_isolated_beyond_outsiders(method: 
     assert control / n < 0.5 < low
 
 
+@pytest.mark.slow
 def test_nothing_is_singled_out_where_nothing_can_be_learned() -> None:
     # Outsiders pose as members; and a release that covers everything in every column. (Shuffling each column among people
     # after the release is no null: a rare value isolates whoever has it. Nor is one class of all quasi-identifiers, whose

@@ -116,6 +116,7 @@ def test_reasons_and_settings() -> None:
         Uniqueness(population=0)
 
 
+@pytest.mark.slow
 def test_a_sample_of_a_town_in_an_audit() -> None:
     population, members, outsiders = halves(6000, 4)
     people = population.take(members)

@@ -110,6 +110,7 @@ def said(attack: Attack, world: World, link: Link) -> list[Guesses]:
     return [guesses(attack.run(view, np.random.default_rng(0))) for view in views]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS.builtin, ids=lambda attack: attack.name)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(world=worlds(doubt=True), seed=st.integers(0, 999))

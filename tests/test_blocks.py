@@ -52,6 +52,7 @@ def people(rows: int, seed: int = 0) -> Table:
 # ----- promises ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "settings"), cases(blockwise=True))
 @given(table=tables(), seed=st.integers(0, 5))
 def test_promises_hold_over_the_whole_table(name: str, settings: dict[str, Any], table: Table, seed: int) -> None:

@@ -64,6 +64,7 @@ def searched(folder: Path, said: Ended) -> None:
             assert canary.lower() not in text.lower(), (canary, str(where))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings"),
     [("identity", []), ("mondrian", ["k=3"]), ("anatomy", ["l=2"]), ("slicing", ["bucket_size=4"]), ("mdav", ["k=3"])],

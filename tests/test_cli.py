@@ -91,6 +91,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_from_table_to_report(auditor_cli: Cli, town: Path, tmp_path: Path, method: str) -> None:
     release, private, record = tmp_path / "release", tmp_path / "private.csv", tmp_path / "record.json"
@@ -231,7 +232,7 @@ def run(arguments: list[str], expect: int = 0, **environment: str) -> subprocess
 SMALL = """
 [data]
 source = "town"
-sample = 0.05
+sample = 0.01
 
 [[release]]
 method = "mondrian"
@@ -243,6 +244,9 @@ columns = [
   ["birth_year", "sex", "education"], ["postcode", "ethnicity", "marital_status"], ["occupation", "income", "disease"]
 ]
 bucket_size = 5
+
+[attacks]
+run = ["linking", "homogeneity", "proximity", "membership"]
 
 [policy]
 use = "k5"

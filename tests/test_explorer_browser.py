@@ -169,6 +169,7 @@ def test_without_scripts_the_static_picture_stands(browser: Any, report: Path) -
     assert page.locator("table").count() > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["sample_run", "single_run", "many_run"])
 def test_axe_finds_nothing_serious(browser: Any, tmp_path: Path, name: str, scheme: str) -> None:

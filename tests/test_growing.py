@@ -36,6 +36,7 @@ def same(found: NDArray[np.int64], expected: NDArray[np.int64]) -> bool:
     return bool((found == expected).all())
 
 
+@pytest.mark.slow
 @given(table=tables(), data=st.data())
 def test_fast_is_plain_on_random_tables(table: Table, data: st.DataObject) -> None:
     table = table.take(np.arange(min(table.rows, 60)))

@@ -92,6 +92,7 @@ def clustered(count: int, seed: int) -> Table:
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_fast_versions_with_hundreds_of_centroids(seed: int) -> None:
     table = clustered(600, seed)

@@ -69,6 +69,7 @@ def measured(page: str, width: int, folder: Path) -> tuple[dict[str, Any], list[
     return json.loads(html.unescape(found[1])), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("name", ["sample_run", "single_run", "many_run", "hostile_run", "bare_run"])
 def test_page_in_a_browser(name: str, width: int, tmp_path: Path) -> None:

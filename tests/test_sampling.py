@@ -162,6 +162,7 @@ def test_nobody_is_named_and_the_sample_is_told() -> None:
     assert faults("record-1", json.loads(record.to_json())) == []
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_rate_of_everybody() -> None:
     """Over many seeds the 95 % interval of a rate holds the rate of the whole release about as often as it says: a rate of
     yes and no in at least 92 %; chances between 0 and 1 vary less, so their intervals are wider than they need be."""

@@ -55,6 +55,7 @@ def numbers(
     return pd.DataFrame({"age": age, "income": np.where(rng.random(len(age)) < 0.1, np.nan, income)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("suppression", [Suppression.EXCLUDED, Suppression.OWN])
 def test_windows_over_all_classes(
@@ -76,6 +77,7 @@ def opened_column(frame: pd.DataFrame, folder: Path, epsilon: float | None = Non
             yield column, entries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["FETCHED", "ENTRIES"])
 def test_what_few_classes_do_not_show_the_engine_is_asked_for(
     limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -58,6 +58,7 @@ def test_what_cannot_be_swept(text: str) -> None:
         read_sweep(text)
 
 
+@pytest.mark.slow
 def test_one_record_a_release_and_one_adversary_a_number(run: RunRecord) -> None:
     assert [record.release.name for record in run.records] == ["mondrian k=2", "mondrian k=10"]
     names = [f"prosecutor knowing {q} of 7" for q in (7, 4, 2, 1)]
@@ -91,6 +92,7 @@ def test_figures_are_means_over_sets_that_grow(run: RunRecord) -> None:
     assert values == sorted(values)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_record(run: RunRecord, tmp_path: Path) -> None:
     again = sweep(read_scenario(str(town_file(tmp_path))), (1, 2, 4, 7), seed=5)
     assert again.to_json() == run.to_json()
