@@ -229,3 +229,13 @@ def test_numbers_so_large_that_their_noise_is_wider_than_what_parts_small_ones(t
     settings = {"proximity": {"epsilon": 0.01, "relative": False}}
     record = assert_same(tmp_path / "r.parquet", NUMERIC, settings=settings)
     assert record["release"]["sensitive"][0]["proximity_m"] == 2.0
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(("first", "m"), [(0.0, 4 / 3), (2.0**52, 1.0)])
+def test_numbers_that_are_just_so_far_apart_as_is_near(first: float, m: float, tmp_path: Path) -> None:
+    """Three of the first four are near to the second, nobody of the others to anybody. Large ones are near by their noise."""
+    cells = {"age": [1, 1, 1, 1, 2, 2, 2, 2], "income": [first + step for step in (0, 1, 2, 3, 100, 200, 300, 400)]}
+    pd.DataFrame(cells).to_parquet(tmp_path / "r.parquet")
+    record = assert_same(tmp_path / "r.parquet", NUMERIC, settings={"proximity": {"epsilon": 1.0, "relative": False}})
+    assert record["release"]["sensitive"][0]["proximity_m"] == pytest.approx(m)

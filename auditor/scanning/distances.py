@@ -83,7 +83,7 @@ def greatest_in_memory(column: Sensitive, entries: Any, wanted: Collection[str])
 def even_reach(column: Sensitive) -> float | None:
     """A reach that, taken exactly, finds near the numbers that `nearness` finds near with its room for noise: half way
     between the widest gap that counts as near and the narrowest that does not. None where the noise of large numbers
-    is wider than what parts small ones."""
+    is wider than what parts small ones, or rounding is."""
     number, reach = column.number, column.reach
     if number is None or reach is None:
         return None
@@ -91,7 +91,8 @@ def even_reach(column: Sensitive) -> float | None:
     within = float((number[last] - number).max(initial=0.0))
     out = last + 1 < len(number)
     beyond = float((number[last[out] + 1] - number[out]).min(initial=2 * within + 1.0))
-    return (within + beyond) / 2 if within < beyond < np.inf else None
+    rounding = 4 * float(np.spacing(np.abs(number).max(initial=beyond)))  # of an end of a window
+    return (within + beyond) / 2 if beyond - within > rounding and beyond < np.inf else None
 
 
 def _sums(column: Sensitive) -> NDArray[np.float64]:
@@ -113,8 +114,10 @@ def _windows(column: Sensitive, found: Any, reach: float | None, in_order: bool)
             "end": found.start.lead().over(ibis.window(group_by=keys, order_by=by)),
         }
         if reach is not None:
-            near = ibis.range_window(group_by=keys, order_by=by, preceding=reach, following=reach)
-            more["near"] = found.n.sum().over(near)
+            # two sums that only grow: Spark would add up a window between two moving ends anew for every entry
+            up_to = ibis.range_window(group_by=keys, order_by=by, preceding=None, following=reach)
+            below = ibis.range_window(group_by=keys, order_by=by, preceding=(None, reach))
+            more["near"] = found.n.sum().over(up_to) - found.n.sum().over(below).fill_null(0.0)
     return found.mutate(**more)
 
 
