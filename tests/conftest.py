@@ -30,8 +30,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Coverage does not look at slow tests: they would take twice as long, and it finds little in them that is new. (The mark
-    `no_cover` of pytest-cov does nothing in the processes of pytest-xdist, where one measurement lies on another.)"""
+    """Coverage does not look at slow tests and their fixtures, which would take twice as long; so what only they reach, or
+    import first, counts as not covered. (The mark `no_cover` of pytest-cov does nothing in the processes of pytest-xdist,
+    where one measurement lies on another.)"""
     tracer = sys.gettrace()
     if item.get_closest_marker("slow"):
         sys.settrace(None)

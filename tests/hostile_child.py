@@ -23,8 +23,9 @@ ADDRESS_SPACE = 8 << 30
 def most_held() -> int:
     """Of this process alone: on Linux `ru_maxrss` begins with the memory of the process that started it."""
     status = Path("/proc/self/status")
-    if status.exists():
-        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    for line in status.read_text().splitlines() if status.exists() else ():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return held // 1024 if sys.platform == "darwin" else held
 

@@ -245,9 +245,6 @@ columns = [
 ]
 bucket_size = 5
 
-[attacks]
-run = ["linking", "homogeneity", "proximity", "membership"]
-
 [policy]
 use = "k5"
 """

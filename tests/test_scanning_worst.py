@@ -232,10 +232,16 @@ def test_numbers_so_large_that_their_noise_is_wider_than_what_parts_small_ones(t
 
 
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize(("first", "m"), [(0.0, 4 / 3), (2.0**52, 1.0)])
-def test_numbers_that_are_just_so_far_apart_as_is_near(first: float, m: float, tmp_path: Path) -> None:
-    """Three of the first four are near to the second, nobody of the others to anybody. Large ones are near by their noise."""
-    cells = {"age": [1, 1, 1, 1, 2, 2, 2, 2], "income": [first + step for step in (0, 1, 2, 3, 100, 200, 300, 400)]}
-    pd.DataFrame(cells).to_parquet(tmp_path / "r.parquet")
+@pytest.mark.parametrize(
+    ("first", "steps", "m"),
+    [(0, (0, 1, 2, 3, 100, 200, 300, 400), 4 / 3), (2**52, (0, 10, 1000, 5000, 5009, 6000, 7000, 8000), 4.0)],
+)
+def test_numbers_that_are_just_so_far_apart_as_is_near(
+    first: int, steps: Sequence[int], m: float, tmp_path: Path
+) -> None:
+    """Of the small numbers three of a class are near to its second. Of the large ones, by their noise, those 9 apart are near
+    (which stand in two classes) and those 10 apart are not: half way between, once added, is rounded to 10."""
+    frame = pd.DataFrame({"age": [1, 1, 1, 1, 2, 2, 2, 2], "income": [float(first + step) for step in steps]})
+    frame.to_parquet(tmp_path / "r.parquet")
     record = assert_same(tmp_path / "r.parquet", NUMERIC, settings={"proximity": {"epsilon": 1.0, "relative": False}})
     assert record["release"]["sensitive"][0]["proximity_m"] == pytest.approx(m)
