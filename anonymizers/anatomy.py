@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import at_least, published_columns, sensitive_column
-from anonymizers.shared.grouping import Blocking, Grouping, Groups, Ints
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from auditor.model.arrays import Ints
 from auditor.model.errors import PromiseError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -76,7 +76,7 @@ class Anatomy(Grouping):
         cut = tuple(c for c in table.schema.quasi if c in table.codes)
         return Blocking(self, (*cut, column), cut, self.l, allows=allows)
 
-    def _groups(self, table: Table, column: str, rng: np.random.Generator, progress: Progress) -> NDArray[np.int64]:
+    def _groups(self, table: Table, column: str, rng: np.random.Generator, progress: Progress) -> Ints:
         """The group of each row."""
         from anonymizers.kernels.anatomy import deal
 

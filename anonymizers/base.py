@@ -15,11 +15,11 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
-from auditor.model.labels import Labels, write_label
+from auditor.model.labels.labels import Labels, write_label
 from auditor.model.plugin import Plugin
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -69,9 +69,9 @@ class Anonymizer(Plugin):
         self,
         table: Table,
         labels: dict[str, Labels],
-        cells: dict[str, NDArray[np.int32]],
+        cells: dict[str, Codes],
         blocks: Sequence[Sequence[str]],
-        bucket: NDArray[np.int64] | None,
+        bucket: Ints | None,
         rng: np.random.Generator,
         sensitive: str | None = None,
     ) -> tuple[Release, Provenance]:
@@ -142,16 +142,14 @@ def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
     return columns[0]
 
 
-def generalise(
-    table: Table, columns: Sequence[str], groups: NDArray[np.int64]
-) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
+def generalise(table: Table, columns: Sequence[str], groups: Ints) -> tuple[dict[str, Labels], dict[str, Codes]]:
     """The one generalisation step: in each group every value of a column becomes the narrowest label that covers the
     group's values. Rows of no group (-1) get any label of their own column. Returns labels and cells for `publish`."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-2))
     sizes = np.diff(np.append(starts, table.rows))
     labels: dict[str, Labels] = {}
-    cells: dict[str, NDArray[np.int32]] = {}
+    cells: dict[str, Codes] = {}
     for column in columns:
         domain = table.domains[column]
         which, samples = _covers(domain, table.codes[column][order], starts, sizes)
@@ -165,9 +163,7 @@ def generalise(
     return labels, cells
 
 
-def _covers(
-    domain: Domain, codes: NDArray[np.int32], starts: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+def _covers(domain: Domain, codes: Codes, starts: Ints, sizes: Ints) -> tuple[Ints, list[Codes]]:
     """What each group of codes needs a label for: the number of its case, and for each case codes that stand for it.
 
     On a line and in a taxonomy the least and the greatest code say it all; elsewhere it is the set of codes."""

@@ -22,12 +22,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
-from anonymizers.shared.distance import Space, Trees
+from anonymizers.shapes import Trees
+from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import grow_classes
+from auditor.model.arrays import Ints
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -83,7 +84,7 @@ def depths(trees: Trees) -> Iterable[int]:
     return (2 * int(depth) for depth in np.unique(trees.depth) if depth > 0)
 
 
-def cluster(space: Space, k: int, start: int, ties: Ties = Ties.ROOM, progress: Progress = silent) -> NDArray[np.int64]:
+def cluster(space: Space, k: int, start: int, ties: Ties = Ties.ROOM, progress: Progress = silent) -> Ints:
     """The class of each row. `start` is the first seed, as a place among the rows in the order of tuples."""
     from anonymizers.kernels.caat import grow, join
     from anonymizers.kernels.growing import ROWS

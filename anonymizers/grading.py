@@ -29,22 +29,22 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import Anonymizer, at_least, private_draws, published_columns
 from anonymizers.shared.aliases import Namer
 from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
+from auditor.files.releases import number_texts
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.key import Aliases, Categories, Key, bounds_fault, decimals_of
-from auditor.model.labels import Declared, Labels
-from auditor.model.notation import everything
+from auditor.model.labels.labels import Declared, Labels
+from auditor.model.labels.notation import everything
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.model.table import Table
 from auditor.model.values import format_number
-from auditor.releasing import number_texts
 
 _SHIFT = 0.3
 """How far, in parts of a category, its end is moved at random."""
@@ -98,7 +98,7 @@ class Grading(Anonymizer):
         choices = find_choices(table, categorical, grave, secret)
         namer = Namer(table, secret)
         labels: dict[str, Labels] = {}
-        cells: dict[str, NDArray[np.int32]] = {}
+        cells: dict[str, Codes] = {}
         keys: dict[str, Aliases | Categories] = {}
         for done, column in enumerate(sensitive):
             progress(done, len(sensitive), f"grading {column}")
@@ -144,7 +144,7 @@ def _need_columns(
             )
 
 
-def _numbers(table: Table, column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _numbers(table: Table, column: str) -> tuple[Floats, Ints]:
     """The distinct numbers of a column, and how often each occurs."""
     domain = table.domains[column]
     assert domain.numbers is not None
@@ -152,9 +152,7 @@ def _numbers(table: Table, column: str) -> tuple[NDArray[np.float64], NDArray[np
     return domain.numbers[times > 0], times[times > 0]
 
 
-def _drawn(
-    numbers: NDArray[np.float64], times: NDArray[np.int64], wanted: int, decimals: int, rng: np.random.Generator
-) -> Categories:
+def _drawn(numbers: Floats, times: Ints, wanted: int, decimals: int, rng: np.random.Generator) -> Categories:
     """Categories of about as many people each, from their least to their greatest number; fewer than wanted where there are
     not as many numbers."""
     size = min(wanted, len(numbers))
@@ -169,7 +167,7 @@ def _drawn(
     return Categories(tuple(low.tolist()), tuple(high.tolist()), decimals)
 
 
-def _need_decodable(categories: Categories, numbers: NDArray[np.float64], column: str) -> None:
+def _need_decodable(categories: Categories, numbers: Floats, column: str) -> None:
     """An error where numbers lie too close together for their graded forms to tell them apart."""
     if not len(numbers):
         return

@@ -26,12 +26,13 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
-from anonymizers.shared.distance import LARGEST_UNIT, Space, Trees
+from anonymizers.shapes import Trees
+from anonymizers.shared.distance import LARGEST_UNIT, Space
 from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import new_costs
+from auditor.model.arrays import Ints
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -86,7 +87,7 @@ def kaca(
     beta: float,
     rng: np.random.Generator,
     progress: Progress = silent,
-) -> NDArray[np.int64]:
+) -> Ints:
     """The class of each row."""
     from anonymizers.kernels.kaca import CHANGED, LIVE, SMALL, Classes, begin, bounds_of, members, merge
     from anonymizers.kernels.search import Stack
@@ -130,7 +131,7 @@ def kaca(
     return space.groups(members(classes, len(space.rows)))
 
 
-def _zeros(*shape: int) -> NDArray[np.int64]:
+def _zeros(*shape: int) -> Ints:
     return np.zeros(shape, dtype=np.int64)
 
 
@@ -148,7 +149,7 @@ def _divisors(trees: Trees, beta: float) -> Iterable[int]:
     return (needed if needed <= LARGEST_UNIT else LARGEST_UNIT,)
 
 
-def _given_up(space: Space, beta: float, missing: Sequence[bool]) -> NDArray[np.int64]:
+def _given_up(space: Space, beta: float, missing: Sequence[bool]) -> Ints:
     """What each node of the trees gives up. `missing` says which trees have a missing value, their last leaf: it is as
     deep as any leaf."""
     trees = space.trees

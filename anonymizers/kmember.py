@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import grow_classes
+from auditor.model.arrays import Ints
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -65,7 +65,7 @@ class KMember(Grouping):
         return self.publish(table, labels, cells, [published_columns(table)], None, rng)
 
 
-def k_member(space: Space, k: int, start: int, progress: Progress = silent) -> NDArray[np.int64]:
+def k_member(space: Space, k: int, start: int, progress: Progress = silent) -> Ints:
     """The class of each row. `start` is the first seed, as a place among the rows in the order of tuples."""
     from anonymizers.kernels.growing import grow, join
     from anonymizers.kernels.search import HUGE

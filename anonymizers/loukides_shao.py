@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Grouping, Groups
 from anonymizers.shared.growing import grow_classes
+from auditor.model.arrays import Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -80,9 +80,7 @@ class LoukidesShao(Grouping):
         return self.publish(table, labels, cells, [published_columns(table)], kept, rng)
 
 
-def grow_alike(
-    space: Space, threshold: float, seeds: NDArray[np.int64], progress: Progress = silent
-) -> NDArray[np.int64]:
+def grow_alike(space: Space, threshold: float, seeds: Ints, progress: Progress = silent) -> Ints:
     """The class of each row. `seeds` are all rows, as places in the order of tuples, in the order they may start a class."""
     from anonymizers.kernels.growing import grow
 

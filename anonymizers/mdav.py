@@ -25,12 +25,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import at_least, need_quasi, need_rows, published_columns
+from anonymizers.shapes import Points
 from anonymizers.shared.aggregation import aggregate
 from anonymizers.shared.grouping import Grouping, Groups
-from anonymizers.shared.points import Middle, Points, points_of
+from anonymizers.shared.points import Middle, points_of
+from auditor.model.arrays import Ints
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -57,7 +58,7 @@ class Mdav(Grouping):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (f"k = {self.k}",)
 
-    def clusters(self, points: Points, progress: Progress = silent) -> NDArray[np.int64]:
+    def clusters(self, points: Points, progress: Progress = silent) -> Ints:
         """The cluster of each point, numbered from 0."""
         from anonymizers.kernels.mdav import clusters_of
 

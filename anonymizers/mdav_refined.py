@@ -21,12 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from anonymizers.base import at_least
 from anonymizers.mdav import Mdav
-from anonymizers.shared.points import Points
+from anonymizers.shapes import Points
+from auditor.model.arrays import Ints
 from auditor.model.progress import Progress, silent
 
 
@@ -44,7 +42,7 @@ class MdavRefined(Mdav):
         super().__post_init__()
         at_least(f"{self.name}: rounds", self.rounds, 0)
 
-    def clusters(self, points: Points, progress: Progress = silent) -> NDArray[np.int64]:
+    def clusters(self, points: Points, progress: Progress = silent) -> Ints:
         from anonymizers.kernels.refining import refined
 
         return refined(points, super().clusters(points, progress), self.k, self.rounds, progress)

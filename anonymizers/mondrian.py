@@ -41,7 +41,8 @@ from anonymizers.shared.constraints import (
     check_whole,
 )
 from anonymizers.shared.cuts import by_tree, partition
-from anonymizers.shared.grouping import Blocking, Grouping, Groups, Ints
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from auditor.model.arrays import Ints
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance

@@ -21,9 +21,10 @@ from typing import ClassVar
 import numpy as np
 
 from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
-from anonymizers.shared.centroids import Attributes, Ints, Records, adjust, new_search
+from anonymizers.shared.centroids import Attributes, Records, adjust, new_search
 from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from auditor.model.arrays import Ints
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release

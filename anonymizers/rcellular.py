@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import at_least
 from anonymizers.rgather import (
@@ -41,6 +40,7 @@ from anonymizers.rgather import (
 )
 from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from auditor.model.arrays import Ints
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from anonymizers.kernels.cellular import Cells
     from anonymizers.kernels.gathering import Ground
 
-Ints = NDArray[np.int64]
 
 _A_SLICE = 500
 _FEW = 20

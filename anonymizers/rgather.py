@@ -32,15 +32,15 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import Anonymizer, at_least, need_quasi, published_columns
 from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from anonymizers.shared.growing import new_costs
+from auditor.model.arrays import Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import CLUSTER_RADIUS, CLUSTER_SIZE, DERIVED, Release
@@ -50,7 +50,6 @@ from auditor.model.values import format_number
 if TYPE_CHECKING:
     from anonymizers.kernels.gathering import Ground, Search
 
-Ints = NDArray[np.int64]
 
 _A_SLICE = 2_000
 _DECIMALS = 4

@@ -36,7 +36,6 @@ from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import (
     at_least,
@@ -45,14 +44,15 @@ from anonymizers.base import (
     published_columns,
     sensitive_column,
 )
-from anonymizers.shared.constraints import Limits
+from anonymizers.shapes import Limits
 from anonymizers.shared.correlation import blocks_by_correlation
 from anonymizers.shared.cuts import partition
 from anonymizers.shared.diverse_buckets import Diverse, Weighting, cuts_of, tuple_partition
 from anonymizers.shared.fragments import fragments_of, most_shares
-from anonymizers.shared.grouping import Blocking, Grouping, Groups, Ints
+from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import PromiseError, UsageError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -250,10 +250,10 @@ def _quasi_of(table: Table, blocks: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def _labels(
     table: Table, blocks: Sequence[Sequence[str]], classes: Sequence[Ints]
-) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
+) -> tuple[dict[str, Labels], dict[str, Codes]]:
     """Labels and cells of the quasi-identifiers, generalised block by block; empty where there are no classes."""
     labels: dict[str, Labels] = {}
-    cells: dict[str, NDArray[np.int32]] = {}
+    cells: dict[str, Codes] = {}
     for quasi, groups in zip(_quasi_of(table, blocks) if classes else (), classes, strict=True):
         more, places = generalise(table, quasi, groups)
         labels.update(more)
@@ -287,7 +287,7 @@ def _by_size(
     rng: np.random.Generator,
     what: str,
     progress: Progress,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Mondrian's cuts along some columns, down to parts of at least so many rows."""
 
     def said(done: int, total: int, _: str) -> None:
@@ -296,7 +296,7 @@ def _by_size(
     return partition(table, columns, Limits(size=least), None, together, rng, said)
 
 
-def _at_random(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _at_random(rows: int, size: int, rng: np.random.Generator) -> Ints:
     """Buckets filled at random, the rows left over added to some of them."""
     full = rows // size
     bucket = np.arange(rows) // size

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
-from anonymizers.shared.centroids import Attributes, Floats, Ints, Records, assign, new_search, update
+from anonymizers.shared.centroids import Attributes, Records, assign, new_search, update
 from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from auditor.model.arrays import Floats, Ints
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release

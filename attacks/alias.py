@@ -27,15 +27,13 @@ from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 from auditor.model.table import Table
 from auditor.posterior.beliefs import spread
 from auditor.posterior.published import decoded_beliefs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MIXED = 0.3
 """How many people at large are mixed into each value's, as a share of the people that an average value has. Columns depend on
@@ -134,7 +132,7 @@ def decode(release: Release, auxiliary: Table, column: str, method: Method) -> s
 
 def _elsewhere(
     kinds: list[Ints], found: list[Floats | None], own: int, counts: Ints, labels: Labels
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Bools]:
     """How many rows of each value stand under aliases of the other kinds, as far as these are decoded, and for which values
     such a kind is still open."""
     others, still = np.zeros(labels.domain.size), np.zeros(labels.domain.size, dtype=np.bool_)
@@ -214,7 +212,7 @@ class _People:
         """count · log(expected people whose value is not shown): the greatest sum is that of equal ranks."""
         return seen[:, None] * np.log(np.maximum(self.expected - self.shown, 0.5))[None, :]
 
-    def numbers(self, seen: Floats, others: Floats, still: NDArray[np.bool_]) -> Floats:
+    def numbers(self, seen: Floats, others: Floats, still: Bools) -> Floats:
         """log P(number of people with the value), `seen` rows being under the alias and `others` under decoded aliases of
         other kinds. A sample leaves that number spread as a negative binomial. Where a kind is still open it is at least
         what has been seen, and every split of N people over three choices, (N+1)(N+2)/2 of them, is as likely as another."""

@@ -10,12 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import Beliefs, ValueBeliefs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +52,7 @@ class WindowClaims:
     width: float
     tau: float
     start: Floats
-    row: NDArray[np.int64]
+    row: Ints
     mass: Floats
     m: float | None
 
@@ -68,9 +64,9 @@ class RangeClaims:
     `least` what a range counts at least."""
 
     values: ValueBeliefs
-    row: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
+    row: Ints
+    first: Ints
+    last: Ints
     prior: Floats
     least: float
     tau: float
@@ -83,7 +79,7 @@ class UnrelatedClaims:
     group than the truth's are unrelated to it."""
 
     values: ValueBeliefs
-    groups: NDArray[np.int64]
+    groups: Ints
     tau: float
     level: int
     reading: str
@@ -163,7 +159,7 @@ class PredicateClaims:
     code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
     isolate somebody, `weight` the share of the population that they think it covers."""
 
-    predicates: tuple[Mapping[str, NDArray[np.bool_]], ...]
+    predicates: tuple[Mapping[str, Bools], ...]
     weight: Floats
     belief: Floats
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -175,7 +171,7 @@ class SampleClaims:
     none). With the people's sampling weights, which are not published, they say how many people are alike."""
 
     block: int
-    key: NDArray[np.int64]
+    key: Ints
 
 
 Claims = (

@@ -27,12 +27,12 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
-from attacks.learning import Attribute, Lesson, Pairs
+from attacks.shared.learning import Attribute, Lesson, Pairs
+from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.release import Suppression
@@ -41,9 +41,6 @@ from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link
 from auditor.posterior.matching import BlockMatch, distinct_people, expand
 from auditor.posterior.noise import Reading
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SCALINGS = 10
 _TRUST = 0.5

@@ -28,21 +28,18 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from auditor.model.arrays import Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, spread
 from auditor.posterior.published import decoded_beliefs, label_beliefs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _HIGHEST = 0.999
 """The degree that the paper publishes for the greatest number of a category, which lies on the line at 1."""
@@ -321,7 +318,7 @@ def _by_gaps(
 def _in_order(places: list[tuple[int, float, Floats, Floats]]) -> dict[int, Line]:
     """The best place for each category (number, width, possible lows and their likelihoods), every one above the one before:
     by dynamic programming. Where no places are in order each category has its own best."""
-    total, back = np.zeros(0), list[NDArray[np.int64]]()
+    total, back = np.zeros(0), list[Ints]()
     for number, (_, _, lows, likelihood) in enumerate(places):
         if not number:
             total = likelihood

@@ -23,20 +23,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, PredicateClaims, SeveralClaims
-from attacks.narrowest import METHODS, Parts, parts
+from attacks.shared.narrowest import METHODS, Parts, parts
 from attacks.singling_out import SinglingOut
 from auditor.measure.isolation import meeting
+from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import UsageError
 from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import ReleasedPeople
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Predicate = dict[str, NDArray[np.bool_]]
+Predicate = dict[str, Bools]
 
 _CANDIDATES = 2
 """How many predicates are looked at for each one that may be claimed."""

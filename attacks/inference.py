@@ -5,9 +5,9 @@ others. A model is trained on what is published and asked about people, whether 
 about people who are not in the release as well is knowledge about the world, and only what it gets right beyond them (the
 excess over the control) is owed to being in it.
 
-The model is naive Bayes over the quasi-identifiers (`attacks/learning.py`): quick, without chance, and it asks for counts
-only, so that labels which cover several values and blocks which were parted can be learned from by expected counts. For a
-numeric column it learns classes of equal frequency; the claim is then the window of `width` with the most mass.
+The model is naive Bayes over the quasi-identifiers (`attacks/shared/learning.py`): quick, without chance, and it asks for
+counts only, so that labels which cover several values and blocks which were parted can be learned from by expected counts.
+For a numeric column it learns classes of equal frequency; the claim is then the window of `width` with the most mass.
 
 Papers: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques; M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi,
 "A unified framework for quantifying privacy risk in synthetic data" (Anonymeter), PoPETs 2023.
@@ -20,20 +20,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims, WindowClaims
-from attacks.learning import Lesson
 from attacks.proximity import best_windows
+from attacks.shared.learning import Lesson
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs, spread
 from auditor.posterior.matching import distinct_people
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

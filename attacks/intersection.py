@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
@@ -37,9 +37,6 @@ from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.coupled import beliefs_about_others
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ class _Told:
     """What an earlier release says about each target, in codes of this one, and whom it says anything about."""
 
     values: ValueBeliefs
-    found: NDArray[np.bool_]
+    found: Bools
 
 
 def _told(view: View, release: Release) -> _Told:

@@ -29,14 +29,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
-from attacks.narrowest import parts
-from attacks.worlds import Constraint, Cuts, Worlds, held, joined, narrow, worlds
+from attacks.shared.narrowest import parts
+from attacks.shared.worlds import Constraint, Cuts, Worlds, held, joined, narrow, worlds
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.knowledge import Knowledge, Mechanism
 from auditor.model.packing import distinct_rows
@@ -44,10 +44,6 @@ from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.candidates import Matching
-
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ABOUT_VALUES = ("l", "alpha", "t", "epsilon")
 """The settings by which methods promise something about sensitive values."""
@@ -285,7 +281,7 @@ class _Found:
     groups: list[int] = field(default_factory=list)
     rows: list[Floats] = field(default_factory=list)
 
-    def add(self, groups: Ints, person: Ints, some: Worlds, kept: NDArray[np.bool_], counts: Ints) -> None:
+    def add(self, groups: Ints, person: Ints, some: Worlds, kept: Bools, counts: Ints) -> None:
         """Adds what the kept worlds say of the groups; `person` is the group of each person in the worlds."""
         if kept.all():
             self.detail["exact" if some.exact else "sampled"] += 1

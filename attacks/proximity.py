@@ -18,18 +18,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, WindowClaims
 from auditor.measure.classes import NEAR, proximity
 from auditor.measure.counts import class_counts
 from auditor.measure.nearness import upper
+from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class Proximity(Attack):
         return WindowClaims(values, domain.numbers, epsilon, self.relative, width, self.tau, start, row, mass, m)
 
 
-def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[Floats, NDArray[np.int64], Floats]:
+def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[Floats, Ints, Floats]:
     """The windows [start, start + width] with the most mass in each row, ties included: starts, their rows, and the mass
     of each row. Mass on the missing value lies in no window."""
     rows = values.rows.sorted_indices()

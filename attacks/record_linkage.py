@@ -23,18 +23,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, RankClaims, RecordClaims, SeveralClaims
+from auditor.model.arrays import Codes, Floats
 from auditor.model.errors import UsageError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.distance import Nearest, no_distance
 from auditor.posterior.metric import Metric
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def _points(labels: Labels) -> Floats:
     return np.where(labels.low == labels.high, labels.low, np.nan)
 
 
-def _rank_interval(labels: Labels, cell: NDArray[np.int32], share: float) -> tuple[Floats, Floats]:
+def _rank_interval(labels: Labels, cell: Codes, share: float) -> tuple[Floats, Floats]:
     """For each fragment the published numbers that stand this share of all ranks below and above its own."""
     value = _points(labels)[cell]
     there = np.flatnonzero(~np.isnan(value))

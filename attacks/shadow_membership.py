@@ -23,22 +23,19 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
+from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.knowledge import Knowledge
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.candidates import Matching
 from auditor.posterior.links import Link
 from auditor.posterior.matching import Cells, distinct_people
 from auditor.posterior.posterior import Posterior
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _PROBES = 1_000
 _LEAST = 40
@@ -112,7 +109,7 @@ class _Shadows:
 
     releases: tuple[Release, ...]
     probes: Table
-    inside: NDArray[np.bool_]
+    inside: Bools
     rows: int
 
 
@@ -163,7 +160,7 @@ class _Classifier:
         return scores
 
 
-def _typical(seen: Floats, outside: NDArray[np.bool_]) -> Floats:
+def _typical(seen: Floats, outside: Bools) -> Floats:
     """For each shadow and probe the mean of the signs in other shadows that the probe is not in. Always over one fewer than
     there are, whether or not the probe is in this one: the number must not give that away."""
     total = (seen * outside[:, :, None]).sum(axis=0)

@@ -17,19 +17,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from attacks.base import Attack, Goal, NotApplicable, View
-from attacks.claims import Claims, Floats, RangeClaims
+from attacks.claims import Claims, RangeClaims
 from attacks.proximity import best_windows
 from attacks.skewness import at_large, least_share
 from auditor.measure.nearness import upper
+from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs
-
-Ints = NDArray[np.int64]
 
 _WIDTH = 0.1
 """The width of a window, as a share of the range."""

@@ -35,16 +35,14 @@ from numpy.typing import NDArray
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, PredicateClaims, SeveralClaims
 from auditor.measure.isolation import by_chance, exactly_one, meeting
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.release import DERIVED, Release
 from auditor.model.schema import Role, Type
 from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import Meeting, ReleasedPeople
 
-Allowed = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Predicate = dict[str, Allowed]
+Predicate = dict[str, Bools]
 Conditions = tuple[tuple[str, int], ...]
 """Labels (or values) of some columns."""
 Candidate = tuple[Predicate, float]
@@ -283,7 +281,7 @@ class _Guesser:
         return predicate, float(by_chance(np.array([weight]), self.n)[0])
 
 
-def _run(allowed: Allowed, shares: Floats, wanted: float, rng: np.random.Generator) -> Allowed:
+def _run(allowed: Bools, shares: Floats, wanted: float, rng: np.random.Generator) -> Bools:
     """Of some values neighbours whose share among them is about the wanted one: any of those that come nearest to it."""
     codes = np.flatnonzero(allowed)
     share = shares[codes] / shares[codes].sum()

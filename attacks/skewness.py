@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from attacks.base import Attack, Goal, NotApplicable, View
-from attacks.claims import Claims, Fact, FactClaims, Floats, RangeClaims, SeveralClaims
+from attacks.claims import Claims, Fact, FactClaims, RangeClaims, SeveralClaims
 from auditor.measure.divergences import (
     equal_distance,
     hierarchical_distance,
@@ -29,6 +28,7 @@ from auditor.measure.divergences import (
     parts,
     relative_entropy,
 )
+from auditor.model.arrays import Floats
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.schema import Type
@@ -103,7 +103,7 @@ def _facts(values: ValueBeliefs, prior: Floats, domain: Domain) -> tuple[Fact, .
 
 def _distances(
     counts: sparse.csr_array[np.int64, tuple[int, int]], prior: Floats, domain: Domain
-) -> tuple[str, NDArray[np.float64]]:
+) -> tuple[str, Floats]:
     """The earth mover's distance of each row from the prior, and its ground distance in words."""
     whole = parts(prior)
     if domain.column.type is not Type.NOMINAL:

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SampleClaims, SeveralClaims
 from auditor.measure.population_uniqueness import Sample, estimates
 from auditor.measure.sample_uniqueness import published_values
+from auditor.model.arrays import Bools, Ints
 from auditor.model.errors import UsageError
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
@@ -84,9 +84,7 @@ class Uniqueness(Attack):
             parts.append(SampleClaims(blocks[0], key))
         return SeveralClaims(tuple(parts))
 
-    def _estimated(
-        self, view: View, key: NDArray[np.int64], sizes: NDArray[np.int64], people: int, block: int, columns: list[str]
-    ) -> FactClaims:
+    def _estimated(self, view: View, key: Ints, sizes: Ints, people: int, block: int, columns: list[str]) -> FactClaims:
         sample = Sample.of(sizes, people)
         alone = (key >= 0) & (sizes[np.maximum(key, 0)] == 1)
         detail: dict[str, Any] = {"sample_uniques": int(alone.sum()), "fraction": sample.fraction}
@@ -115,7 +113,7 @@ class Uniqueness(Attack):
         return FactClaims(tuple(facts))
 
 
-def _classes(release: Release, block: int, columns: list[str]) -> NDArray[np.int64]:
+def _classes(release: Release, block: int, columns: list[str]) -> Ints:
     """The class of each fragment, by its labels; -1 where all quasi-identifiers are withheld."""
     kept = ~release.suppressed[release.blocks[block].bucket]
     key = np.full(len(kept), -1, dtype=np.int64)
@@ -123,7 +121,7 @@ def _classes(release: Release, block: int, columns: list[str]) -> NDArray[np.int
     return key
 
 
-def _in_register(view: View, alone: NDArray[np.bool_], block: int, columns: list[str]) -> NDArray[np.bool_] | None:
+def _in_register(view: View, alone: Bools, block: int, columns: list[str]) -> Bools | None:
     """Which of the records that are alone in the sample are so in the register as well; None without a register that
     says so."""
     register, release = view.knowledge.register, view.release

@@ -21,44 +21,46 @@ from typing import TYPE_CHECKING, Any
 from auditor.version import VERSION
 
 if TYPE_CHECKING:
-    from auditor.auditing import Options, audit
-    from auditor.comparing.running import Limits, compare
-    from auditor.explaining import explain_labels
+    from anonymizers.anonymizing import anonymize
+    from auditor.auditing.audit import audit
+    from auditor.auditing.scanned import scan_audit
+    from auditor.files.tables import read_table
     from auditor.model.errors import AuditorError
-    from auditor.model.record import AuditRecord, RunRecord
+    from auditor.model.record.policy import read_policy
+    from auditor.model.record.record import AuditRecord, RunRecord
     from auditor.model.schema import Schema
     from auditor.model.table import Table
-    from auditor.policy import read_policy
+    from auditor.profiling.explaining import explain_labels
     from auditor.profiling.proposal import Profile, profile
-    from auditor.redteaming import anonymize, redteam
-    from auditor.scanning.audit import scan_audit
-    from auditor.subjects import read_table
-    from reports.plots import Plot, plots
+    from auditor.runs.comparing import Limits, compare
+    from auditor.runs.redteaming import redteam
+    from reports.pictures.plots import Plot, plots
+    from scenarios.options import Options
     from scenarios.scenario import read_scenario
 
 __version__ = VERSION
 
 _HOMES = {
-    "AuditRecord": "auditor.model.record",
+    "AuditRecord": "auditor.model.record.record",
     "AuditorError": "auditor.model.errors",
-    "Limits": "auditor.comparing.running",
-    "Options": "auditor.auditing",
-    "Plot": "reports.plots",
+    "Limits": "auditor.runs.comparing",
+    "Options": "scenarios.options",
+    "Plot": "reports.pictures.plots",
     "Profile": "auditor.profiling.proposal",
-    "RunRecord": "auditor.model.record",
+    "RunRecord": "auditor.model.record.record",
     "Schema": "auditor.model.schema",
     "Table": "auditor.model.table",
-    "anonymize": "auditor.redteaming",
-    "audit": "auditor.auditing",
-    "compare": "auditor.comparing.running",
-    "explain_labels": "auditor.explaining",
-    "plots": "reports.plots",
+    "anonymize": "anonymizers.anonymizing",
+    "audit": "auditor.auditing.audit",
+    "compare": "auditor.runs.comparing",
+    "explain_labels": "auditor.profiling.explaining",
+    "plots": "reports.pictures.plots",
     "profile": "auditor.profiling.proposal",
-    "read_policy": "auditor.policy",
+    "read_policy": "auditor.model.record.policy",
     "read_scenario": "scenarios.scenario",
-    "read_table": "auditor.subjects",
-    "redteam": "auditor.redteaming",
-    "scan_audit": "auditor.scanning.audit",
+    "read_table": "auditor.files.tables",
+    "redteam": "auditor.runs.redteaming",
+    "scan_audit": "auditor.auditing.scanned",
 }
 
 __all__ = [

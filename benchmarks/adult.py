@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from auditor.files.tables import read_table
 from auditor.model.schema import Schema
 from auditor.model.table import Table
-from auditor.subjects import read_table
-from tests.adult import write_adult
+from tests.support.adult import write_adult
 
 REDRAWN = 0.08
 """How often a value is drawn anew, so that rows of a large table differ."""

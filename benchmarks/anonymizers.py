@@ -62,7 +62,7 @@ MILLION = ("kmember", "caat", "mondrian", "slicing", "anatomy", "grading")
 
 def run_one(method: str, rows: int) -> dict[str, Any]:
     """One release in this process."""
-    from auditor.redteaming import anonymize
+    from anonymizers.anonymizing import anonymize
 
     table = adult_like(rows)
     anonymize(table.take(np.arange(500)), method, **SETTINGS[method])

@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
+from anonymizers.anonymizing import anonymize
+from anonymizers.blocks.running import DEFAULT_SIZE
+from anonymizers.blocks.weighing import LARGEST, cost_of_blocks
 from auditor.measure.classes import class_facts
-from auditor.redteaming import anonymize
-from auditor.row_blocks.running import DEFAULT_SIZE
-from auditor.row_blocks.weighing import LARGEST, cost_of_blocks
 from benchmarks.adult import adult_like
-from tests.adult import write_adult
+from tests.support.adult import write_adult
 
 SIZES = [100_000, 300_000, 1_000_000]
 SEED = 2026

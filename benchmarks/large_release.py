@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Codes, Ints
 
 KINDS = ("text", "int64", "int16")
 NUMBER = "income"
@@ -148,7 +147,7 @@ def schema_text(kind: str) -> str:
     return "".join(f'[columns.{name}]\nrole = "{role}"\ntype = "{form}"\n' for name, role, form in roles)
 
 
-def true_figures(counts: NDArray[np.int32]) -> Figures:
+def true_figures(counts: Codes) -> Figures:
     """The figures by their definitions, from how often each income occurs in each class."""
     whole = counts.sum(axis=0)
     value = np.flatnonzero(whole)  # the distance goes over the values that occur

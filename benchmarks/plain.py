@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.shared.distance import Space
+from auditor.model.arrays import Floats, Ints
 from auditor.model.packing import distinct_rows
 from auditor.model.table import Table
-from tests.naive_slicing import cut
-
-Ints = NDArray[np.int64]
+from tests.support.naive_slicing import cut
 
 
 class _Class:
@@ -119,12 +117,12 @@ def caat(space: Space, k: int, start: int) -> Ints:
     return member
 
 
-def mdav(points: NDArray[np.float64], k: int) -> Ints:
+def mdav(points: Floats, k: int) -> Ints:
     """MDAV on numbers: three passes over all remaining rows for every two classes."""
     member = np.full(len(points), -1)
     left, made = np.arange(len(points)), 0
 
-    def around(center: NDArray[np.float64]) -> None:
+    def around(center: Floats) -> None:
         nonlocal left, made
         near = np.argsort(((points[left] - center) ** 2).sum(axis=1), kind="stable")[:k]
         member[left[near]] = made

@@ -38,7 +38,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from auditor.scanning.engines import machine_memory, read_memory
+from auditor.engines.engine import machine_memory, read_memory
 from benchmarks.large_release import KINDS, Figures, Written, write_release
 from benchmarks.scale_run import ENGINES, descendants, resident
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from auditor.model.record import ReleaseFacts
+    from auditor.model.record.record import ReleaseFacts
     from benchmarks.large_release import Figures
 
 ENGINES = ("duckdb", "spark", "pandas", "categories", "pandas-all", "memory")
@@ -62,13 +62,13 @@ def resident(pid: int, which: str) -> int:
 
 
 def by_scan(engine: str, folder: Path, schema: Path, memory: int, scratch: Path, start: Callable[[], None]) -> Figures:
-    """Through `auditor.scanning`: all statistics of classes, not only those that are compared."""
+    """Through `auditor.engines.scanning`: all statistics of classes, not only those that are compared."""
+    from auditor.engines.engine import open_engine
+    from auditor.engines.scanning.opening import open_release
+    from auditor.engines.scanning.scan import scan_facts
     from auditor.model.progress import silent
     from auditor.model.release import Suppression
     from auditor.model.schema import Schema
-    from auditor.scanning.engines import open_engine
-    from auditor.scanning.opening import open_release
-    from auditor.scanning.scan import scan_facts
 
     with open_engine(engine, memory, scratch if engine == "duckdb" else None) as opened:
         start()
@@ -78,9 +78,9 @@ def by_scan(engine: str, folder: Path, schema: Path, memory: int, scratch: Path,
 
 def by_memory(folder: Path, schema: Path, start: Callable[[], None]) -> Figures:
     """Through `auditor` without an engine, which reads one file: all statistics of classes, too."""
+    from auditor.auditing.subjects import read_subject
     from auditor.measure.classes import class_facts
     from auditor.model.schema import Schema
-    from auditor.subjects import read_subject
 
     files = list(folder.iterdir())
     if len(files) > 1:

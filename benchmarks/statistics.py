@@ -27,16 +27,16 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
+from auditor.auditing.subjects import read_subject
 from auditor.measure.classes import class_facts
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.publishing import publish
-from auditor.model.record import ReleaseFacts
+from auditor.model.record.record import ReleaseFacts
 from auditor.model.release import Block, Release
 from auditor.model.schema import Role, Schema
-from auditor.subjects import read_subject
 from benchmarks.adult import adult_like
 from benchmarks.anonymizers import clock
-from tests.adult import unpack_release, write_adult
+from tests.support.adult import unpack_release, write_adult
 
 SENSITIVE = (("occupation",), ("occupation", "age"))
 ARX = ("k5_s5_8qi", "local_k5_8qi")

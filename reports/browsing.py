@@ -22,12 +22,12 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from auditor.model.record import OK, AuditRecord, RunRecord
-from reports.figures import strongest_success, strongest_value, value_of
+from auditor.model.record.record import OK, AuditRecord, RunRecord
 from reports.html import render_html
-from reports.side_by_side import compare
-from reports.summary import utility_name
+from reports.reading import strongest_success, strongest_value, value_of
+from reports.tables.side_by_side import compare
 from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
+from reports.words.summary import utility_name
 
 PAGE = 200
 """Records on a page of the list."""

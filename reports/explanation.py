@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from tabulate import tabulate
 
-from auditor.model.explanation import ColumnFacts, LabelExplanation, NotationFacts, SuppressionFacts
+from auditor.model.record.explanation import ColumnFacts, LabelExplanation, NotationFacts, SuppressionFacts
 from reports.text import NONE, clean
 
 _HEADINGS = ("written as", "labels", "rows", "values each", "for example")

@@ -18,24 +18,21 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from auditor.model.record import AuditRecord, RunRecord
-from reports import charts, glossary
-from reports.charts import Axes
-from reports.detailed import detailed
-from reports.explorer import EXPLORER, THEME, as_script_data, explorer, permission, scripts
-from reports.figures import lead_adversary, one_person
-from reports.findings import findings, gaps
-from reports.frontier import frontier_note, frontier_table, left_out_table
-from reports.lacking import ALONE, alone, basis, title, wanted
-from reports.lines import lines
-from reports.pictures import ROWS, frontier, panels
-from reports.points import numbers
-from reports.remedies import remedy_words
-from reports.small import small_pictures
-from reports.statistics import class_table, statistics_table
-from reports.summary import adversary_lines, bottom_line, briefs
-from reports.sweeps import Sweep, sweep_table, sweeps
-from reports.tables import (
+from auditor.model.record.record import AuditRecord, RunRecord
+from reports.pictures import charts
+from reports.pictures.charts import Axes
+from reports.pictures.detailed import detailed
+from reports.pictures.explorer import EXPLORER, THEME, as_script_data, explorer, permission, scripts
+from reports.pictures.lines import lines
+from reports.pictures.pictures import ROWS, frontier, panels
+from reports.pictures.points import numbers
+from reports.pictures.small import small_pictures
+from reports.reading import lead_adversary, one_person
+from reports.tables.frontier import frontier_note, frontier_table, left_out_table
+from reports.tables.remedies import remedy_words
+from reports.tables.statistics import class_table, statistics_table
+from reports.tables.sweeps import Sweep, sweep_table, sweeps
+from reports.tables.tables import (
     compact_risks,
     inputs_table,
     merged,
@@ -47,9 +44,13 @@ from reports.tables import (
     utility_table,
     verdict_word,
 )
+from reports.tables.worst import worst_classes, worst_rows
 from reports.text import clean, number, settings
-from reports.verdicts import policy_name, verdict
-from reports.worst import worst_classes, worst_rows
+from reports.words import glossary
+from reports.words.findings import findings, gaps
+from reports.words.lacking import ALONE, alone, basis, title, wanted
+from reports.words.summary import adversary_lines, bottom_line, briefs
+from reports.words.verdicts import policy_name, verdict
 
 WIDE, NARROW = 976, 360
 PRINTED = 4

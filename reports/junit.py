@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from auditor.model.record import AuditRecord, PolicyCheck, RunRecord
+from auditor.model.record.record import AuditRecord, PolicyCheck, RunRecord
 from reports.text import clean
-from reports.verdicts import check_text, policy_name
+from reports.words.verdicts import check_text, policy_name
 
 
 def render_junit(run: RunRecord) -> str:

@@ -9,18 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from auditor.model.record import AuditRecord, RunRecord
-from reports import glossary
-from reports.detailed import detailed
-from reports.figures import lead_adversary
-from reports.findings import Finding, findings, gaps
-from reports.frontier import frontier_note, frontier_table, left_out_table
-from reports.lacking import ALONE, alone, basis, title, wanted
-from reports.remedies import remedy_words
-from reports.statistics import class_table, statistics_table
-from reports.summary import adversary_lines, bottom_line, briefs
-from reports.sweeps import sweep_table, sweeps
-from reports.tables import (
+from auditor.model.record.record import AuditRecord, RunRecord
+from reports.pictures.detailed import detailed
+from reports.reading import lead_adversary
+from reports.tables.frontier import frontier_note, frontier_table, left_out_table
+from reports.tables.remedies import remedy_words
+from reports.tables.statistics import class_table, statistics_table
+from reports.tables.sweeps import sweep_table, sweeps
+from reports.tables.tables import (
     Table,
     inputs_table,
     overview,
@@ -31,9 +27,13 @@ from reports.tables import (
     tool_text,
     utility_table,
 )
+from reports.tables.worst import worst_classes, worst_rows
 from reports.text import markdown, number
-from reports.verdicts import policy_name, verdict
-from reports.worst import worst_classes, worst_rows
+from reports.words import glossary
+from reports.words.findings import Finding, findings, gaps
+from reports.words.lacking import ALONE, alone, basis, title, wanted
+from reports.words.summary import adversary_lines, bottom_line, briefs
+from reports.words.verdicts import policy_name, verdict
 
 _SIGNS = {"pass": "✓ ", "fail": "✗ ", "mixed": "✗ ", "none": ""}
 

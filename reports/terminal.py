@@ -14,18 +14,14 @@ from itertools import groupby
 
 from tabulate import tabulate
 
-from auditor.model.comparison import Comparison
-from auditor.model.record import AuditRecord, Risk, RunRecord
-from reports import glossary
-from reports.detailed import detailed
-from reports.findings import Finding, findings, gaps
-from reports.frontier import frontier_note, frontier_table, left_out_table
-from reports.lacking import ALONE, alone, basis, title, wanted
-from reports.remedies import remedy_words
-from reports.statistics import class_table, statistics_table
-from reports.summary import Brief, adversary_lines, bottom_line, briefs
-from reports.sweeps import is_sweep, sweep_table, sweeps
-from reports.tables import (
+from auditor.model.record.comparison import Comparison
+from auditor.model.record.record import AuditRecord, Risk, RunRecord
+from reports.pictures.detailed import detailed
+from reports.tables.frontier import frontier_note, frontier_table, left_out_table
+from reports.tables.remedies import remedy_words
+from reports.tables.statistics import class_table, statistics_table
+from reports.tables.sweeps import is_sweep, sweep_table, sweeps
+from reports.tables.tables import (
     Table,
     compact_risks,
     merged,
@@ -35,9 +31,13 @@ from reports.tables import (
     tool_text,
     utility_table,
 )
+from reports.tables.worst import worst_rows
 from reports.text import THIN, clean, number, settings
-from reports.verdicts import policy_name, verdict
-from reports.worst import worst_rows
+from reports.words import glossary
+from reports.words.findings import Finding, findings, gaps
+from reports.words.lacking import ALONE, alone, basis, title, wanted
+from reports.words.summary import Brief, adversary_lines, bottom_line, briefs
+from reports.words.verdicts import policy_name, verdict
 
 _SPARE = ("best other link", "excess", "guessed")  # endings of the headings that go first where the terminal is narrow
 

@@ -7,12 +7,12 @@ combinations that somebody has are left out. Membership attacks are scored again
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes
 from auditor.model.packing import distinct_rows
 
 
-def fake_tuples(codes: NDArray[np.int32], count: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def fake_tuples(codes: Codes, count: int, rng: np.random.Generator) -> Codes:
     """Up to `count` different fake tuples over the columns of `codes` (people × columns): fewer, or none, where nearly every
     combination is taken."""
     if not len(codes) or codes.shape[1] < 2:

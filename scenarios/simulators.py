@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers import ANONYMIZERS
+from anonymizers.blocks.running import BLOCK_ROWS, BLOCKS, anonymize_in_blocks
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Acquaintances, Knowledge, Mechanism, Register
 from auditor.model.release import Release
@@ -24,10 +25,7 @@ from auditor.model.schema import Type
 from auditor.model.seeding import stage
 from auditor.model.table import Table
 from auditor.posterior.noise import reach
-from auditor.row_blocks.running import BLOCK_ROWS, BLOCKS, anonymize_in_blocks
 from scenarios.adversaries import Adversary, MechanismKnown, Stance
-
-Ints = NDArray[np.int64]
 
 _CHUNK = 4_000
 
@@ -38,9 +36,9 @@ class Setting:
     others by name, the shares of sensitive values, the population (and the register that it is) and who of it is outside."""
 
     people: Table
-    released: NDArray[np.bool_]
+    released: Bools
     release: Release
-    priors: Mapping[str, NDArray[np.float64]]
+    priors: Mapping[str, Floats]
     population: Table | None = None
     register: Register | None = None
     outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -97,7 +95,7 @@ class Simulator:
             tuple(self.setting.others[name] for name in adversary.earlier if name in self.setting.others),
         )
 
-    def seen(self, codes: NDArray[np.int32], columns: tuple[str, ...], who: str) -> NDArray[np.int32]:
+    def seen(self, codes: Codes, columns: tuple[str, ...], who: str) -> Codes:
         """The values of people (rows × columns) as this adversary knows them."""
         adversary, at_large = self.adversary, self.setting.at_large
         errors, out = adversary.errors(adversary.columns(at_large.schema.quasi)), codes.copy()
@@ -119,7 +117,7 @@ class Simulator:
             out[lost < unknown, place] = -1
         return out
 
-    def _not_values(self, table: Table, who: str) -> dict[str, NDArray[np.bool_]]:
+    def _not_values(self, table: Table, who: str) -> dict[str, Bools]:
         """For each person the values ruled out: as many as asked for, but at least two are left."""
         found = {}
         for column in self.setting.release.sensitive if self.adversary.not_values else ():

@@ -29,13 +29,10 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 
 YEAR: Final = 2026  # the year in which the town is looked at
 AGES: Final = np.arange(18, 96)  # born 2008 to 1931
@@ -152,7 +149,7 @@ def schema_path() -> Traversable:
     return _data() / "schema.toml"
 
 
-def _draw(rng: np.random.Generator, weights: Floats, given: Codes) -> Codes:
+def _draw(rng: np.random.Generator, weights: Floats, given: Ints) -> Ints:
     """One value a person, from the row of `weights` that their parents' code `given` names.
 
     All rows stand on one line, row r on [r, r + 1), so that a single search serves everybody. A draw may be
@@ -162,11 +159,11 @@ def _draw(rng: np.random.Generator, weights: Floats, given: Codes) -> Codes:
     cumulated = np.cumsum(weights, axis=1)
     line = (cumulated / cumulated[:, -1:] + np.arange(rows)[:, None]).ravel()
     found = np.searchsorted(line, given + rng.random(len(given)), side="right")
-    drawn: Codes = np.minimum(found - given * values, values - 1).astype(np.int64)
+    drawn: Ints = np.minimum(found - given * values, values - 1).astype(np.int64)
     return drawn
 
 
-def _postcodes() -> tuple[list[str], Floats, Codes, Floats]:
+def _postcodes() -> tuple[list[str], Floats, Ints, Floats]:
     """Every postcode with its share, the number of its district, and its affluence."""
     names, shares, districts, affluence = [], [], [], []
     for number, district in enumerate(DISTRICTS):
@@ -259,8 +256,8 @@ def _illness_weights() -> Floats:
 
 
 def _income(
-    rng: np.random.Generator, occupation: Codes, education: Codes, age: Codes, sex: Codes, affluence: Floats
-) -> Codes:
+    rng: np.random.Generator, occupation: Ints, education: Ints, age: Ints, sex: Ints, affluence: Floats
+) -> Ints:
     """Yearly income to the hundred: pay grows with a career, schooling and the place, and spreads widely."""
     pay = np.array([*(job.pay for job in JOBS.values()), *NOT_EMPLOYED.values()], dtype=float)[occupation]
     works = occupation < len(JOBS)
@@ -273,7 +270,7 @@ def _income(
     return np.minimum(np.round(income / 100) * 100, HIGHEST_INCOME).astype(np.int64)
 
 
-def _names(rng: np.random.Generator, sex: Codes) -> list[str]:
+def _names(rng: np.random.Generator, sex: Ints) -> list[str]:
     """First and last name; whoever shares both with someone before them gets initials between."""
     lists: dict[str, Any] = tomllib.loads((_data() / "names.toml").read_text(encoding="utf-8"))
     first_names: list[str] = lists["female"] + lists["male"]
@@ -337,7 +334,7 @@ def population(people: int = 20_000, seed: int = 7) -> pd.DataFrame:
     )
 
 
-def sample(people: pd.DataFrame, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def sample(people: pd.DataFrame, share: float, rng: np.random.Generator) -> Bools:
     """Who is in the data, as a mask: exactly round(share · n) people, drawn without replacement."""
     if not 0 <= share <= 1:
         raise UsageError(f"share must be between 0 and 1. Got {share}.")

@@ -10,15 +10,16 @@ import heapq
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from auditor.model.arrays import Ints
 
 
 @njit(cache=True)
 def deal(
-    piles: NDArray[np.int64],
-    first: NDArray[np.int64],
-    left: NDArray[np.int64],
-    group: NDArray[np.int64],
+    piles: Ints,
+    first: Ints,
+    left: Ints,
+    group: Ints,
     l: int,
     made: int,
     budget: int,

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from auditor.model.arrays import Codes, Ints
 
 
 @njit(cache=True)
-def median(counts: NDArray[np.int64], convex: bool) -> int:
+def median(counts: Ints, convex: bool) -> int:
     """The median, or the convex median, of values by how often each occurs; at least one must."""
     size = len(counts)
     share = counts.copy()
@@ -39,15 +40,13 @@ def median(counts: NDArray[np.int64], convex: bool) -> int:
 
 
 @njit(cache=True)
-def mode(counts: NDArray[np.int64]) -> int:
+def mode(counts: Ints) -> int:
     """The most frequent value; the lowest one of several."""
     return int(np.argmax(counts))
 
 
 @njit(cache=True)
-def class_averages(
-    codes: NDArray[np.int32], group: NDArray[np.int64], groups: int, size: int, ordered: bool, convex: bool
-) -> NDArray[np.int32]:
+def class_averages(codes: Codes, group: Ints, groups: int, size: int, ordered: bool, convex: bool) -> Codes:
     """The median (`ordered`) or mode of the codes in each group; codes from `size` on (missing values) are left out.
     -1 for a group without any code."""
     start = np.zeros(groups + 1, dtype=np.int64)

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels.growing import MADE, ROWS, SEED, TUPLES, Growth, above, take
 from anonymizers.kernels.search import Costs, Stack, all_at, farthest, nearest
 from anonymizers.kernels.tree import Tree
-from anonymizers.shared.distance import Trees
-
-Ints = NDArray[np.int64]
+from anonymizers.shapes import Trees
+from auditor.model.arrays import Ints
 
 
 @njit(cache=True)

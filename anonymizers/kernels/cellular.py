@@ -15,12 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels.gathering import Ground, Search, hide, look_from, show_again
 from anonymizers.kernels.search import HUGE, cost_of, nearest
-
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Ints
 
 _BY_TREE = 64
 """A ball that reaches more tuples than this is finished by looking at all of them: a tree is no help there."""

@@ -24,13 +24,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels.tree import Tree, remove
-from anonymizers.shared.distance import Trees
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from anonymizers.shapes import Trees
+from auditor.model.arrays import Bools, Floats, Ints
 
 MISSING = 2.0
 """The position of a missing value on a line."""
@@ -58,7 +55,7 @@ class Search(NamedTuple):
     table: Floats
     node: Ints
     bound: Floats
-    open: NDArray[np.bool_]
+    open: Bools
 
 
 @njit(cache=True, inline="always")
@@ -313,7 +310,7 @@ def centroids(tuples: Ints, which: Ints, member: Ints, measure: Measure, centre:
 @njit(cache=True)
 def release_farthest(
     measure: Measure, values: Floats, which: Ints, member: Ints, centre: Floats, k: int, size: Ints
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Takes the rows farthest from the centroid out of every cluster above k, down to k; of rows equally far the first stay.
     Returns which rows were taken out; `size` is filled with the sizes afterwards."""
     out = np.zeros(len(member), dtype=np.bool_)

@@ -20,14 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels.growing import begin
 from anonymizers.kernels.search import Costs, Stack, cost_of, nearest
 from anonymizers.kernels.tree import Tree, remove
-from anonymizers.shared.distance import Trees
-
-Ints = NDArray[np.int64]
+from anonymizers.shapes import Trees
+from auditor.model.arrays import Ints
 
 
 class Ground(NamedTuple):

@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels.search import Costs, Stack, farthest, nearest
 from anonymizers.kernels.tree import Tree, remove
-from anonymizers.shared.distance import Trees
-
-Ints = NDArray[np.int64]
+from anonymizers.shapes import Trees
+from auditor.model.arrays import Ints
 
 MADE, ROWS, TUPLES, SEED, NEXT = 0, 1, 2, 3, 4
 """What `Growth.now` counts: classes made, rows left, tuples left, the last seed, the place in the list of seeds."""

@@ -25,14 +25,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels.growing import above, fill
 from anonymizers.kernels.search import HUGE, Costs, Stack
 from anonymizers.kernels.tree import Tree, remove
-from anonymizers.shared.distance import Trees
-
-Ints = NDArray[np.int64]
+from anonymizers.shapes import Trees
+from auditor.model.arrays import Floats, Ints
 
 SMALL, LIVE, CHANGED, DRAWN, PIECES, WORK = 0, 1, 2, 3, 4, 5
 """What `Classes.now` counts: classes below k, classes, changes since the tree was built, draws used, pieces, and the
@@ -342,7 +340,7 @@ def merge(
     rise: Ints,
     costs: Costs,
     stack: Stack,
-    draws: NDArray[np.float64],
+    draws: Floats,
     k: int,
     changes: int,
     work: int,

@@ -29,13 +29,12 @@ from numpy.typing import NDArray
 
 from anonymizers.kernels import tree as kd
 from anonymizers.kernels.averages import median, mode
-from anonymizers.shared.points import Average, Points
+from anonymizers.shapes import Average, Points
+from auditor.model.arrays import Floats, Ints
 from auditor.model.progress import Progress, silent
 
 _MEAN, _CONVEX, _MODE = int(Average.MEAN), int(Average.CONVEX), int(Average.MODE)
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Boxes = NDArray[Any]
 """Arrays of a tree, which may be of any type; here of floating-point numbers."""
 
@@ -56,18 +55,18 @@ class State(NamedTuple):
     that may hold a row that is left, what going down the list has cost, and how many rows the tree was built of; `total`
     and `counts` (from `offset`) describe the rows that are left."""
 
-    figures: Integers
-    cluster: Integers
+    figures: Ints
+    cluster: Ints
     total: Floats
-    counts: Integers
-    offset: Integers
+    counts: Ints
+    offset: Ints
     kind: NDArray[np.int8]
 
 
 class Ranked(NamedTuple):
     """Rows by descending distance from a reference record."""
 
-    rows: Integers
+    rows: Ints
     distance: Floats
     reference: Floats
 
@@ -112,7 +111,7 @@ def _greatest(low: Boxes, high: Boxes, v: int, centre: Floats, weight: Floats, m
 
 
 @njit(cache=True)
-def _open_leaf(tree: kd.Tree, v: int, cluster: Integers) -> bool:
+def _open_leaf(tree: kd.Tree, v: int, cluster: Ints) -> bool:
     """Drops the rows at the beginning of a leaf that have a cluster, and says whether it is one of many equal rows."""
     while tree.start[v] < tree.stop[v] and cluster[tree.order[tree.start[v]]] >= 0:
         tree.start[v] += 1
@@ -124,13 +123,13 @@ def _open_leaf(tree: kd.Tree, v: int, cluster: Integers) -> bool:
 @njit(cache=True)
 def nearest(
     tree: kd.Tree,
-    cluster: Integers,
+    cluster: Ints,
     centre: Floats,
     weight: Floats,
     measured: int,
-    rows: Integers,
+    rows: Ints,
     distance: Floats,
-    stack: Integers,
+    stack: Ints,
     bounds: Floats,
 ) -> int:
     """Fills `rows` with the nearest rows that are in no cluster yet, nearest first. Returns what it cost."""
@@ -186,7 +185,7 @@ def nearest(
 
 @njit(cache=True)
 def farthest(
-    tree: kd.Tree, cluster: Integers, centre: Floats, weight: Floats, measured: int, stack: Integers, bounds: Floats
+    tree: kd.Tree, cluster: Ints, centre: Floats, weight: Floats, measured: int, stack: Ints, bounds: Floats
 ) -> tuple[int, int]:
     """The farthest row that is in no cluster yet, and what finding it cost."""
     low, high, placed, order = tree.low, tree.high, tree.placed, tree.order
@@ -327,14 +326,14 @@ def advance(
 
 
 @njit(cache=True)
-def _distances(points: Floats, rows: Integers, centre: Floats, weight: Floats, measured: int) -> Floats:
+def _distances(points: Floats, rows: Ints, centre: Floats, weight: Floats, measured: int) -> Floats:
     out = np.empty(len(rows))
     for i in range(len(rows)):
         out[i] = np.sqrt(squared(points, rows[i], centre, weight, measured))
     return out
 
 
-def clusters_of(points: Points, k: int, progress: Progress = silent) -> Integers:
+def clusters_of(points: Points, k: int, progress: Progress = silent) -> Ints:
     """The cluster of each row, numbered in the order they are formed."""
     values, weight, measured = points.values, points.weight, points.measured
     rows, width = values.shape

@@ -5,7 +5,7 @@ sensitive ones) go with it. A cut moves the rows of each part together and keeps
 is cut on first, so that all rows from some place on are always final, and the state is that place and a stack of the
 starts of the classes before it.
 
-Why it gives the classes of the plain version (tests/naive_mondrian.py), one by one:
+Why it gives the classes of the plain version (tests/support/naive_mondrian.py), one by one:
 - The spread of a class in a column follows from its least and greatest code, by the same floating-point operations, so
   ties between columns are the same ones; of equal spreads the first column wins.
 - The median is the least code with enough codes up to it, found by bisection over codes: whole numbers only.
@@ -20,14 +20,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from anonymizers.shared.constraints import Limits
-from anonymizers.shared.cuts import Columns, Room
-
-Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from anonymizers.shapes import Columns, Limits, Room
+from auditor.model.arrays import Codes, Ints
 
 
 @njit(cache=True)

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from anonymizers.kernels.centroids import Floats, Ints, Measure, Search, count, look_for, nearest, position, total_of
+from anonymizers.kernels.centroids import Measure, Search, count, look_for, nearest, position, total_of
 from anonymizers.kernels.tree import Tree
+from auditor.model.arrays import Floats, Ints
 
 
 class Running(NamedTuple):

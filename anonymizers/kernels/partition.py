@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from anonymizers.kernels.mdav import Floats, Integers, squared
+from anonymizers.kernels.mdav import squared
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 
 _LONGEST = 4096
 """Room for this many transfers of a trial, beside those of dissolving and dividing."""
@@ -38,21 +38,21 @@ class Partition(NamedTuple):
     has changed since the trial began.
     """
 
-    cluster: Integers
-    place: Integers
+    cluster: Ints
+    place: Ints
     own: Floats
-    members: Integers
-    size: Integers
+    members: Ints
+    size: Ints
     mean: Floats
     spread: Floats
     widest: Floats
     loss: Floats
-    free: Integers
-    journal: Integers
-    queue: Integers
-    queued: NDArray[np.bool_]
-    mark: Integers
-    figures: Integers
+    free: Ints
+    journal: Ints
+    queue: Ints
+    queued: Bools
+    mark: Ints
+    figures: Ints
     change: Floats
 
 
@@ -62,13 +62,11 @@ class Space(NamedTuple):
     values: Floats
     weight: Floats
     measured: int
-    near: NDArray[np.int32]
+    near: Codes
 
 
 @njit(cache=True)
-def away(
-    values: Floats, weight: Floats, measured: int, row: int, members: Integers, mean: Floats, spread: float
-) -> float:
+def away(values: Floats, weight: Floats, measured: int, row: int, members: Ints, mean: Floats, spread: float) -> float:
     """The squared distance of a row from the centre of a cluster with these members, mean and spread."""
     total = 0.0
     for j in range(measured):
@@ -80,7 +78,7 @@ def away(
 
 
 @njit(cache=True)
-def differences(values: Floats, measured: int, row: int, members: Integers) -> int:
+def differences(values: Floats, measured: int, row: int, members: Ints) -> int:
     """In how many nominal columns a row differs from the members of a cluster, in all."""
     total = 0
     for other in members:
@@ -210,7 +208,7 @@ def begin(space: Space, part: Partition) -> None:
         refresh(space, part, c)
 
 
-def new_partition(space: Space, cluster: Integers, k: int) -> Partition:
+def new_partition(space: Space, cluster: Ints, k: int) -> Partition:
     """Room for a partition; `begin` fills it in."""
     rows = len(cluster)
     most = rows // k + 1  # and one that a trial keeps back

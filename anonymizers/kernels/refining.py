@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels import tree as kd
-from anonymizers.kernels.mdav import Floats, Integers, nearest, squared
+from anonymizers.kernels.mdav import nearest, squared
 from anonymizers.kernels.partition import (
     COST,
     FREE,
@@ -39,7 +38,8 @@ from anonymizers.kernels.partition import (
     transfer,
     undo,
 )
-from anonymizers.shared.points import Points
+from anonymizers.shapes import Points
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.progress import Progress, silent
 
 _NEAR = 30
@@ -160,7 +160,7 @@ def _dissolve(space: Space, part: Partition, k: int, a: int) -> bool:
 
 
 @njit(cache=True)
-def shake(space: Space, part: Partition, k: int, order: Integers, most: int) -> int:
+def shake(space: Space, part: Partition, k: int, order: Ints, most: int) -> int:
     """Tries for one cluster after the other to dissolve it and to settle what that touched; what does not lower the loss is
     taken back. Ends when it has cost `most`; returns how many clusters were tried."""
     figures, tried = part.figures, 0
@@ -190,7 +190,7 @@ def shake(space: Space, part: Partition, k: int, order: Integers, most: int) -> 
 
 @njit(cache=True)
 def neighbours(
-    tree: kd.Tree, values: Floats, weight: Floats, measured: int, near: NDArray[np.int32], first: int, last: int
+    tree: kd.Tree, values: Floats, weight: Floats, measured: int, near: Codes, first: int, last: int
 ) -> None:
     """Fills in the nearest other rows of the rows from `first` to before `last`."""
     wanted = near.shape[1] + 1
@@ -206,7 +206,7 @@ def neighbours(
                 place += 1
 
 
-def refined(points: Points, cluster: Integers, k: int, rounds: int, progress: Progress = silent) -> Integers:
+def refined(points: Points, cluster: Ints, k: int, rounds: int, progress: Progress = silent) -> Ints:
     """The clusters after local search. They must have from k to 2k - 1 rows each (or be a single one)."""
     if cluster.max() == 0:
         return cluster
@@ -225,7 +225,7 @@ def refined(points: Points, cluster: Integers, k: int, rounds: int, progress: Pr
     return _numbered(found)
 
 
-def _numbered(cluster: Integers) -> Integers:
+def _numbered(cluster: Ints) -> Ints:
     """The clusters, numbered by their first rows."""
     _, first, inverse = np.unique(cluster, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse.reshape(-1)]
@@ -254,7 +254,7 @@ def _settle_all(space: Space, part: Partition, k: int, progress: Progress) -> No
             steps += settle(space, part, k, _SLICE)
 
 
-def _space(points: Points, progress: Progress) -> tuple[Integers, Space]:
+def _space(points: Points, progress: Progress) -> tuple[Ints, Space]:
     """The points in an order in which near ones stand together (memory is then read in sequence), and that order."""
     rows, sides = points.rows, np.sqrt(points.weight)
     first_tree = kd.build(points.values, np.arange(rows), sides)

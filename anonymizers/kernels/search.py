@@ -19,13 +19,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from anonymizers.kernels.tree import Tree
-
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Ints
 
 HUGE = 1 << 60
 

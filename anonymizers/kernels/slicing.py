@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 
 MORE, ROOM, DOUBT = 0, 1, 2
 """Why `run` stopped."""
@@ -44,36 +45,36 @@ class Fragments(NamedTuple):
     sensitive value among those that v may have, of which there are `slots[v]`. `first[t]`: where N(t, ·) begins.
     """
 
-    known: NDArray[np.int32]
-    shown: NDArray[np.int32]
-    cover_start: NDArray[np.int64]
-    cover: NDArray[np.int32]
-    sensitive_known: NDArray[np.int32]
-    pair: NDArray[np.int32]
-    entry_start: NDArray[np.int64]
-    entry_pair: NDArray[np.int32]
-    entry_slot: NDArray[np.int32]
-    slots: NDArray[np.int64]
-    first: NDArray[np.int64]
+    known: Codes
+    shown: Codes
+    cover_start: Ints
+    cover: Codes
+    sensitive_known: Codes
+    pair: Codes
+    entry_start: Ints
+    entry_pair: Codes
+    entry_slot: Codes
+    slots: Ints
+    first: Ints
 
 
 class Sums(NamedTuple):
     """F and N of all tuples for the present buckets, and the bound on their rounding."""
 
-    total: NDArray[np.float64]
-    value: NDArray[np.float64]
-    error: NDArray[np.float64]
+    total: Floats
+    value: Floats
+    error: Floats
 
 
 class Counts(NamedTuple):
     """How often each label, and each pair of label and sensitive value, occurs in the two parts of a cut; all 0 between
     cuts. `value`, `left` and `right` are room for the slots of one tuple."""
 
-    label: NDArray[np.int64]
-    pair: NDArray[np.int64]
-    value: NDArray[np.float64]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    label: Ints
+    pair: Ints
+    value: Floats
+    left: Ints
+    right: Ints
 
 
 class Rule(NamedTuple):
@@ -91,9 +92,9 @@ class Cuts(NamedTuple):
     """What a cut needs: `codes`, columns × rows; from `start[a]` on in `place`, where each value of column a lies in its
     domain; whether equal values stay `together`."""
 
-    codes: NDArray[np.int32]
-    place: NDArray[np.float64]
-    start: NDArray[np.int64]
+    codes: Codes
+    place: Floats
+    start: Ints
     together: bool
 
 
@@ -101,17 +102,17 @@ class Buckets(NamedTuple):
     """The buckets in the order of the queue. Bucket i holds the rows order[first[i]:end[i]]; the tuples that match it are
     matching[match_first[i]:match_end[i]] as long as it waits; `parted[i]` says that its parts have taken its place."""
 
-    order: NDArray[np.int32]
-    spare: NDArray[np.int32]
-    first: NDArray[np.int64]
-    end: NDArray[np.int64]
-    match_first: NDArray[np.int64]
-    match_end: NDArray[np.int64]
-    parted: NDArray[np.bool_]
+    order: Codes
+    spare: Codes
+    first: Ints
+    end: Ints
+    match_first: Ints
+    match_end: Ints
+    parted: Bools
 
 
 @njit(cache=True)
-def halve(cuts: Cuts, rows: NDArray[np.int32], spare: NDArray[np.int32]) -> int:
+def halve(cuts: Cuts, rows: Codes, spare: Codes) -> int:
     """Cuts rows at the median of the column in which they spread widest, and puts the left part before the right one;
     returns its size, 0 where all rows are equal. Equal values stay together, or are divided in the order in which the rows
     stand so that the left part has half of the rows, rounded down."""
@@ -158,7 +159,7 @@ def halve(cuts: Cuts, rows: NDArray[np.int32], spare: NDArray[np.int32]) -> int:
 
 
 @njit(cache=True)
-def _ranked(values: NDArray[np.int32], rows: NDArray[np.int32], low: int, high: int, rank: int) -> int:
+def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
     """The value of this rank among those of the rows, which lie from `low` to `high`."""
     if high - low > 2 * len(rows):
         return int(np.sort(values[rows])[rank])
@@ -174,7 +175,7 @@ def _ranked(values: NDArray[np.int32], rows: NDArray[np.int32], low: int, high: 
 
 
 @njit(cache=True)
-def count(fragments: Fragments, counts: Counts, left: NDArray[np.int32], right: NDArray[np.int32], step: int) -> None:
+def count(fragments: Fragments, counts: Counts, left: Codes, right: Codes, step: int) -> None:
     """Counts the labels of the two parts (step 1), or takes them off again (step -1)."""
     for part in range(2):
         for row in left if part == 0 else right:
@@ -253,8 +254,8 @@ def _after(
 
 @njit(cache=True)
 def check(
-    fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, left: int, right: int, matching: NDArray[np.int32]
-) -> tuple[bool, NDArray[np.int32]]:
+    fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, left: int, right: int, matching: Codes
+) -> tuple[bool, Codes]:
     """Whether no tuple surely breaks the check after the cut that is counted, and the tuples that are in doubt."""
     doubts = np.empty(len(matching), dtype=np.int32)
     found = 0
@@ -281,8 +282,8 @@ def accept(
     rule: Rule,
     left: int,
     right: int,
-    matching: NDArray[np.int32],
-    room: NDArray[np.int32],
+    matching: Codes,
+    room: Codes,
 ) -> tuple[int, int]:
     """Makes the cut that is counted the present state. Writes the tuples that match the left part to the beginning of
     `room`, those that match the right part after them, and returns how many they are."""
@@ -314,12 +315,12 @@ def run(
     sums: Sums,
     counts: Counts,
     buckets: Buckets,
-    matching: NDArray[np.int32],
+    matching: Codes,
     head: int,
     tail: int,
     verdict: int,
     budget: int,
-) -> tuple[int, int, int, int, NDArray[np.int32]]:
+) -> tuple[int, int, int, int, Codes]:
     """Cuts the waiting buckets from `head` to `tail` until none is left or the budget of steps is used up.
 
     It returns the new head and tail, why it stopped (`MORE`, `ROOM` where `matching` is too short for the next cut, `DOUBT`

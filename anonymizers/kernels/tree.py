@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from auditor.model.arrays import Floats, Ints
+
 REBUILD = 0.6
 """A tree is built anew when this share of its points is left."""
 LEAF = 12
@@ -30,21 +32,21 @@ class Tree(NamedTuple):
     lowest point number in it, `alive[v]` how many of its points are left; `home` is the leaf of each point and `placed`
     the points in the order of the leaves."""
 
-    order: NDArray[np.int64]
+    order: Ints
     placed: NDArray[np.generic]
     low: NDArray[np.generic]
     high: NDArray[np.generic]
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
-    left: NDArray[np.int64]
-    above: NDArray[np.int64]
-    least: NDArray[np.int64]
-    alive: NDArray[np.int64]
-    home: NDArray[np.int64]
+    start: Ints
+    stop: Ints
+    left: Ints
+    above: Ints
+    least: Ints
+    alive: Ints
+    home: Ints
 
 
 @njit(cache=True)
-def build(points: NDArray[np.generic], chosen: NDArray[np.int64], weight: NDArray[np.float64]) -> Tree:
+def build(points: NDArray[np.generic], chosen: Ints, weight: Floats) -> Tree:
     """A tree over the points with the (ascending) numbers `chosen`; `weight` makes the sides of boxes comparable."""
     count, width = len(chosen), points.shape[1]
     room = max(4, 4 * (count // LEAF + 2))

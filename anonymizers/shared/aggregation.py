@@ -20,11 +20,11 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.shared.points import Middle
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.domain import Domain
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.schema import Type
 from auditor.model.table import Table
 from auditor.model.values import format_number
@@ -34,16 +34,13 @@ DIGITS = 12
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 
 def aggregate(
-    table: Table, columns: Sequence[str], groups: Integers, ordinal: Middle = Middle.MEDIAN, restore: bool = False
-) -> tuple[dict[str, Labels], dict[str, NDArray[np.int32]]]:
+    table: Table, columns: Sequence[str], groups: Ints, ordinal: Middle = Middle.MEDIAN, restore: bool = False
+) -> tuple[dict[str, Labels], dict[str, Codes]]:
     """The average of each group (numbered from 0, none empty) in each column, as labels and cells for `publish`."""
     labels: dict[str, Labels] = {}
-    cells: dict[str, NDArray[np.int32]] = {}
+    cells: dict[str, Codes] = {}
     count = int(groups.max()) + 1
     for column in columns:
         domain, codes = table.domains[column], table.codes[column]
@@ -62,9 +59,7 @@ def aggregate(
     return labels, cells
 
 
-def _middles(
-    domain: Domain, codes: NDArray[np.int32], groups: Integers, absent: NDArray[np.bool_], ordinal: Middle
-) -> list[str]:
+def _middles(domain: Domain, codes: Codes, groups: Ints, absent: Bools, ordinal: Middle) -> list[str]:
     """The median or mode of each group, as text."""
     from anonymizers.kernels.averages import class_averages
 
@@ -75,9 +70,7 @@ def _middles(
     return [domain.texts[code] for code in found]
 
 
-def _means(
-    domain: Domain, codes: NDArray[np.int32], groups: Integers, absent: NDArray[np.bool_], restore: bool
-) -> list[str]:
+def _means(domain: Domain, codes: Codes, groups: Ints, absent: Bools, restore: bool) -> list[str]:
     """The mean of each group, as text."""
     numbers = domain.numbers
     assert numbers is not None
@@ -105,7 +98,7 @@ def _means(
     return written
 
 
-def restored(original: Floats, mean: Floats, sizes: Integers) -> Floats:
+def restored(original: Floats, mean: Floats, sizes: Ints) -> Floats:
     """Class means, shifted and scaled so that the published column (each mean as often as `sizes` says) has the mean and
     variance of the original numbers."""
     if not sizes.sum():

@@ -20,7 +20,7 @@ import numpy as np
 from anonymizers.base import published_columns
 from auditor.model.domain import Domain
 from auditor.model.key import Aliases, name_pattern
-from auditor.model.notation import Reader, everything, is_plain, quoted
+from auditor.model.labels.notation import Reader, everything, is_plain, quoted
 from auditor.model.table import Table
 from auditor.model.taxonomy import Taxonomy
 

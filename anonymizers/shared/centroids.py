@@ -17,10 +17,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import need_quasi, published_columns
 from anonymizers.shared.distance import Space
+from auditor.model.arrays import Floats, Ints
 from auditor.model.progress import Progress
 from auditor.model.table import Table
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from anonymizers.kernels.centroids import Measure, Search
     from anonymizers.kernels.tree import Tree
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _A_SLICE = 4000
 """Rows that a kernel handles between two looks at progress and interruption."""

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.arrays import Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, TableError, UsageError
 from auditor.model.schema import Role
@@ -69,17 +70,17 @@ def simulate_choices(
     return choices
 
 
-def _rarity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _rarity(counts: Ints) -> Floats:
     """For each value the share of people with a more common one, those with an equally common one counted half."""
     order = np.sort(counts)
     running = np.concatenate([[0], np.cumsum(order)])
     below = running[np.searchsorted(order, counts, side="left")]
     upto = running[np.searchsorted(order, counts, side="right")]
-    share: NDArray[np.float64] = 1 - (below + upto) / (2 * counts.sum())
+    share: Floats = 1 - (below + upto) / (2 * counts.sum())
     return np.clip(share, _LEAST, _MOST)
 
 
-def grave_codes(domain: Domain, names: Sequence[str]) -> NDArray[np.int64]:
+def grave_codes(domain: Domain, names: Sequence[str]) -> Ints:
     """The codes of values and groups that are called grave."""
     found: list[int] = []
     for name in names:

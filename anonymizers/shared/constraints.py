@@ -15,23 +15,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from anonymizers.shapes import Limits
 from auditor.measure import divergences, diversity
 from auditor.measure.nearness import largest_m, lower, upper
+from auditor.model.arrays import Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.schema import Type
 from auditor.model.table import Table
 
-Counts = NDArray[np.int64]
-"""How many rows of a class have each of the sensitive values."""
-Floats = NDArray[np.float64]
 _NOISE = 1e-9
-_NO_NUMBERS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-_NO_FLOATS: Floats = np.empty(0, dtype=np.float64)
 
 
 class Diversity(StrEnum):
@@ -50,38 +46,6 @@ class Closeness(StrEnum):
     HIERARCHICAL = "hierarchical"
 
 
-class Limits(NamedTuple):
-    """All constraints in numbers, for the kernel; what is not asked for has a limit that every class keeps.
-
-    `size` and `distinct` are least numbers of rows and values, `entropy` the least entropy diversity, `share` the largest
-    share of a value; `recursive_l` is 0 where recursive diversity is not asked for. `distance` is the greatest distance
-    from the whole table. Ordered, that is measured with `reached`, the table's cumulative shares, and `before`, the sums
-    of these; otherwise with edges: value v lies below the edges `edge[first_edge[v]:first_edge[v + 1]]`, each with its
-    weight and the share of the table below it, and `absent` is the distance of a class without any of the values.
-    `scattered` is the least m, the values within ±ε of value v are those from
-    `low[v]` up to before `high[v]`.
-    """
-
-    size: int = 1
-    values: int = 0
-    distinct: int = 0
-    entropy: float = 0.0
-    recursive_l: int = 0
-    recursive_c: float = 0.0
-    share: float = np.inf
-    distance: float = np.inf
-    reached: Floats = _NO_FLOATS
-    before: Floats = _NO_FLOATS
-    first_edge: NDArray[np.int64] = _NO_NUMBERS
-    edge: NDArray[np.int64] = _NO_NUMBERS
-    weight: Floats = _NO_FLOATS
-    expected: Floats = _NO_FLOATS
-    absent: float = 0.0
-    scattered: float = 0.0
-    low: NDArray[np.int64] = _NO_NUMBERS
-    high: NDArray[np.int64] = _NO_NUMBERS
-
-
 class Values:
     """The sensitive column that constraints are about: `codes` are its values, numbered without gaps, and `present` the
     codes that these have in the domain. In a block of a larger table, `present` and `whole` are those of all of it."""
@@ -90,7 +54,7 @@ class Values:
         self.column, self.domain = column, table.domains[column]
         counts = table.counts(column)
         self.present = np.flatnonzero(counts)
-        self.whole: Counts = counts[self.present]
+        self.whole: Ints = counts[self.present]
         number = np.zeros(self.domain.size, dtype=np.int32)
         number[self.present] = np.arange(len(self.present))
         self.codes = number[table.codes[column]]
@@ -100,7 +64,7 @@ class Constraint(ABC):
     """Something that each class must hold."""
 
     @abstractmethod
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         """Whether a class with these counts would be allowed."""
 
     @abstractmethod
@@ -118,7 +82,7 @@ class Size(Constraint):
     def __init__(self, k: int, rows: int) -> None:
         self.k, self.rows = k, rows
 
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         return int(counts.sum()) >= self.k
 
     def fault(self) -> str:
@@ -134,7 +98,7 @@ class DistinctValues(Constraint):
     def __init__(self, least: int, about: Values) -> None:
         self.least, self.about = least, about
 
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         return (diversity.distinct_l(counts[None]) or 0) >= self.least
 
     def fault(self) -> str:
@@ -151,7 +115,7 @@ class EntropyDiversity(Constraint):
     def __init__(self, least: float, about: Values) -> None:
         self.least, self.about = least, about
 
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         return (diversity.entropy_l(counts[None]) or 0.0) >= self.least - _NOISE
 
     def fault(self) -> str:
@@ -168,7 +132,7 @@ class RecursiveDiversity(Constraint):
     def __init__(self, c: float, least: int, about: Values) -> None:
         self.c, self.least, self.about = c, least, about
 
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         needed = diversity.recursive_c(counts[None], self.least)
         return needed is not None and needed < self.c
 
@@ -187,7 +151,7 @@ class LargestShare(Constraint):
     def __init__(self, alpha: float, about: Values) -> None:
         self.alpha, self.about = alpha, about
 
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         return (diversity.alpha(counts[None]) or 0.0) <= self.alpha + _NOISE
 
     def fault(self) -> str:
@@ -217,13 +181,13 @@ class Close(Constraint):
         return len(self.about.present) - int(missing is not None and missing in self.about.present)
 
     @cached_property
-    def nodes(self) -> NDArray[np.int64]:
+    def nodes(self) -> Ints:
         """The node of each value; the missing one, whose code comes after the leaves, stands at the root."""
         assert self.about.domain.taxonomy is not None
         present, leaf_node = self.about.present, self.about.domain.taxonomy.leaf_node
         return np.where(present < len(leaf_node), leaf_node[np.minimum(present, len(leaf_node) - 1)], 0)
 
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         whole = self.about.whole
         if self.kind is Closeness.EQUAL:
             distance = divergences.equal_distance(counts[None], whole)
@@ -285,10 +249,10 @@ class Scattered(Constraint):
         self.epsilon, self.m, self.about = epsilon, m, about
         self.numbers = domain.numbers[about.present]
 
-    def _largest(self, counts: Counts) -> float:
+    def _largest(self, counts: Ints) -> float:
         return largest_m(np.zeros(int(counts.sum()), dtype=np.int64), np.repeat(self.numbers, counts), self.epsilon)
 
-    def holds(self, counts: Counts) -> bool:
+    def holds(self, counts: Ints) -> bool:
         return self._largest(counts) >= self.m - _NOISE
 
     def fault(self) -> str:
@@ -301,7 +265,7 @@ class Scattered(Constraint):
         return {"scattered": self.m - _NOISE, "low": low, "high": high}
 
 
-def check_whole(constraints: Sequence[Constraint], whole: Counts, name: str) -> None:
+def check_whole(constraints: Sequence[Constraint], whole: Ints, name: str) -> None:
     """An error where even one class of all rows would break a constraint: then no release can hold them."""
     for constraint in constraints:
         if not constraint.holds(whole):

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.association import mean_square_contingency
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.progress import Progress, silent
 from auditor.model.table import Table
@@ -27,7 +27,7 @@ _GAIN = 1e-12
 """An exchange of medoids must lower the sum of distances by more than this, which is rounding."""
 
 
-def ranges(codes: NDArray[np.int32], domain: Domain, bins: int) -> NDArray[np.int64]:
+def ranges(codes: Codes, domain: Domain, bins: int) -> Ints:
     """A column as categories: the range of each number among `bins` of equal width over the domain, the value itself in
     other columns and in numeric ones of at most `bins` values."""
     if domain.numbers is None or domain.span is None or domain.known <= bins:
@@ -39,7 +39,7 @@ def ranges(codes: NDArray[np.int32], domain: Domain, bins: int) -> NDArray[np.in
     return of_code[codes]
 
 
-def correlations(table: Table, columns: Sequence[str], bins: int, progress: Progress = silent) -> NDArray[np.float64]:
+def correlations(table: Table, columns: Sequence[str], bins: int, progress: Progress = silent) -> Floats:
     """φ² between all pairs of columns, 1 on the diagonal."""
     categories = [ranges(table.codes[c], table.domains[c], bins) for c in columns]
     phi = np.eye(len(columns))
@@ -50,7 +50,7 @@ def correlations(table: Table, columns: Sequence[str], bins: int, progress: Prog
     return phi
 
 
-def k_medoids(distance: NDArray[np.float64], k: int) -> list[list[int]]:
+def k_medoids(distance: Floats, k: int) -> list[list[int]]:
     """The clusters of PAM, each in ascending order; a medoid is always in its own cluster, so none is empty."""
     medoids: list[int] = []
     for _ in range(k):  # BUILD
@@ -73,7 +73,7 @@ def k_medoids(distance: NDArray[np.float64], k: int) -> list[list[int]]:
     return [np.flatnonzero(nearest == cluster).tolist() for cluster in range(k)]
 
 
-def _cost(distance: NDArray[np.float64], medoids: Sequence[int]) -> float:
+def _cost(distance: Floats, medoids: Sequence[int]) -> float:
     """The sum of the distances to the nearest medoid."""
     return float(distance[:, list(medoids)].min(axis=1).sum())
 

@@ -11,18 +11,17 @@ Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian Multidimensional K-Anon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anonymizers.shared.constraints import Limits, Values
+from anonymizers.shapes import Columns, Limits, Room
+from anonymizers.shared.constraints import Values
+from auditor.model.arrays import Ints
 from auditor.model.domain import Domain
 from auditor.model.progress import Progress
 from auditor.model.schema import Type
 from auditor.model.table import Table
 
-Rows = NDArray[np.int64]
 _SLICE = 1 << 23
 """How many codes the kernel looks at between two reports of progress: some tenths of a second."""
 
@@ -35,7 +34,7 @@ def partition(
     strict: bool,
     rng: np.random.Generator,
     progress: Progress,
-) -> Rows:
+) -> Ints:
     """Cuts all rows along some columns as long as every part keeps the limits, which are about the values `about` (None:
     about the size only). Returns the number of each row's class."""
     from anonymizers.kernels.mondrian import cut_classes
@@ -53,25 +52,6 @@ def partition(
         progress(table.rows - int(state[0]), table.rows, "cutting classes")
         cut_classes(codes, values, order, groups, starts, state, shapes, limits, strict, room, _SLICE)
     return groups
-
-
-class Columns(NamedTuple):
-    """What the kernel has to know of the columns besides their codes.
-
-    `missing` is the code of the missing value (-1: none), `steps` the greatest difference of two codes. A column that is
-    `tree` is cut along its taxonomy: at depth d leaf c lies below `node[first + d * leaves + c]`, which spreads over
-    `extent[…]` of the domain. Of other columns `position[first + c]` is where code c stands on a line of length `width`.
-    """
-
-    missing: NDArray[np.int32]
-    steps: NDArray[np.float64]
-    tree: NDArray[np.bool_]
-    first: NDArray[np.int64]
-    leaves: NDArray[np.int64]
-    node: NDArray[np.int32]
-    extent: NDArray[np.float64]
-    position: NDArray[np.float64]
-    width: NDArray[np.float64]
 
 
 def describe(domains: Sequence[Domain]) -> Columns:
@@ -104,24 +84,6 @@ def describe(domains: Sequence[Domain]) -> Columns:
         np.concatenate(positions),
         width,
     )
-
-
-class Room(NamedTuple):
-    """Room for the kernel to work in, made once. Counts are all zeros between any two uses.
-
-    For a class: the part of each row, one column with its rows in parts, and the sizes of the parts; rows below each node
-    of a taxonomy. For the values of a part: their counts, which of them occur, rows below each edge, and which edges have
-    any.
-    """
-
-    part: NDArray[np.int32]
-    line: NDArray[np.int32]
-    sizes: NDArray[np.int64]
-    nodes: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    found: NDArray[np.int64]
-    below: NDArray[np.int64]
-    crossed: NDArray[np.int64]
 
 
 def make_room(rows: int, columns: Columns, limits: Limits) -> Room:

@@ -18,37 +18,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from anonymizers.shapes import Trees
+from auditor.model.arrays import Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.packing import distinct_rows
 from auditor.model.schema import Type
 from auditor.model.table import Table
 
-Ints = NDArray[np.int64]
-
 LARGEST_UNIT = 2**36
 _LARGEST_SUM = 2**59
 """No sum over all columns, times the number of rows, is above this: kernels add up in 64 bits, and take 2^60 for endless."""
 _MOST_DECIMALS = 9
-
-
-class Trees(NamedTuple):
-    """The trees of the columns that have no order, one after the other. A *slot* is a leaf, numbered through all trees;
-    node v covers the slots from `low[v]` to `high[v]`. `leaf` is the node of a slot, `root` the root of each tree, `tree`
-    the tree of each node, `height` the greatest number of steps from a node down to a leaf."""
-
-    parent: Ints
-    depth: Ints
-    height: Ints
-    low: Ints
-    high: Ints
-    tree: Ints
-    leaf: Ints
-    root: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +57,7 @@ class Space:
         return np.diff(self.first)
 
     @property
-    def weight(self) -> NDArray[np.float64]:
+    def weight(self) -> Floats:
         """What a step along each column is worth, as far as boxes of a search tree are concerned."""
         slots = self.trees.high[self.trees.root] - self.trees.low[self.trees.root]
         return np.concatenate([np.ones(self.ordered), self.unit / np.maximum(slots, 1)])

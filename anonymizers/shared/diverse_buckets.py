@@ -23,8 +23,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError
 from auditor.model.progress import Progress, silent
@@ -33,8 +33,6 @@ from auditor.model.table import Table
 if TYPE_CHECKING:
     from anonymizers.kernels.slicing import Buckets, Counts, Cuts, Fragments, Rule, Sums
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 NOISE = Fraction(1, 2**30)
 """The part by which a probability must pass 1/l to count as above it."""
@@ -77,7 +75,7 @@ def cuts_of(table: Table, columns: Sequence[str], together: bool) -> Cuts:
     return Cuts(np.ascontiguousarray(table.matrix(columns).T), np.concatenate(places), start, together)
 
 
-def _places(domain: Domain) -> NDArray[np.float64]:
+def _places(domain: Domain) -> Floats:
     if domain.numbers is not None and domain.span is not None:
         place = (domain.numbers - domain.span[0]) / domain.width if domain.width > 0 else np.zeros(domain.known)
     else:
@@ -87,7 +85,7 @@ def _places(domain: Domain) -> NDArray[np.float64]:
 
 def tuple_partition(
     fragments: Fragments, cuts: Cuts, promise: Diverse, progress: Progress = silent, rounding: float = ROUNDING
-) -> Longs:
+) -> Ints:
     """The bucket of each row, numbered in the order of the queue.
 
     A larger `rounding` than that of floats gives the same buckets, with more decisions taken in rational numbers. Raises
@@ -161,7 +159,7 @@ class _Partition:
         waiting = slice(self.head, self.tail)
         return len(self.fragments.pair) - int((self.buckets.end[waiting] - self.buckets.first[waiting]).sum())
 
-    def bucket(self) -> Longs:
+    def bucket(self) -> Ints:
         """The present bucket of each row."""
         whole = np.flatnonzero(~self.buckets.parted[: self.tail])
         out = np.empty(len(self.fragments.pair), dtype=np.int64)
@@ -186,7 +184,7 @@ class _Partition:
             for t, values in (exact or {}).items():
                 self._renew(t, values)
 
-    def _run(self, verdict: int) -> tuple[int, int, Ints]:
+    def _run(self, verdict: int) -> tuple[int, int, Codes]:
         from anonymizers.kernels import slicing as kernel
 
         self.head, self.tail, why, size, doubts = kernel.run(
@@ -224,7 +222,7 @@ class _Partition:
         self.sums.total[t] = float(sum(values))
         self.sums.error[t] = self.rule.rounding * self.sums.total[t]
 
-    def _resolve(self, doubts: Ints, bucket: Longs) -> dict[int, list[Fraction]] | None:
+    def _resolve(self, doubts: Codes, bucket: Ints) -> dict[int, list[Fraction]] | None:
         """The exact N(t, ·) of the tuples in doubt, with the rows in these buckets; None where one breaks the promise."""
         found = {}
         for t in doubts.tolist():
@@ -234,7 +232,7 @@ class _Partition:
             found[t] = values
         return found
 
-    def _exact(self, t: int, bucket: Longs) -> list[Fraction]:
+    def _exact(self, t: int, bucket: Ints) -> list[Fraction]:
         """N(t, ·), summed over the buckets in rational numbers."""
         f = self.fragments
         bucket = np.unique(bucket, return_inverse=True)[1]

@@ -11,18 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import PromiseError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.table import Table
 
 if TYPE_CHECKING:
     from anonymizers.kernels.slicing import Fragments
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 _MOST_SUMS = 250_000_000
 """The check keeps one sum for each distinct tuple and each sensitive value it may have: at most so many (2 GB)."""
@@ -35,7 +33,7 @@ def fragments_of(
     blocks: Sequence[Sequence[str]],
     sensitive: str,
     labels: Mapping[str, Labels],
-    cells: Mapping[str, Ints],
+    cells: Mapping[str, Codes],
 ) -> Fragments:
     """What the check needs of a table that is published in these blocks; columns without labels go out as they are."""
     from anonymizers.kernels.slicing import Fragments
@@ -78,7 +76,7 @@ def fragments_of(
     )
 
 
-def most_shares(table: Table, columns: Sequence[str], sensitive: str, rows: Longs) -> tuple[Longs, Longs]:
+def most_shares(table: Table, columns: Sequence[str], sensitive: str, rows: Ints) -> tuple[Ints, Ints]:
     """For each combination of values in some columns among these rows: how often its most frequent sensitive value occurs,
     and how many rows it has. With all rows in one bucket, the former over the latter is what is believed at most of whoever
     has these values, `columns` being the quasi-identifiers in the block of the sensitive one."""
@@ -92,18 +90,18 @@ def most_shares(table: Table, columns: Sequence[str], sensitive: str, rows: Long
     return most, np.bincount(group)
 
 
-def _side_by_side(columns: Sequence[Longs], rows: int) -> Ints:
+def _side_by_side(columns: Sequence[Ints], rows: int) -> Codes:
     return np.ascontiguousarray(np.column_stack([np.empty((rows, 0)), *columns]).astype(np.int32))
 
 
-def _first_of_each(group: Longs) -> Longs:
+def _first_of_each(group: Ints) -> Ints:
     """The first row of each group."""
     return np.unique(group, return_index=True)[1].astype(np.int64)
 
 
 def _block(
-    table: Table, columns: Sequence[str], labels: Mapping[str, Labels], cells: Mapping[str, Ints]
-) -> tuple[Longs, Longs, Longs, Longs]:
+    table: Table, columns: Sequence[str], labels: Mapping[str, Labels], cells: Mapping[str, Codes]
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Each row's known values in a block as one number, its labels as one number, and for each of the former which of the
     latter cover it (starts and numbers)."""
     known = distinct_rows(table.matrix(columns))
@@ -123,7 +121,7 @@ def _block(
     return known, shown, start, cover
 
 
-def covering(labels: Sequence[Labels], patterns: Sequence[Ints], values: Sequence[Ints]) -> tuple[Longs, Longs]:
+def covering(labels: Sequence[Labels], patterns: Sequence[Codes], values: Sequence[Codes]) -> tuple[Ints, Ints]:
     """Which patterns (one label in each column) cover which values (one code in each column): for each value the start
     of its patterns, and the patterns. By bit masks over the patterns, for some patterns at a time."""
     found_value, found_pattern = [], []
@@ -149,7 +147,7 @@ def covering(labels: Sequence[Labels], patterns: Sequence[Ints], values: Sequenc
     return start.astype(np.int64), pattern[order].astype(np.int64)
 
 
-def _joined(start: Longs, cover: Longs, pair_shown: Longs) -> tuple[Longs, Longs]:
+def _joined(start: Ints, cover: Ints, pair_shown: Ints) -> tuple[Ints, Ints]:
     """For each known value the pairs whose label covers it; pairs are in the order of their labels."""
     pairs = np.searchsorted(pair_shown, np.arange(int(pair_shown.max()) + 2))
     length = np.diff(pairs)[cover]
@@ -159,7 +157,7 @@ def _joined(start: Longs, cover: Longs, pair_shown: Longs) -> tuple[Longs, Longs
     return np.concatenate([[0], ends])[start].astype(np.int64), found.astype(np.int64)
 
 
-def _slots(known: Longs, value: Longs, count: int) -> tuple[Longs, Longs]:
+def _slots(known: Ints, value: Ints, count: int) -> tuple[Ints, Ints]:
     """The place of each entry's sensitive value among those of its known value, and how many each known value has."""
     base = int(value.max()) + 1
     distinct, number = np.unique(known * base + value, return_inverse=True)

@@ -2,7 +2,7 @@
 
 The first step takes the time, the second says what every row becomes. Parted so, a large table can be cut into blocks of
 rows: each block is grouped by itself, in a process or on a machine of its own, and all groups are published together, over
-the whole table, as if they had been found in it (`auditor.row_blocks`). What a block gives back is a few numbers a row.
+the whole table, as if they had been found in it (`anonymizers.blocks`). What a block gives back is a few numbers a row.
 
 A promise about classes alone (k, l, α, a bucket's size) holds over the whole where it holds in every block. What is
 measured against the whole table is not left to the block: ranges and taxonomies are those of the domains, and the
@@ -18,15 +18,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.base import Anonymizer, need_quasi
+from auditor.model.arrays import Ints
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

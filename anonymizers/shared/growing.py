@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizers.shared.distance import Space
+from auditor.model.arrays import Ints
 from auditor.model.progress import Progress
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from anonymizers.kernels.search import Costs, Stack
     from anonymizers.kernels.tree import Tree
 
-Ints = NDArray[np.int64]
 Slice = Callable[["Tree", "Growth", "Costs", "Stack", int, int], None]
 """Makes up to so many classes, stopping earlier when fewer than so many tuples are left."""
 

@@ -14,12 +14,12 @@ further column says whether the value is missing, 0/1 as a nominal one. A missin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from anonymizers.shapes import Average, Points
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.schema import Type
 from auditor.model.table import Table
@@ -32,38 +32,12 @@ class Middle(StrEnum):
     CONVEX = "convex"
 
 
-class Average(IntEnum):
-    """How a column of points is averaged."""
-
-    MEAN = 0
-    MEDIAN = 1
-    CONVEX = 2
-    MODE = 3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Points:
-    """Records as points (rows × columns). The first `measured` columns count weight · (x - y)², the others 0 or 1.
-    Medians and modes are taken over whole numbers from 0 to below `sizes` (0 where a column has a mean)."""
-
-    values: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    measured: int
-    average: NDArray[np.int8]
-    sizes: NDArray[np.int64]
-
-    @property
-    def rows(self) -> int:
-        """How many points there are."""
-        return len(self.values)
-
-
 def points_of(
     table: Table, columns: Sequence[str], ordinal: Middle = Middle.MEDIAN, standardise: bool = True
 ) -> Points:
     """The points of a table, over some of its columns."""
-    measured: list[tuple[NDArray[np.float64], float, Average, int]] = []
-    nominal: list[tuple[NDArray[np.float64], float, Average, int]] = []
+    measured: list[tuple[Floats, float, Average, int]] = []
+    nominal: list[tuple[Floats, float, Average, int]] = []
     for column in columns:
         domain, codes = table.domains[column], table.codes[column]
         if domain.column.type is Type.NOMINAL:
@@ -90,12 +64,12 @@ def points_of(
 
 
 def _numbers(
-    numbers: NDArray[np.float64],
-    codes: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    present: NDArray[np.bool_],
+    numbers: Floats,
+    codes: Codes,
+    counts: Ints,
+    present: Bools,
     standardise: bool,
-) -> tuple[NDArray[np.float64], float, Average, int]:
+) -> tuple[Floats, float, Average, int]:
     """A numeric column: its numbers less a middle one, which keeps differences of whole numbers exact (equal distances
     are then equal) and sums small. The standard deviation goes into the weight and not into the numbers."""
     middle = np.searchsorted(np.cumsum(counts), counts.sum() // 2, side="right")
@@ -109,8 +83,8 @@ def _numbers(
 
 
 def _ranks(
-    domain: Domain, codes: NDArray[np.int32], counts: NDArray[np.int64], present: NDArray[np.bool_], ordinal: Middle
-) -> tuple[NDArray[np.float64], float, Average, int]:
+    domain: Domain, codes: Codes, counts: Ints, present: Bools, ordinal: Middle
+) -> tuple[Floats, float, Average, int]:
     """An ordinal column: the place of each value in the order."""
     from anonymizers.kernels.averages import median
 

@@ -31,24 +31,18 @@ from auditor.commands.options import (
     Targets,
     Utility,
 )
-from auditor.commands.scanning import chosen_engine, local_files, scan
-from auditor.commands.support import (
-    Progress,
+from auditor.commands.output import exit_if_failed, refuse_early, refuse_inputs, run_files, show, tell, write_run
+from auditor.commands.parsing import (
     adversaries,
     attack_settings,
     conventions,
-    exit_if_failed,
     link_models,
     listed_targets,
     measures,
     names,
-    refuse_early,
-    refuse_inputs,
-    run_files,
-    show,
-    tell,
-    write_run,
 )
+from auditor.commands.progress import Progress
+from auditor.commands.scanning import chosen_engine, local_files, scan
 from auditor.model.errors import UsageError
 
 DEMO = Path("demo")
@@ -107,11 +101,14 @@ def audit(
     """Audit a release made by any tool: what would an adversary get out of it?"""
     from dataclasses import replace
 
-    from auditor.auditing import DEFAULT_SEED, Options, run_audit
-    from auditor.model.record import RunRecord
-    from auditor.policy import read_policy
-    from auditor.remedy_commands import with_commands
-    from auditor.subjects import find_targets, read_subject
+    from auditor.auditing.audit import run_audit
+    from auditor.auditing.correspondence import find_targets
+    from auditor.auditing.remedies.command_lines import with_commands
+    from auditor.auditing.subjects import read_subject
+    from auditor.model.record.policy import read_policy
+    from auditor.model.record.record import RunRecord
+    from auditor.model.seeding import DEFAULT_SEED
+    from scenarios.options import Options
 
     files = {"html": html, "json": json, "markdown": markdown, "junit": junit, "plots": plots}
     refuse_inputs(files.values(), [*local_files(release, population), schema, original, provenance])
@@ -204,7 +201,7 @@ def redteam(
     """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where a release fails the policy."""
     from dataclasses import replace
 
-    from auditor.sweeping import read_sweep, red_team
+    from auditor.runs.sweeping import read_sweep, red_team
     from scenarios.scenario import read_scenario
 
     files: dict[str, Path | None] = dict(run_files(output)) if output is not None else {}
@@ -246,7 +243,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """The whole story on built-in data: releases of a synthetic town, attacked and compared."""
-    from auditor.redteaming import redteam
+    from auditor.runs.redteaming import redteam
     from scenarios.scenario import read_scenario
 
     files: dict[str, Path | None] = {**run_files(output), "plots": plots}

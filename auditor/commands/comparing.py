@@ -9,21 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from auditor.commands.options import Force, Links, Quiet, SchemaFile, Seed
-from auditor.commands.support import (
-    Progress,
-    attack_settings,
-    link_models,
-    names,
-    refuse_early,
-    run_files,
-    setting_pair,
-    tell,
-    write_run,
-)
+from auditor.commands.output import refuse_early, run_files, tell, write_run
+from auditor.commands.parsing import attack_settings, link_models, names, setting_pair
+from auditor.commands.progress import Progress
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from auditor.comparing.running import Outcome
+    from auditor.runs.comparing import Outcome
 
 _INTERRUPTED, _FAILED, _NOTHING = 130, 1, 3
 _SLOWEST = 3
@@ -84,9 +76,9 @@ def compare(
 ) -> None:
     """Compare methods at several strengths: risk against utility, and what no other beats. Run again, it goes on where it was
     interrupted. Fails (1) where there is a policy and no release passes it, (3) where there is no release at all."""
-    from auditor.comparing.placing import RiskChoice
-    from auditor.comparing.plan import grid
-    from auditor.comparing.running import (
+    from auditor.model.record.policy import read_policy
+    from auditor.model.seeding import DEFAULT_SEED
+    from auditor.runs.comparing import (
         ATTACKS_COMPARED,
         UTILITY_COMPARED,
         Limits,
@@ -94,9 +86,10 @@ def compare(
         run_comparison,
         run_seeds,
     )
-    from auditor.comparing.store import CELLS, Store
-    from auditor.options import DEFAULT_SEED, Options
-    from auditor.policy import read_policy
+    from auditor.runs.placing import RiskChoice
+    from auditor.runs.plan import grid
+    from auditor.runs.store import CELLS, Store
+    from scenarios.options import Options
 
     files = {**run_files(output), "plots": output / "plots"}
     force = force or (output / CELLS).is_dir()  # a comparison may replace its own report: its cells are all there

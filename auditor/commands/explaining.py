@@ -25,8 +25,8 @@ def explain_release_labels(
     quiet: bool,
 ) -> None:
     """Prints how the labels are written, or writes it as JSON. `without` are options that go with an audit only."""
-    from auditor.explaining import explain_labels
-    from auditor.files import write_files
+    from auditor.files.tables import write_files
+    from auditor.profiling.explaining import explain_labels
     from reports import render_labels
 
     stray = [option for option, value in without.items() if value is not None]

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from auditor.commands.options import Force, MethodSettings, Quiet, SchemaFile, Seed
-from auditor.commands.support import Progress, refuse_inputs, refuse_same, setting_pair
+from auditor.commands.output import refuse_inputs, refuse_same
+from auditor.commands.parsing import setting_pair
+from auditor.commands.progress import Progress
 from auditor.model.errors import UsageError
 
 
@@ -48,14 +50,13 @@ def anonymize(
 ) -> None:
     """Make a release of a table. What is private is written only where --provenance and --key say."""
     from anonymizers import ANONYMIZERS
-    from auditor.auditing import DEFAULT_SEED
-    from auditor.files import refuse_existing, write_files
+    from anonymizers.anonymizing import anonymize as make
+    from anonymizers.blocks.running import Engine
+    from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
+    from auditor.files.releases import check_target, write_release
+    from auditor.files.tables import read_table, refuse_existing, write_files
     from auditor.measure.classes import class_facts
-    from auditor.redteaming import anonymize as make
-    from auditor.releasing import check_target, write_release
-    from auditor.row_blocks.running import Engine
-    from auditor.row_blocks.weighing import check_comparable, cost_of_blocks
-    from auditor.subjects import read_table
+    from auditor.model.seeding import DEFAULT_SEED
 
     chosen = DEFAULT_SEED if seed is None else seed
     technique = ANONYMIZERS.get(method).configure(dict(setting_pair(text) for text in settings or []))
@@ -119,8 +120,8 @@ def decode(
     quiet: Quiet = False,
 ) -> None:
     """Put original values for published ones, with the key of a release by `grading`."""
-    from auditor.decoding import decode_file, read_key
-    from auditor.files import refuse_existing, write_files
+    from auditor.files.decoding import decode_file, read_key
+    from auditor.files.tables import refuse_existing, write_files
 
     refuse_inputs([output], [file, key])
     refuse_existing([output] if output is not None else [], force)
@@ -143,8 +144,8 @@ def export(
     force: Force = False,
 ) -> None:
     """Write a built-in scenario's data, schema and scenario file, to try the other commands on."""
-    from auditor.files import write_files
-    from auditor.redteaming import export_scenario
+    from auditor.files.tables import write_files
+    from auditor.runs.exporting import export_scenario
 
     files = export_scenario(scenario, output, seed)
     write_files(files, force, output)

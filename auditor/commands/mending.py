@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from auditor.commands.options import Force, Quiet, RecursiveL, SchemaFile, Suppressed
-from auditor.commands.support import conventions, refuse_inputs
+from auditor.commands.output import refuse_inputs
+from auditor.commands.parsing import conventions
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from auditor.mending import Mended
+    from auditor.auditing.remedies.mending import Mended
     from auditor.model.release import Release
 
 
@@ -44,10 +45,9 @@ def mend(
     quiet: Quiet = False,
 ) -> None:
     """Mend a release: drop columns, make quasi-identifiers coarser, suppress rows and classes, in this order."""
-    from auditor.files import refuse_existing, write_files
-    from auditor.mending import Criterion, Mending, mended_files, mended_table
-    from auditor.releasing import check_target, read_release
-    from auditor.subjects import as_schema
+    from auditor.auditing.remedies.mending import Criterion, Mending, mended_files, mended_table
+    from auditor.files.releases import check_target, read_release
+    from auditor.files.tables import as_schema, refuse_existing, write_files
 
     if not (coarsen or suppress or suppress_below or suppress_rows or drop):
         raise UsageError("Say what to mend: --coarsen, --suppress-below, --suppress, --suppress-rows or --drop.")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from auditor.commands.options import Force, Quiet, Seed
-from auditor.commands.support import refuse_inputs, refuse_same
+from auditor.commands.output import refuse_inputs, refuse_same
 
 
 def profile(
@@ -35,8 +35,8 @@ def profile(
     quiet: Quiet = False,
 ) -> None:
     """Propose the schema of an unknown table, with reasons: a commented TOML to edit."""
-    from auditor.files import refuse_existing, write_files
-    from auditor.profiling.proposal import DEFAULT_SEED
+    from auditor.files.tables import refuse_existing, write_files
+    from auditor.model.seeding import DEFAULT_SEED
     from auditor.profiling.proposal import profile as make
     from auditor.profiling.showing import profile_text
     from auditor.profiling.writing import files, hierarchy_folder

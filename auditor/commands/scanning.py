@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from auditor.commands.support import Progress
+from auditor.commands.progress import Progress
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from auditor.model.record import AuditRecord
-    from auditor.options import Options
+    from auditor.model.record.record import AuditRecord
+    from scenarios.options import Options
 
 
 LARGE = 200_000_000
@@ -45,7 +45,7 @@ def chosen_engine(
 ) -> Scanner | None:
     """The engine that an audit is done by; None for memory. Where none is named the size decides: large files, folders that
     are no release of several blocks, and databases go to DuckDB."""
-    from auditor.scanning.engines import EngineName, read_memory
+    from auditor.engines.engine import EngineName, read_memory
 
     if engine is not None and engine not in list(EngineName):
         raise UsageError(f"--engine must be one of {', '.join(EngineName)}. Got {engine!r}.")
@@ -72,7 +72,7 @@ def chosen_engine(
 
 def _goes_to_engine(release: str, population: str | None) -> bool:
     """Whether something is no single file, or a large one."""
-    from auditor.manifests import MANIFEST
+    from auditor.files.manifests import MANIFEST
 
     for one in (release, population):
         if one is None:
@@ -91,7 +91,7 @@ def scan(
     scanner: Scanner, release: str, schema: Path, population: str | None, options: Options, quiet: bool
 ) -> AuditRecord:
     """The record of an audit by an engine; what it needs is said before it starts."""
-    from auditor.scanning.audit import scan_audit
+    from auditor.auditing.scanned import scan_audit
 
     def say(sentence: str) -> None:
         if not quiet:

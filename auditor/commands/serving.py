@@ -27,7 +27,7 @@ def serve(
     quiet: Quiet = False,
 ) -> None:
     """Browse the records in a folder and compare two of them, on a local page. Ctrl-C ends it (with exit code 0)."""
-    from auditor.serving import record_server
+    from reports.serving import record_server
 
     with record_server(folder, host, port, allow_network) as server:
         if server.network:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from auditor.commands.options import Force, HtmlFile, JunitFile, MarkdownFile, PlotsFolder, Quiet
-from auditor.commands.support import refuse_early, tell, write_run
+from auditor.commands.output import refuse_early, tell, write_run
 
 
 def render(
@@ -24,7 +24,7 @@ def render(
 ) -> None:
     """Render old records again: reports are made from the record alone."""
     from auditor.model.errors import RecordError
-    from auditor.model.record import RunRecord, read_run
+    from auditor.model.record.record import RunRecord, read_run
 
     files = {"html": html, "markdown": markdown, "junit": junit, "plots": plots}
     refuse_early(files, force)
@@ -51,7 +51,7 @@ def list_things(
     ],
 ) -> None:
     """What there is."""
-    from auditor.catalogue import catalogue
+    from auditor.commands.catalogue import catalogue
 
     typer.echo(catalogue(what))
 
@@ -66,6 +66,6 @@ def explain(
     ],
 ) -> None:
     """What a thing means, needs and promises, and its paper."""
-    from auditor.catalogue import explanation
+    from auditor.commands.catalogue import explanation
 
     typer.echo(explanation(name))

@@ -12,13 +12,11 @@ Labels that are withheld, missing or aliases are each a value of their own, as e
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.counts import ClassCounts
 from auditor.measure.overlap import Overlap, overlap
-from auditor.model.labels import Labels
-
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.labels.labels import Labels
 
 NOTE = (
     "Labels of {} overlap, so that one may hold the value of another: alpha and l_distinct are what may be at worst; entropy "
@@ -45,7 +43,7 @@ def least_distinct(labels: Labels, found: ClassCounts) -> Ints:
     return least
 
 
-def worst_alphas(labels: Labels, found: ClassCounts) -> NDArray[np.float64]:
+def worst_alphas(labels: Labels, found: ClassCounts) -> Floats:
     """The largest share of a class that may have one value."""
     lo, hi = _spans(labels, found)
     counts = found.counts
@@ -56,7 +54,7 @@ def worst_alphas(labels: Labels, found: ClassCounts) -> NDArray[np.float64]:
     inside = np.cumsum(change[order])  # every class begins and ends with nobody
     most = np.zeros(len(counts.sizes), dtype=np.int64)
     np.maximum.at(most, row[order], inside)
-    share: NDArray[np.float64] = most / np.maximum(counts.sizes, 1)
+    share: Floats = most / np.maximum(counts.sizes, 1)
     return share
 
 
@@ -68,7 +66,7 @@ def _spans(labels: Labels, found: ClassCounts) -> tuple[Ints, Ints]:
     return lo, hi
 
 
-def _apart(labels: Labels, chosen: Ints) -> NDArray[np.bool_]:
-    apart: NDArray[np.bool_] = labels.suppressed[chosen] | labels.is_alias[chosen]
+def _apart(labels: Labels, chosen: Ints) -> Bools:
+    apart: Bools = labels.suppressed[chosen] | labels.is_alias[chosen]
     missing = labels.domain.missing
     return apart if missing is None else apart | (labels.lo[chosen] == missing)

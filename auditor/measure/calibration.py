@@ -12,14 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from auditor.model.arrays import Floats
 
 BINS = 10
 _NOISE = 1e-9
 """A confidence this close below an edge is at it."""
 
 
-def calibration(confidence: NDArray[np.float64], right: NDArray[np.float64]) -> dict[str, list[Any]]:
+def calibration(confidence: Floats, right: Floats) -> dict[str, list[Any]]:
     """Number, mean confidence and share of right claims, for each tenth of confidence that occurs."""
     tenth = np.clip(np.floor(confidence * BINS + _NOISE), 0, BINS - 1).astype(np.int64)
     number = np.bincount(tenth, minlength=BINS)

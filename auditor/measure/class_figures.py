@@ -8,15 +8,13 @@ values, a δ where it lacks a value) its figure is infinite.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure import ambiguity, diversity
 from auditor.measure.classes import hierarchical_distances, ordered_distances
 from auditor.measure.counts import class_counts, class_sizes
 from auditor.measure.divergences import equal_distance
+from auditor.model.arrays import Floats
 from auditor.model.release import Release, Suppression
-
-Figures = NDArray[np.float64]
 
 CLASS_FIGURES = (
     "k",
@@ -38,7 +36,7 @@ LEAST_COUNTS = ("k", "l_distinct", "l_entropy")
 
 def class_figures(
     release: Release, figure: str, suppression: Suppression = Suppression.EXCLUDED, recursive_l: int = 2
-) -> Figures | None:
+) -> Floats | None:
     """The figure of each bucket that is not withheld (not a number for those that are), the worst of all sensitive columns;
     None where there is none."""
     counted = ~release.suppressed
@@ -46,7 +44,7 @@ def class_figures(
     if figure == "k":
         out[counted] = class_sizes(release)
         return out
-    worst: Figures | None = None
+    worst: Floats | None = None
     for column in release.sensitive:
         each = _of_column(release, column, figure, suppression, recursive_l)
         if each is None:
@@ -60,9 +58,7 @@ def class_figures(
     return out
 
 
-def _of_column(
-    release: Release, column: str, figure: str, suppression: Suppression, recursive_l: int
-) -> Figures | None:
+def _of_column(release: Release, column: str, figure: str, suppression: Suppression, recursive_l: int) -> Floats | None:
     counts = class_counts(release, column, suppression)
     found, labels = counts.counts, release.labels[column]
     if figure in ("alpha", "l_distinct", "l_entropy", "l_recursive_c") and ambiguity.ambiguous(labels, counts.label):

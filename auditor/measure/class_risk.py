@@ -18,12 +18,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.counts import class_of_bucket, class_sizes
 from auditor.measure.individual_risk import individual_risk
 from auditor.measure.wildcards import agreeing
-from auditor.model.record import ClassRisk, WeightedRisk
+from auditor.model.arrays import Floats, Ints
+from auditor.model.record.record import ClassRisk, WeightedRisk
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Role
 
@@ -48,15 +48,13 @@ def release_risk(
     return with_wildcards(risk, sizes, people)
 
 
-def with_wildcards(risk: ClassRisk, sizes: NDArray[np.int64], people: NDArray[np.int64]) -> ClassRisk:
+def with_wildcards(risk: ClassRisk, sizes: Ints, people: Ints) -> ClassRisk:
     """The risk with the figures for withheld cells that may be any value: so many people agree with each class."""
     mean = float((sizes / people).sum() / sizes.sum())
     return replace(risk, wildcard_max=float(1 / people.min()), wildcard_mean=mean, wildcard_min=float(1 / people.max()))
 
 
-def class_risk(
-    sizes: NDArray[np.int64], threshold: float = THRESHOLD, times: NDArray[np.int64] | None = None
-) -> ClassRisk | None:
+def class_risk(sizes: Ints, threshold: float = THRESHOLD, times: Ints | None = None) -> ClassRisk | None:
     """The risk of the records of classes with these sizes, each there so many times (once where nothing is said); None where
     there is no class."""
     if not len(sizes):
@@ -119,7 +117,7 @@ class WeightTally:
     total: float = 0.0
     at_risk: int = 0
 
-    def add(self, sizes: NDArray[np.int64], people: NDArray[np.float64]) -> None:
+    def add(self, sizes: Ints, people: Floats) -> None:
         """Counts classes of so many records, which stand for so many people each."""
         risk = individual_risk(sizes, people)
         self.records += int(sizes.sum())

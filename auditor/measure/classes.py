@@ -20,13 +20,13 @@ count (see `counts` for the two conventions on suppressed rows, `diversity` and 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure import ambiguity, divergences, diversity, nearness
 from auditor.measure.class_risk import THRESHOLD, release_risk, weighted_risk
 from auditor.measure.counts import ClassCounts, class_counts, class_sizes
-from auditor.model.labels import Labels
-from auditor.model.record import ReleaseFacts, SensitiveFacts
+from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.labels.labels import Labels
+from auditor.model.record.record import ReleaseFacts, SensitiveFacts
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Type
 
@@ -125,7 +125,7 @@ def proximity_reach(labels: Labels, epsilon: float | None = None) -> float | Non
     return NEAR * labels.domain.width if epsilon is None else epsilon
 
 
-def single_numbers(labels: Labels, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+def single_numbers(labels: Labels, chosen: Ints) -> tuple[Ints, Floats] | None:
     """The chosen labels that say a number, from low to high (as places in `chosen`), and the numbers; None where there is
     none, and where some cover several numbers or hide one."""
     said = np.flatnonzero(~_unsaid(labels, chosen))
@@ -136,7 +136,7 @@ def single_numbers(labels: Labels, chosen: NDArray[np.int64]) -> tuple[NDArray[n
     return said[order], low[order]
 
 
-def ordered_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
+def ordered_distances(release: Release, column: str, found: ClassCounts) -> Floats | None:
     """The ordered earth mover's distance of each class; None for columns without an order."""
     order = in_order(release.labels[column], found.label)
     if order is None:
@@ -145,7 +145,7 @@ def ordered_distances(release: Release, column: str, found: ClassCounts) -> NDAr
     return divergences.ordered_distance(counts, counts.whole)
 
 
-def in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def in_order(labels: Labels, chosen: Ints) -> Ints | None:
     """The chosen labels that have a place in the order of the column, in that order (as places in `chosen`); None where the
     column has no order or no label a place in it."""
     if labels.domain.column.type is Type.NOMINAL:
@@ -155,7 +155,7 @@ def in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64] | N
     return placed[np.lexsort((labels.hi[chosen[placed]], place[placed]))] if len(placed) else None
 
 
-def hierarchical_distances(release: Release, column: str, found: ClassCounts) -> NDArray[np.float64] | None:
+def hierarchical_distances(release: Release, column: str, found: ClassCounts) -> Floats | None:
     """The hierarchical earth mover's distance of each class; None for columns that are not nominal with a taxonomy."""
     labels = release.labels[column]
     nodes = taxonomy_nodes(labels, found.label)
@@ -164,7 +164,7 @@ def hierarchical_distances(release: Release, column: str, found: ClassCounts) ->
     return divergences.hierarchical_distance(found.counts, found.counts.whole, labels.domain.taxonomy, nodes)
 
 
-def taxonomy_nodes(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def taxonomy_nodes(labels: Labels, chosen: Ints) -> Ints | None:
     """The node of the taxonomy at which each chosen label stands; None for columns that are not nominal with a taxonomy."""
     taxonomy = labels.domain.taxonomy
     if taxonomy is None or labels.domain.column.type is not Type.NOMINAL:
@@ -176,7 +176,7 @@ def taxonomy_nodes(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int6
     return nodes
 
 
-def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+def _places_in_order(labels: Labels, chosen: Ints) -> Floats:
     """Where each chosen label stands in the order of the column; not a number where it has no place."""
     if labels.domain.numbers is not None:
         place = (labels.low[chosen] + labels.high[chosen]) / 2
@@ -186,15 +186,15 @@ def _places_in_order(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.fl
     return np.where(hidden | _unsaid(labels, chosen), np.nan, place)
 
 
-def _unsaid(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _unsaid(labels: Labels, chosen: Ints) -> Bools:
     """Which chosen labels say nothing of the value: withheld and missing ones, and labels for everything."""
     size = labels.domain.size
     whole = (labels.counts[chosen] == size) & (size > 1) & ~labels.is_alias[chosen]
-    unsaid: NDArray[np.bool_] = labels.suppressed[chosen] | whole
+    unsaid: Bools = labels.suppressed[chosen] | whole
     if labels.domain.missing is not None:
         unsaid = unsaid | (labels.hi[chosen] == labels.domain.missing)  # no alias covers it
     return unsaid
 
 
-def _greatest(distances: NDArray[np.float64] | None) -> float | None:
+def _greatest(distances: Floats | None) -> float | None:
     return None if distances is None or not len(distances) else float(distances.max())

@@ -18,18 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Floats, Ints
 from auditor.model.domain import Domain
-from auditor.model.labels import Labels
-from auditor.model.notation import is_everything
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.labels.labels import Labels
+from auditor.model.labels.notation import is_everything
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.model.table import Table
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def square_error(table: Table, columns: Sequence[str], clusters: Ints) -> float:

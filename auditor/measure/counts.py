@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from auditor.model.labels import Labels
+from auditor.model.arrays import Floats, Ints
+from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
-
-Ints = NDArray[np.int64]
 
 _ROOM = 4
 """Counts are first laid out in full where that takes at most this many places for each person."""
@@ -41,7 +39,7 @@ class Entries:
     count: Ints
     sizes: Ints
     values: int
-    share: NDArray[np.float64]
+    share: Floats
     whole: Ints
     distinct: Ints
 
@@ -50,10 +48,10 @@ class Entries:
         """The entries of counts that are in order, by class and then by value."""
         sizes = np.bincount(row, weights=count, minlength=classes).astype(np.int64)
         whole = np.bincount(column, weights=count, minlength=values).astype(np.int64)
-        share: NDArray[np.float64] = count / sizes[row]
+        share: Floats = count / sizes[row]
         return cls(row, column, count, sizes, values, share, whole, np.bincount(row, minlength=classes))
 
-    def per_class(self, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def per_class(self, amounts: Floats) -> Floats:
         """The sum over each class's entries."""
         return np.bincount(self.row, weights=amounts, minlength=len(self.sizes)).astype(np.float64)
 
@@ -74,7 +72,7 @@ class Entries:
         return sparse.csr_array((self.count, self.column, starts), shape=(len(self.sizes), self.values))
 
 
-Matrix: TypeAlias = "NDArray[np.int64] | sparse.csr_array[np.int64, tuple[int, int]] | Entries"
+Matrix: TypeAlias = "Ints | sparse.csr_array[np.int64, tuple[int, int]] | Entries"
 """Counts, rows = classes, columns = values: dense, sparse, or the entries themselves."""
 
 
@@ -116,7 +114,7 @@ class ClassCounts:
     label: Ints
 
 
-def class_of_bucket(release: Release, suppression: Suppression = Suppression.EXCLUDED) -> NDArray[np.int64]:
+def class_of_bucket(release: Release, suppression: Suppression = Suppression.EXCLUDED) -> Ints:
     """The class number of each bucket, -1 for buckets that do not count."""
     number = np.full(len(release.sizes), -1, dtype=np.int64)
     counted = ~release.suppressed
@@ -126,11 +124,11 @@ def class_of_bucket(release: Release, suppression: Suppression = Suppression.EXC
     return number
 
 
-def class_sizes(release: Release, suppression: Suppression = Suppression.EXCLUDED) -> NDArray[np.int64]:
+def class_sizes(release: Release, suppression: Suppression = Suppression.EXCLUDED) -> Ints:
     """The number of people in each class that counts."""
     number = class_of_bucket(release, suppression)
     kept = number >= 0
-    sizes: NDArray[np.int64] = np.bincount(number[kept], weights=release.sizes[kept]).astype(np.int64)
+    sizes: Ints = np.bincount(number[kept], weights=release.sizes[kept]).astype(np.int64)
     return sizes
 
 
@@ -158,7 +156,7 @@ def values_of(labels: Labels, times: Ints) -> tuple[Ints, Ints]:
     return value_of_label, label
 
 
-def distinct_sets(labels: Labels, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+def distinct_sets(labels: Labels, chosen: Ints) -> Ints:
     """A number for each chosen label, the same for labels that denote the same set of values.
 
     Labels that cover no value of the domain (centroids) are told apart by their published bounds, aliases by their text.

@@ -21,27 +21,25 @@ All are computed from the counts above zero alone, for all classes at once, by c
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from auditor.measure.counts import Matrix, entries
+from auditor.model.arrays import Floats, Ints
 from auditor.model.taxonomy import Taxonomy
 
-Distances = NDArray[np.float64]
 
-
-def _shares(whole: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(whole: Ints | Floats) -> Floats:
     total = whole.sum()
     return whole / total if total > 0 else np.zeros(len(whole))
 
 
-def equal_distance(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
+def equal_distance(counts: Matrix, whole: Ints) -> Floats:
     """The distance of each class (row of counts) from the whole, all values equally far apart. Empty classes: 0."""
     found = entries(counts)
     return found.per_class(np.maximum(found.share - _shares(whole)[found.column], 0.0))
 
 
-def ordered_distance(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
+def ordered_distance(counts: Matrix, whole: Ints) -> Floats:
     """The distance of each class from the whole over values in order (the order of the columns). Empty classes: 0."""
     found = entries(counts)
     values = found.values
@@ -65,7 +63,7 @@ def ordered_distance(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
     return np.maximum(found.per_class(stretch), 0.0) / (values - 1)
 
 
-def relative_entropy(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
+def relative_entropy(counts: Matrix, whole: Ints) -> Floats:
     """What each class tells beyond the whole, in bits: Σ p log2(p/q) (Kullback and Leibler 1951). Infinite where a class has
     a value that the whole has not. Empty classes: 0."""
     found = entries(counts)
@@ -74,12 +72,12 @@ def relative_entropy(counts: Matrix, whole: NDArray[np.int64]) -> Distances:
     return np.maximum(found.per_class(found.share * np.log2(ratio)), 0.0)
 
 
-def parts(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+def parts(shares: Floats) -> Ints:
     """Shares as counts, in parts per billion: the formulas here are over counts."""
     return np.round(shares * 1e9).astype(np.int64)
 
 
-def node_heights(taxonomy: Taxonomy) -> NDArray[np.int64]:
+def node_heights(taxonomy: Taxonomy) -> Ints:
     """The height of each node: its greatest distance to a leaf below it."""
     heights = np.zeros(len(taxonomy.labels), dtype=np.int64)
     leaf_depth = taxonomy.depth[taxonomy.leaf_node]
@@ -88,9 +86,7 @@ def node_heights(taxonomy: Taxonomy) -> NDArray[np.int64]:
     return heights
 
 
-def hierarchical_distance(
-    counts: Matrix, whole: NDArray[np.int64], taxonomy: Taxonomy, nodes: NDArray[np.int64] | None = None
-) -> Distances:
+def hierarchical_distance(counts: Matrix, whole: Ints, taxonomy: Taxonomy, nodes: Ints | None = None) -> Floats:
     """The distance of each class from the whole over a taxonomy. `nodes` is the node at which each column of the counts
     is published; without it the columns are the leaves, by code. Empty classes: 0."""
     found = entries(counts)
@@ -107,9 +103,7 @@ def hierarchical_distance(
     return np.where(found.sizes > 0, np.maximum(moved + weight @ expected, 0.0), 0.0)
 
 
-def taxonomy_edges(
-    taxonomy: Taxonomy, places: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def taxonomy_edges(taxonomy: Taxonomy, places: Ints) -> tuple[Ints, Ints, Floats]:
     """Which edges lie above values that stand at these nodes, as pairs of value and edge, and what each edge weighs. Edges
     are named by their lower node; then come the values' own."""
     heights = node_heights(taxonomy) / (2 * taxonomy.height)

@@ -17,12 +17,10 @@ all; so is every statistic where there is no class.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.counts import Entries, Matrix, entries
+from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
-
-Figures = NDArray[np.float64]
 
 NOISE = 1e-12
 """Differences below this are rounding."""
@@ -80,7 +78,7 @@ def disclosure_delta(counts: Matrix) -> float | None:
     return _greatest(disclosure_deltas(entries(counts)))
 
 
-def _greatest(figures: Figures) -> float | None:
+def _greatest(figures: Floats) -> float | None:
     greatest = float(figures.max(initial=-np.inf))
     return greatest if np.isfinite(greatest) else None
 
@@ -88,12 +86,12 @@ def _greatest(figures: Figures) -> float | None:
 # ----- of each class -----------------------------------------------------------------------------------------------------
 
 
-def alphas(found: Entries) -> Figures:
+def alphas(found: Entries) -> Floats:
     """The largest share of one value in each class."""
     return _highest(found, found.share)
 
 
-def entropy_ls(found: Entries) -> Figures:
+def entropy_ls(found: Entries) -> Floats:
     """exp of the entropy of each class."""
     diverse = np.exp(found.per_class(-found.share * np.log(found.share)))
     even = _highest(found, found.count) * found.distinct == found.sizes
@@ -101,7 +99,7 @@ def entropy_ls(found: Entries) -> Figures:
     return np.where(even, found.distinct, np.minimum(diverse, found.distinct))
 
 
-def recursive_cs(found: Entries, recursive_l: int = 2) -> Figures:
+def recursive_cs(found: Entries, recursive_l: int = 2) -> Floats:
     """The least c of each class; infinite where it has fewer than l values."""
     if recursive_l < 1:
         raise UsageError(f"The l of recursive (c, l)-diversity must be at least 1. Got {recursive_l}.")
@@ -113,42 +111,42 @@ def recursive_cs(found: Entries, recursive_l: int = 2) -> Figures:
     starts = _starts(found)
     rank = np.arange(len(count)) - starts[found.row]
     tail = found.per_class(np.where(rank >= recursive_l - 1, count, 0))
-    least: Figures = np.divide(count[starts], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+    least: Floats = np.divide(count[starts], tail, out=np.full(len(tail), np.inf), where=tail > 0)
     return least
 
 
-def basic_betas(found: Entries) -> Figures:
+def basic_betas(found: Entries) -> Floats:
     """The greatest relative gain of a value in each class."""
     return np.maximum(_highest(found, _gains(found)), 0.0)
 
 
-def enhanced_betas(found: Entries) -> Figures:
+def enhanced_betas(found: Entries) -> Floats:
     """The least β of each class; infinite where a gain exceeds -ln q."""
     gains = _gains(found)
     limit = -np.log(found.whole[found.column] / found.whole.sum())
     return np.maximum(_highest(found, np.where(gains > limit + NOISE, np.inf, gains)), 0.0)
 
 
-def disclosure_deltas(found: Entries) -> Figures:
+def disclosure_deltas(found: Entries) -> Floats:
     """The greatest |ln(p/q)| of a value in each class; infinite where it lacks a value that the table has."""
     return np.where(found.distinct < found.values, np.inf, _highest(found, np.abs(np.log1p(_gains(found)))))
 
 
-def _starts(found: Entries) -> NDArray[np.int64]:
+def _starts(found: Entries) -> Ints:
     """Where the entries of each class begin."""
     return np.cumsum(found.distinct) - found.distinct
 
 
-def _highest(found: Entries, amounts: NDArray[np.float64] | NDArray[np.int64]) -> Figures:
+def _highest(found: Entries, amounts: Floats | Ints) -> Floats:
     """The highest amount of each class's entries, which stand together."""
     if not len(found.row):
         return np.empty(0)
     return np.maximum.reduceat(amounts, _starts(found)).astype(np.float64)
 
 
-def _gains(found: Entries) -> Figures:
+def _gains(found: Entries) -> Floats:
     """(p - q)/q of each entry, from whole numbers: exactly 0 where the shares are equal."""
     whole = found.whole
     expected = found.sizes[found.row] * whole[found.column]
-    gains: Figures = (found.count * whole.sum() - expected) / expected
+    gains: Floats = (found.count * whole.sum() - expected) / expected
     return gains

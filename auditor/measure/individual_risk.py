@@ -17,10 +17,8 @@ A. Capobianchi, S. Polettini, M. Lucarelli, "Strategy for the implementation of 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Floats, Ints
 
 _NEARLY_ALL = 1e-4
 """Below this q the closed form for f = 2 loses its digits to cancellation, and its series in q is exact to a few 1e-14."""

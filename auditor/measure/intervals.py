@@ -21,16 +21,15 @@ from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
+
+from auditor.model.arrays import Floats
 
 CONFIDENCE = 0.95
 """The confidence of every interval, unless another is asked for."""
 
 _NOISE = 1e-12
 """Differences below this are rounding, not evidence."""
-
-Scores = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
@@ -110,15 +109,15 @@ def difference(value: float, value_interval: Interval, control: float, control_i
     return Estimate(result, max(result - below, -1.0), min(result + above, 1.0))
 
 
-def _placements(scores: Scores, others: Scores) -> Scores:
+def _placements(scores: Floats, others: Floats) -> Floats:
     """For each score the share of the others below it, ties counting half."""
     ordered = np.sort(others)
     below = np.searchsorted(ordered, scores, side="left")
-    placements: Scores = (below + np.searchsorted(ordered, scores, side="right")) / (2 * len(others))
+    placements: Floats = (below + np.searchsorted(ordered, scores, side="right")) / (2 * len(others))
     return placements
 
 
-def auc(scores_in: Scores, scores_out: Scores, confidence: float = CONFIDENCE) -> Estimate | None:
+def auc(scores_in: Floats, scores_out: Floats, confidence: float = CONFIDENCE) -> Estimate | None:
     """The chance that a member scores above an outsider, ties counting half, with DeLong's interval clipped to [0, 1].
 
     None where either group is empty. Where the variance degenerates the interval is Wilson's: see the module's text.
@@ -140,7 +139,7 @@ def auc(scores_in: Scores, scores_out: Scores, confidence: float = CONFIDENCE) -
     return Estimate(area, max(area - half, 0.0), min(area + half, 1.0))
 
 
-def roc(scores_in: Scores, scores_out: Scores) -> tuple[Scores, Scores]:
+def roc(scores_in: Floats, scores_out: Floats) -> tuple[Floats, Floats]:
     """The ROC curve: false and true positive rates of "in if the score is at least the threshold", from the threshold
     above all scores, (0, 0), through every distinct score down to the lowest, (1, 1)."""
     inside, outside = _scores(scores_in), _scores(scores_out)
@@ -148,19 +147,19 @@ def roc(scores_in: Scores, scores_out: Scores) -> tuple[Scores, Scores]:
         raise ValueError("A ROC curve needs scores of members and of outsiders.")
     thresholds = np.unique(np.concatenate([inside, outside]))[::-1]
 
-    def rate(scores: Scores) -> Scores:
+    def rate(scores: Floats) -> Floats:
         reached = len(scores) - np.searchsorted(np.sort(scores), thresholds, side="left")
         return np.concatenate([[0.0], reached / len(scores)])
 
     return rate(outside), rate(inside)
 
 
-def best_advantage(fpr: Scores, tpr: Scores) -> float:
+def best_advantage(fpr: Floats, tpr: Floats) -> float:
     """The greatest true positive rate less false positive rate over all thresholds (Youden's J)."""
     return float(np.max(tpr - fpr, initial=0.0))
 
 
-def tpr_at_fpr(fpr: Scores, tpr: Scores, level: float) -> float:
+def tpr_at_fpr(fpr: Floats, tpr: Floats, level: float) -> float:
     """The true positive rate of the lowest threshold whose false positive rate does not exceed the level.
 
     Thresholds that occur, no interpolation between them: what the adversary can really do with this score.
@@ -168,7 +167,7 @@ def tpr_at_fpr(fpr: Scores, tpr: Scores, level: float) -> float:
     return float(np.max(tpr[fpr <= level + _NOISE], initial=0.0))
 
 
-def quantile_interval(values: Scores, level: float, confidence: float = CONFIDENCE) -> Estimate:
+def quantile_interval(values: Floats, level: float, confidence: float = CONFIDENCE) -> Estimate:
     """A quantile of independent values with the interval between two order statistics.
 
     The number of values below the true quantile is binomial(n, level), so the ends are the values at its lower and
@@ -197,7 +196,7 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Es
     return Estimate(mean, mean - reach, mean + reach)
 
 
-def _scores(values: Scores) -> Scores:
+def _scores(values: Floats) -> Floats:
     scores = np.asarray(values, dtype=np.float64)
     if np.isnan(scores).any():
         raise ValueError("Scores must be numbers. Got not-a-number.")

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-Allowed = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 
 _SURE = 1 - 1e-12
 
 
-def meeting(predicate: Mapping[str, Allowed], codes: Mapping[str, NDArray[np.int32]], people: int) -> Ints:
+def meeting(predicate: Mapping[str, Bools], codes: Mapping[str, Codes], people: int) -> Ints:
     """The people whose values are all allowed; a value that is not known (-1) is not."""
     place = np.arange(people)
     for column in sorted(predicate, key=lambda c: float(predicate[c].mean())):  # the narrowest first leaves the fewest

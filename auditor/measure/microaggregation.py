@@ -12,10 +12,11 @@ IEEE TKDE 2002.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from auditor.model.arrays import Floats
 
 
-def variance_lost(original: NDArray[np.float64], published: NDArray[np.float64]) -> float:
+def variance_lost(original: Floats, published: Floats) -> float:
     """100·SSE/SST of numbers and what is published for them (rows × columns); NaN where no column has any spread."""
     lost = total = 0.0
     for values, given in zip(original.T, published.T, strict=True):

@@ -8,12 +8,9 @@ Paper: J. Li, Y. Tao, X. Xiao, "Preservation of Proximity Privacy in Publishing 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.counts import Entries, counted
-
-Floats = NDArray[np.float64]
-
+from auditor.model.arrays import Floats, Ints
 
 _NOISE = 8 * float(np.finfo(np.float64).eps)
 
@@ -29,19 +26,19 @@ def lower(value: Floats, reach: float | Floats) -> Floats:
     return -upper(-value, reach)
 
 
-def near_share(group: NDArray[np.int64], number: Floats, epsilon: float) -> Floats:
+def near_share(group: Ints, number: Floats, epsilon: float) -> Floats:
     """For each number the share of its group that lies within ±epsilon of it (itself included), in any order."""
     found, distinct = _by_number(group, number)
     share: Floats = np.repeat(near(found, distinct, epsilon) / found.sizes[found.row], found.count)
     return share
 
 
-def largest_m(group: NDArray[np.int64], number: Floats, epsilon: float) -> float:
+def largest_m(group: Ints, number: Floats, epsilon: float) -> float:
     """The largest m for which the groups are (ε,m)-anonymous."""
     return least_m(*_by_number(group, number), epsilon)
 
 
-def near(found: Entries, number: Floats, epsilon: float) -> NDArray[np.int64]:
+def near(found: Entries, number: Floats, epsilon: float) -> Ints:
     """For each entry how many people of its class lie within ±epsilon of its number; `number` holds that of each value, from
     low to high. Entries are in order, so those of a class within reach are a stretch, and its people a difference of sums."""
     first = np.searchsorted(number, lower(number, epsilon), side="left")
@@ -52,7 +49,7 @@ def near(found: Entries, number: Floats, epsilon: float) -> NDArray[np.int64]:
     running = np.concatenate([[0], np.cumsum(found.count)])
     low = np.searchsorted(key, start + first[found.column])
     high = np.searchsorted(key, start + beyond[found.column])
-    people: NDArray[np.int64] = running[high] - running[low]
+    people: Ints = running[high] - running[low]
     return people
 
 
@@ -61,6 +58,6 @@ def least_m(found: Entries, number: Floats, epsilon: float) -> float:
     return float(1 / (near(found, number, epsilon) / found.sizes[found.row]).max())
 
 
-def _by_number(group: NDArray[np.int64], number: Floats) -> tuple[Entries, Floats]:
+def _by_number(group: Ints, number: Floats) -> tuple[Entries, Floats]:
     distinct, rank = np.unique(number, return_inverse=True)
     return counted(group, rank.reshape(-1), int(group.max(initial=-1)) + 1, len(distinct)), distinct

@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
-from auditor.model.labels import Labels
-
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Ints
+from auditor.model.labels.labels import Labels
 
 
 class Overlap(StrEnum):

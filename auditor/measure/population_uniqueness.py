@@ -26,10 +26,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Floats, Ints
 
 SMALL_FRACTION = 0.1
 _GONE = 1e-6

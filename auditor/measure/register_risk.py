@@ -14,18 +14,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.class_risk import NOISE, THRESHOLD
 from auditor.measure.counts import class_of_bucket
 from auditor.measure.overlap import Overlap, overlap
-from auditor.model.labels import Labels
+from auditor.model.arrays import Ints
+from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
-from auditor.model.record import RegisterRisk
+from auditor.model.record.record import RegisterRisk
 from auditor.model.release import Release
 from auditor.model.table import Table
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,16 +25,11 @@ from itertools import combinations
 from math import comb, factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.counts import distinct_sets
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
-
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 MOST_SETS = 2_000
 
@@ -58,7 +53,7 @@ class SpecialUniques:
         return self.by_attribute.sum(axis=0) / total if total > 0 else np.zeros(self.by_attribute.shape[1])
 
 
-def published_values(release: Release, columns: Sequence[str]) -> tuple[Codes, Mask]:
+def published_values(release: Release, columns: Sequence[str]) -> tuple[Codes, Bools]:
     """The labels of some columns of one block, as equal numbers for labels that denote the same values (fragments ×
     columns), and which of them say nothing, being withheld or covering everything."""
     values, hidden = [], []
@@ -82,7 +77,7 @@ def largest_size(attributes: int, sets: int = MOST_SETS) -> int:
     return size
 
 
-def special_uniques(values: Codes, most: int | None = None, withheld: Mask | None = None) -> SpecialUniques:
+def special_uniques(values: Codes, most: int | None = None, withheld: Bools | None = None) -> SpecialUniques:
     """The minimal sample uniques of up to `most` attributes of a table (records × attributes, equal numbers for equal
     values). A `withheld` cell says nothing of a record, and is in none of its sets."""
     records, attributes = values.shape
@@ -93,9 +88,9 @@ def special_uniques(values: Codes, most: int | None = None, withheld: Mask | Non
     score, by_attribute = np.zeros(records), np.zeros((records, attributes))
     sizes = np.zeros(attributes, dtype=np.int64)
     hidden = np.zeros((len(rows), attributes), dtype=np.bool_) if withheld is None else withheld[rows]
-    before: dict[tuple[int, ...], Mask] = {(): np.zeros(len(rows), dtype=np.bool_)}
+    before: dict[tuple[int, ...], Bools] = {(): np.zeros(len(rows), dtype=np.bool_)}
     for size in range(1, most + 1) if len(rows) else ():
-        now: dict[tuple[int, ...], Mask] = {}
+        now: dict[tuple[int, ...], Bools] = {}
         for chosen, unique in _unique_on_sets(values, rows, size):
             now[chosen] = unique & ~hidden[:, chosen].any(axis=1)
             minimal = now[chosen].copy()
@@ -109,7 +104,7 @@ def special_uniques(values: Codes, most: int | None = None, withheld: Mask | Non
     return SpecialUniques(score, by_attribute, sizes, len(rows), int((count == 2).sum()))
 
 
-def _unique_on_sets(values: Codes, rows: Ints, size: int) -> Iterator[tuple[tuple[int, ...], Mask]]:
+def _unique_on_sets(values: Codes, rows: Ints, size: int) -> Iterator[tuple[tuple[int, ...], Bools]]:
     """All sets of `size` attributes, and on each which of the given rows are unique in the table."""
     radix = values.max(axis=0).astype(np.int64) + 1
     for chosen in combinations(range(values.shape[1]), size):

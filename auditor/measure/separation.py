@@ -21,10 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Codes = NDArray[np.int32]
-Groups = NDArray[np.int64]
+from auditor.model.arrays import Codes, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class Separation:
     uniqueness: float
 
 
-def separation(groups: Groups) -> Separation:
+def separation(groups: Ints) -> Separation:
     """The figures of a table's rows, equal numbers (0 or above) for rows that are alike; all 0 for an empty table."""
     rows = len(groups)
     if rows == 0:
@@ -48,19 +46,19 @@ def separation(groups: Groups) -> Separation:
     return Separation(len(sizes) / rows, apart, int((sizes == 1).sum()) / rows)
 
 
-def refined(groups: Groups, codes: Codes) -> Groups:
+def refined(groups: Ints, codes: Codes) -> Ints:
     """Rows that are alike in `groups` and in one more column, numbered from 0 without gaps."""
     radix = int(codes.max(initial=0)) + 1
     key = groups * radix + codes
     most = int(key.max(initial=0)) + 1
     if most > 8 * len(key) + 1024:
-        finer: Groups = np.unique(key, return_inverse=True)[1]
+        finer: Ints = np.unique(key, return_inverse=True)[1]
     else:
         finer = (np.cumsum(np.bincount(key, minlength=most) > 0) - 1)[key]
     return finer.astype(np.int64)
 
 
-def joined(columns: Sequence[Codes], rows: int) -> Groups:
+def joined(columns: Sequence[Codes], rows: int) -> Ints:
     """Rows that are alike in all of some columns, numbered from 0 without gaps."""
     groups = np.zeros(rows, dtype=np.int64)
     for codes in columns:
@@ -74,7 +72,7 @@ def greedy_order(columns: Sequence[Codes], rows: int) -> Iterator[tuple[int, Sep
     groups = np.zeros(rows, dtype=np.int64)
     left = list(range(len(columns)))
     while left:
-        best: tuple[tuple[float, float], int, Separation, Groups] | None = None
+        best: tuple[tuple[float, float], int, Separation, Ints] | None = None
         for column in left:
             finer = refined(groups, columns[column])
             figures = separation(finer)

@@ -13,8 +13,8 @@ Where there are nearly as many patterns as classes, each class is compared with 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
 
@@ -25,10 +25,6 @@ MOST_COMPARED = 400_000_000
 """Cells up to which each class is compared with all others. Beyond both nothing is counted: it would take many seconds."""
 _PAIR = 30_000
 """A pair of patterns costs as much as comparing this many cells."""
-
-Ints = NDArray[np.int64]
-Labels = NDArray[np.int32]
-Hidden = NDArray[np.bool_]
 
 
 def agreeing(release: Release) -> Ints | None:
@@ -45,7 +41,7 @@ def agreeing(release: Release) -> Ints | None:
     return agreeing_classes(np.column_stack(list(cells.values())), np.column_stack(list(withheld.values())), sizes)
 
 
-def agreeing_classes(labels: Labels, hidden: Hidden, sizes: Ints) -> Ints | None:
+def agreeing_classes(labels: Codes, hidden: Bools, sizes: Ints) -> Ints | None:
     """The same for classes given by the labels of each (classes × quasi-identifiers), which of them are withheld, and their
     sizes."""
     pattern = distinct_rows(hidden.astype(np.int32))
@@ -58,7 +54,7 @@ def agreeing_classes(labels: Labels, hidden: Hidden, sizes: Ints) -> Ints | None
     return None
 
 
-def by_pattern(labels: Labels, hidden: Hidden, pattern: Ints, sizes: Ints) -> Ints:
+def by_pattern(labels: Codes, hidden: Bools, pattern: Ints, sizes: Ints) -> Ints:
     """For each class the people who agree with it, pattern by pattern."""
     members = [np.flatnonzero(pattern == number) for number in range(int(pattern.max()) + 1)]
     found = np.zeros(len(sizes), dtype=np.int64)
@@ -71,7 +67,7 @@ def by_pattern(labels: Labels, hidden: Hidden, pattern: Ints, sizes: Ints) -> In
     return found
 
 
-def by_class(labels: Labels, hidden: Hidden, sizes: Ints) -> Ints:
+def by_class(labels: Codes, hidden: Bools, sizes: Ints) -> Ints:
     """The same, class by class."""
     found = np.empty(len(sizes), dtype=np.int64)
     # a column at a time: those who disagree in one need not be looked at in the next

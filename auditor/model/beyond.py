@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from auditor.model.arrays import Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +26,7 @@ class Beyond:
 
     sizes: Mapping[int, int]
     withheld: Mapping[int, int]
-    labels: Mapping[str, NDArray[np.int64]]
+    labels: Mapping[str, Ints]
     proximity_m: Mapping[str, float | None]
 
     @property

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes, Floats
 from auditor.model.errors import TableError
 from auditor.model.schema import Column, Role, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
@@ -46,7 +46,7 @@ class Domain:
     format: TableFormat
     texts: tuple[str, ...]
     codes: Mapping[str, int]
-    numbers: NDArray[np.float64] | None = None
+    numbers: Floats | None = None
     span: tuple[float, float] | None = None
     missing: int | None = None
     stand_ins: frozenset[str] = frozenset()
@@ -102,7 +102,7 @@ class Domain:
                     return place
         return found
 
-    def encode(self, texts: Sequence[str], where: str, lines: Sequence[int] | None = None) -> NDArray[np.int32]:
+    def encode(self, texts: Sequence[str], where: str, lines: Sequence[int] | None = None) -> Codes:
         """The codes of the values in a column of text; an error names the first value that is not in the domain, by its
         line in the file where `lines` are known."""
         known: dict[str, int] = {}
@@ -169,7 +169,7 @@ class Domain:
         form: TableFormat,
         values: tuple[str, ...],
         has_missing: bool,
-        numbers: NDArray[np.float64] | None = None,
+        numbers: Floats | None = None,
         span: tuple[float, float] | None = None,
     ) -> Domain:
         codes = {text: code for code, text in enumerate(values)}

@@ -23,15 +23,14 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import KeyFileError
 
 FORMAT = "auditor-key/1"
 HIGHEST = 0.999
 """The membership degree of a category's greatest number."""
 
-Floats = NDArray[np.float64]
 
 _NOISE = 8 * float(np.finfo(np.float64).eps)
 
@@ -54,7 +53,7 @@ class Categories:
     high: tuple[float, ...]
     decimals: int = 0
 
-    def find(self, numbers: Floats) -> NDArray[np.int64]:
+    def find(self, numbers: Floats) -> Ints:
         """The category of each number, from 0; -1 where it lies in none."""
         found = np.searchsorted(self.low, numbers, side="right").astype(np.int64) - 1
         inside = (found >= 0) & (numbers <= np.array(self.high)[found])

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.release import Release
 from auditor.model.table import Table
 
@@ -22,7 +22,7 @@ class Register:
     """A population register: the quasi-identifiers of everybody (coded), or of the share `coverage` of them, and how many
     people are in it."""
 
-    codes: Mapping[str, NDArray[np.int32]]
+    codes: Mapping[str, Codes]
     people: int
     coverage: float = 1.0
 
@@ -42,8 +42,8 @@ class Acquaintances:
     `values` by sensitive column. None of them is a target."""
 
     columns: tuple[str, ...]
-    codes: NDArray[np.int32]
-    values: Mapping[str, NDArray[np.int32]]
+    codes: Codes
+    values: Mapping[str, Codes]
 
     @property
     def people(self) -> int:
@@ -79,14 +79,14 @@ class Knowledge:
     """
 
     columns: tuple[str, ...]
-    codes: NDArray[np.int32]
-    granted: NDArray[np.int32] | None = None
+    codes: Codes
+    granted: Codes | None = None
     register: Register | None = None
-    priors: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    priors: Mapping[str, Floats] = field(default_factory=dict)
     membership: float | None = None
     anybody: bool = False
     errors: Mapping[str, Error] = field(default_factory=dict)
-    not_values: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    not_values: Mapping[str, Bools] = field(default_factory=dict)
     acquaintances: Acquaintances | None = None
     auxiliary: Table | None = None
     mechanism: Mechanism | None = None
@@ -97,7 +97,7 @@ class Knowledge:
         """The number of people it is about."""
         return len(self.codes)
 
-    def take(self, targets: NDArray[np.int64]) -> Knowledge:
+    def take(self, targets: Ints) -> Knowledge:
         """The knowledge about some of the targets."""
         granted = None if self.granted is None else self.granted[targets]
         excluded = {column: matrix[targets] for column, matrix in self.not_values.items()}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from auditor.model.arrays import Codes, Ints
 
 
-def distinct_rows(matrix: NDArray[np.int32]) -> NDArray[np.int64]:
+def distinct_rows(matrix: Codes) -> Ints:
     """The number of each row's distinct value, rows with the same content having the same number.
 
     Rows are packed into one integer by mixed radix where that fits, which is many times faster than sorting rows.

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from auditor.model.arrays import Codes
 from auditor.model.key import Key
 
 
@@ -19,8 +17,8 @@ class Provenance:
     """For each original row its bucket, and its fragment in each block (rows × blocks); -1 where it was left out. `key` says
     what aliases and recoded numbers stand for, where the method publishes such."""
 
-    bucket: NDArray[np.int32]
-    fragment: NDArray[np.int32]
+    bucket: Codes
+    fragment: Codes
     key: Key | None = None
 
     @property

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.beyond import Beyond
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
 from auditor.model.release import Block, Release, with_derived
@@ -24,9 +24,9 @@ from auditor.model.schema import Schema
 def publish(
     schema: Schema,
     labels: Mapping[str, Labels],
-    cells: Mapping[str, NDArray[np.int32]],
+    cells: Mapping[str, Codes],
     blocks: Sequence[Sequence[str]],
-    bucket: NDArray[np.int64] | None,
+    bucket: Ints | None,
     rng: np.random.Generator,
     name: str = "release",
     method: str | None = None,
@@ -81,7 +81,7 @@ def publish(
     return release, Provenance(group.astype(np.int32), fragment)
 
 
-def _suppressed(release: Release) -> NDArray[np.bool_]:
+def _suppressed(release: Release) -> Bools:
     """The buckets of a one-block release whose quasi-identifiers are all withheld; none where that is all there is, held or
     not, since one class that covers everything is a generalisation."""
     out = np.zeros(len(release.sizes), dtype=np.bool_)

@@ -20,11 +20,11 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.beyond import Beyond
 from auditor.model.errors import ReleaseError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.schema import Column, Role, Schema, Type
 
 CLUSTER_SIZE, CLUSTER_RADIUS = "cluster_size", "cluster_radius"
@@ -65,10 +65,10 @@ class Block:
     """Columns that stay together: for each fragment its bucket and its label numbers (fragments × columns)."""
 
     columns: tuple[str, ...]
-    bucket: NDArray[np.int32]
-    cells: NDArray[np.int32]
+    bucket: Codes
+    cells: Codes
 
-    def cell(self, column: str) -> NDArray[np.int32]:
+    def cell(self, column: str) -> Codes:
         """The label numbers of one column."""
         return self.cells[:, self.columns.index(column)]
 
@@ -82,8 +82,8 @@ class Release:
     schema: Schema
     labels: Mapping[str, Labels]
     blocks: tuple[Block, ...]
-    sizes: NDArray[np.int64]
-    suppressed: NDArray[np.bool_]
+    sizes: Ints
+    suppressed: Bools
     name: str = "release"
     method: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -131,12 +131,12 @@ class Release:
         """Whether every quasi-identifier label that occurs denotes one value."""
         return all((self.labels[c].counts[self.label_counts(c) > 0] == 1).all() for c in self.quasi)
 
-    def label_counts(self, column: str) -> NDArray[np.int64]:
+    def label_counts(self, column: str) -> Ints:
         """In how many rows each label of a column is published."""
         held = np.bincount(self.block_of(column).cell(column), minlength=len(self.labels[column].texts))
         return held if self.beyond is None else held + self.beyond.labels[column]
 
-    def size_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def size_counts(self) -> tuple[Ints, Ints]:
         """The sizes that occur among the buckets that are not suppressed, ascending, and how many buckets have each."""
         size, times = np.unique(self.sizes[~self.suppressed], return_counts=True)
         if self.beyond is None:
@@ -158,7 +158,7 @@ class Release:
             f"{self.name}: the column {column!r} must be in the release. It has {', '.join(self.columns)}."
         )
 
-    def shuffled(self, rng: np.random.Generator) -> tuple[Release, NDArray[np.int64]]:
+    def shuffled(self, rng: np.random.Generator) -> tuple[Release, Ints]:
         """The same release with its buckets renumbered and its fragments in another order, and the new number of each
         bucket. For testing that attacks do not read positions."""
         renumber = rng.permutation(len(self.sizes))

@@ -14,3 +14,6 @@ def stage(seed: int, *names: str | int) -> np.random.Generator:
     """The generator of a stage of a run."""
     words = [zlib.crc32(str(name).encode()) for name in names]
     return np.random.default_rng(np.random.SeedSequence([seed, *words]))
+
+
+DEFAULT_SEED = 2026

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes, Ints
 from auditor.model.cells import cell_texts
 from auditor.model.domain import Domain, row_place
 from auditor.model.errors import TableError
@@ -22,7 +22,6 @@ from auditor.model.values import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-Codes = NDArray[np.int32]
 
 MOST_COLUMNS = 10_000
 """More than any table has; a file with more was read with the wrong delimiter, or means harm."""
@@ -123,7 +122,7 @@ class Table:
     domains: Mapping[str, Domain]
     codes: Mapping[str, Codes]
     rows: int
-    whole: Mapping[str, NDArray[np.int64]] | None = None
+    whole: Mapping[str, Ints] | None = None
 
     def matrix(self, columns: Sequence[str]) -> Codes:
         """The codes of some columns, rows × columns."""
@@ -131,12 +130,12 @@ class Table:
             return np.empty((self.rows, 0), dtype=np.int32)
         return np.column_stack([self.codes[column] for column in columns])
 
-    def take(self, rows: NDArray[np.int64], name: str | None = None) -> Table:
+    def take(self, rows: Ints, name: str | None = None) -> Table:
         """Some of the rows, in the given order."""
         codes = {column: codes[rows] for column, codes in self.codes.items()}
         return Table(name or self.name, self.schema, self.domains, codes, len(rows), self.whole)
 
-    def counts(self, column: str) -> NDArray[np.int64]:
+    def counts(self, column: str) -> Ints:
         """How often each value of a column occurs, in the whole table where this is a block of one."""
         if self.whole is not None:
             return self.whole[column]

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Ints
 from auditor.model.errors import TaxonomyError
 from auditor.model.formulas import unguarded
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 ROOT = "*"
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +39,12 @@ class Taxonomy:
 
     name: str
     labels: tuple[str, ...]
-    parent: IntArray
-    depth: IntArray
-    lo: IntArray
-    hi: IntArray
-    leaf_node: IntArray
-    path: IntArray
+    parent: Ints
+    depth: Ints
+    lo: Ints
+    hi: Ints
+    leaf_node: Ints
+    path: Ints
     numbers: Mapping[str, int]
 
     @property
@@ -63,19 +61,19 @@ class Taxonomy:
         """The node with this label, or None."""
         return self.numbers.get(label)
 
-    def common_ancestor(self, low: IntArray, high: IntArray) -> IntArray:
+    def common_ancestor(self, low: Ints, high: Ints) -> Ints:
         """The lowest node that covers all leaves from code `low` to code `high`, elementwise."""
         low, high = np.asarray(low), np.asarray(high)
         shared = (self.path[:, low] == self.path[:, high]).sum(axis=0)
-        nodes: IntArray = self.path[shared - 1, low]
+        nodes: Ints = self.path[shared - 1, low]
         return nodes
 
-    def groups_below(self, level: int) -> IntArray:
+    def groups_below(self, level: int) -> Ints:
         """For each leaf the node at depth `level + 1` above it (or itself): leaves in different groups have their
         lowest common ancestor at or above `level` (the root is level 0)."""
         if not 0 <= level <= self.height:
             raise TaxonomyError(f"{self.name}: a level must be from 0 (the root) to {self.height}. Got {level}.")
-        groups: IntArray = self.path[min(level + 1, self.height)]
+        groups: Ints = self.path[min(level + 1, self.height)]
         return groups
 
     @classmethod

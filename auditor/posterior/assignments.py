@@ -19,14 +19,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.kernels import sample_seats
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_STATES = 1 << 14
 MOST_KINDS = 20
@@ -97,7 +94,7 @@ def assign(weights: sparse.csr_array, counts: Ints, rng: np.random.Generator, wh
     return replace(out, chance=sparse.csr_array(entries, shape=weights.shape))
 
 
-def _propagate(weights: sparse.csr_array, counts: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+def _propagate(weights: sparse.csr_array, counts: Ints) -> tuple[Ints, Ints, Bools]:
     """Gives records to people who have one type left, again and again: the records left of each type, the type of each
     person who has one now (-1: open), and who finds none."""
     left = counts.astype(np.int64).copy()

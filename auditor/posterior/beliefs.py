@@ -12,14 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from auditor.model.labels import Labels
+from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.labels.labels import Labels
 from auditor.posterior.kernels import running_sums
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TIE = 1e-9
 """Relative difference below which two probabilities are a tie: more than float noise, less than any real difference."""
@@ -45,9 +42,9 @@ class ValueBeliefs:
         top: Floats = np.maximum(self.rows.max(axis=1).toarray().reshape(-1), 0.0)
         return top
 
-    def top_entries(self) -> NDArray[np.bool_]:
+    def top_entries(self) -> Bools:
         """The stored entries that share the top of their row."""
-        shared: NDArray[np.bool_] = self.rows.data >= (self.top() * (1 - TIE))[self.row_number]
+        shared: Bools = self.rows.data >= (self.top() * (1 - TIE))[self.row_number]
         return shared
 
     def at(self, codes: Ints) -> Floats:
@@ -105,7 +102,7 @@ class Beliefs(ABC):
 
     @property
     @abstractmethod
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         """Whether anything fits each target. Where nothing does there is only the prior, and no attack to speak of."""
 
     @abstractmethod
@@ -159,7 +156,7 @@ class Prior(Beliefs):
         self._present = 1.0 if membership is None else membership
 
     @property
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         return np.ones(self.targets, dtype=np.bool_)
 
     def values(self, column: str) -> ValueBeliefs:
@@ -185,12 +182,12 @@ class Prior(Beliefs):
 class Some(Beliefs):
     """The beliefs about some of the targets."""
 
-    def __init__(self, everybody: Beliefs, which: NDArray[np.bool_]) -> None:
+    def __init__(self, everybody: Beliefs, which: Bools) -> None:
         self._everybody, self._which = everybody, which
         self.targets = int(which.sum())
 
     @property
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         return self._everybody.matched[self._which]
 
     @property
@@ -199,7 +196,7 @@ class Some(Beliefs):
         return self._everybody
 
     @property
-    def which(self) -> NDArray[np.bool_]:
+    def which(self) -> Bools:
         """Which of them these are about."""
         return self._which
 
@@ -235,7 +232,7 @@ class Some(Beliefs):
         return out
 
 
-def or_prior(rows: sparse.csr_array, row_of: Ints, matched: NDArray[np.bool_], prior: Floats) -> ValueBeliefs:
+def or_prior(rows: sparse.csr_array, row_of: Ints, matched: Bools, prior: Floats) -> ValueBeliefs:
     """Beliefs in which targets whom nothing fits hold the prior, as one further row that they share."""
     if matched.all():
         return ValueBeliefs(rows, row_of)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
-from auditor.posterior.matching import BlockMatch, Cells, Floats, Ints, Masses, expand
+from auditor.posterior.matching import BlockMatch, Cells, Masses, expand
 from auditor.posterior.noise import Reading, doubts
 from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
 
@@ -30,7 +30,7 @@ class Entries:
     bucket: Ints
     group: tuple[Ints, ...]
 
-    def take(self, which: Ints | NDArray[np.bool_]) -> Entries:
+    def take(self, which: Ints | Bools) -> Entries:
         """Some of the entries."""
         return Entries(self.row[which], self.bucket[which], tuple(g[which] for g in self.group))
 
@@ -109,9 +109,9 @@ class Matching:
         shares = [population.of_labels(self.release, [c], e) for c, e in zip(noise.columns, every, strict=True)]
         return noise.likelihood(way, patterns, pattern, reading, shares)
 
-    def rows(self, granted: NDArray[np.int32] | None) -> tuple[Ints, list[Ints], Ints | None]:
+    def rows(self, granted: Codes | None) -> tuple[Ints, list[Ints], Ints | None]:
         """Targets that cannot be told apart share a row: row of each target, ways and granted bucket of each row."""
-        parts: list[NDArray[np.int64]] = [m.way_of for m in self.matches]
+        parts: list[Ints] = [m.way_of for m in self.matches]
         if granted is not None:
             parts.append(granted.astype(np.int64))
         if not parts:

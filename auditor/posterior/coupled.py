@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.knowledge import Acquaintances, Knowledge
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
@@ -41,7 +41,6 @@ from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, WithoutOwn, no_distance
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
-from auditor.posterior.matching import Floats, Ints
 from auditor.posterior.posterior import Posterior
 
 _NOISE = 1e-12
@@ -175,7 +174,7 @@ class Coupled(Beliefs):
         self._joints: dict[str, _Joint] = {}
 
     @property
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         return self._beliefs.matched
 
     def records(self) -> RecordBeliefs:
@@ -321,7 +320,7 @@ def _at(matrix: sparse.csr_array, row: Ints, column: Ints) -> Floats:
 
 
 def _without(
-    ways: Sequence[ValueBeliefs], before: ValueBeliefs, excluded: NDArray[np.bool_] | None, prior: Floats | None
+    ways: Sequence[ValueBeliefs], before: ValueBeliefs, excluded: Bools | None, prior: Floats | None
 ) -> ValueBeliefs:
     """The first of several beliefs about each target that leaves anything once values are ruled out, else the prior without
     them, else what was believed before; scaled to what that summed to."""

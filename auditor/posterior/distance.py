@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import (
@@ -40,7 +40,7 @@ from auditor.posterior.beliefs import (
     spread,
 )
 from auditor.posterior.links import Weighting
-from auditor.posterior.matching import Cells, Floats, Ints, distinct_people, expand
+from auditor.posterior.matching import Cells, distinct_people, expand
 from auditor.posterior.metric import Metric, parts_of
 
 MOST_COMPARISONS = 2e10
@@ -95,7 +95,7 @@ class Search:
         records = np.add.reduceat(self.cells.count[self._by_pattern], self._first) if len(cells) else np.empty(0)
         self._records = records.astype(np.float64)
 
-    def find(self, people: NDArray[np.int32], second: bool = False) -> Entries:
+    def find(self, people: Codes, second: bool = False) -> Entries:
         """The nearest cells of people (codes over the columns); `second`: those that are the nearest after these."""
         rows: list[Ints] = []
         found: list[Ints] = []
@@ -123,9 +123,9 @@ class Search:
         return Entries(row[order], cell[order], root)
 
 
-def _least(away: Floats) -> NDArray[np.bool_]:
+def _least(away: Floats) -> Bools:
     """Which distances are the least of their row, ties included."""
-    least: NDArray[np.bool_] = away <= (away.min(axis=1) * (1 + TIE) + _SAME)[:, None]
+    least: Bools = away <= (away.min(axis=1) * (1 + TIE) + _SAME)[:, None]
     return least
 
 
@@ -152,7 +152,7 @@ class Nearest(Beliefs):
         self.p = self.weight / self.total[self.entries.row]
 
     @property
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         return np.asarray(self.total[self.row_of] > 0)
 
     @property
@@ -332,7 +332,7 @@ class WithoutOwn(Beliefs):
         return target[keep], cell[keep], weights(count[keep], size[keep], full.weighting)
 
     @property
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         return np.bincount(self._left[0], minlength=self.targets) > 0
 
     @property

@@ -11,13 +11,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes, Floats, Ints
+
 _ONE = np.uint64(1)
 
 
 @njit(cache=True)
-def allow_intervals(
-    masks: NDArray[np.uint64], lo: NDArray[np.int32], hi: NDArray[np.int32], slot: NDArray[np.int32]
-) -> None:
+def allow_intervals(masks: NDArray[np.uint64], lo: Codes, hi: Codes, slot: Codes) -> None:
     """Sets, for pattern p, the bit of p in the mask of every value from lo[p] to hi[p]; slot maps values to masks."""
     for p in range(len(lo)):
         word = p >> 6
@@ -28,9 +28,7 @@ def allow_intervals(
 
 
 @njit(cache=True)
-def match(
-    people: NDArray[np.int32], masks: NDArray[np.uint64], first: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, Codes]:
     """The patterns that fit each person, as row starts and pattern numbers.
 
     `people` (sorted lexicographically) holds mask slots within each attribute, `first[a]` is where the masks of
@@ -86,7 +84,7 @@ def match(
 
 
 @njit(cache=True)
-def running_sums(data: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+def running_sums(data: Floats, starts: Ints) -> Floats:
     """For each entry the sum of the entries of its row up to it. Each row has a sum of its own: one running over all rows
     would leave the noise of a million rows in every difference."""
     out = np.empty(len(data), dtype=np.float64)
@@ -100,15 +98,15 @@ def running_sums(data: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArra
 
 @njit(cache=True)
 def sample_seats(
-    starts: NDArray[np.int64],
-    kinds: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    rounds: NDArray[np.int64],
+    starts: Ints,
+    kinds: Ints,
+    weights: Floats,
+    counts: Ints,
+    rounds: Ints,
     patience: int,
     whose: bool,
     rng: np.random.Generator,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], bool]:
+) -> tuple[Floats, Floats, Floats, bool]:
     """Samples ways to give each person a seat of their own, each way with probability proportional to the product of the
     weights of the seats given.
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import (
     TIE,
     Beliefs,
@@ -31,7 +31,7 @@ from auditor.posterior.beliefs import (
 )
 from auditor.posterior.candidates import Entries
 from auditor.posterior.links import Link
-from auditor.posterior.matching import Floats, Ints, expand
+from auditor.posterior.matching import expand
 from auditor.posterior.posterior import Posterior, least
 
 _NOISE = 1e-12
@@ -63,7 +63,7 @@ class _Plan:
     into: Entries
     after: Floats
     own: list[_Own]
-    afresh: NDArray[np.bool_]
+    afresh: Bools
     others: Entries
     others_w: Floats
     total: Floats
@@ -134,8 +134,8 @@ class LeaveOneOut(Beliefs):
         return np.divide(loss, size - 1, out=full.losses[bucket], where=size > 1)
 
     def _others(
-        self, inside: Ints, entry: Ints, after: Floats, loss: Floats | None, fresh: NDArray[np.bool_]
-    ) -> tuple[Entries, Floats, NDArray[np.bool_]]:
+        self, inside: Ints, entry: Ints, after: Floats, loss: Floats | None, fresh: Bools
+    ) -> tuple[Entries, Floats, Bools]:
         """The entries besides the own one of targets computed afresh (their row being the target), their weights, and
         whether the own entry still counts."""
         full, candidates = self._full, self._full.candidates
@@ -157,7 +157,7 @@ class LeaveOneOut(Beliefs):
         return self._owned(candidates.take(place), inside[owner]), full.candidate_w[place], chosen
 
     @property
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         return np.asarray(self._plan.total > 0)
 
     @staticmethod

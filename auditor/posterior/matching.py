@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Block, Release
 from auditor.posterior.kernels import allow_intervals, match
 from auditor.posterior.noise import Doubt, Noise
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MASK_WORDS = 1 << 24
 """The most words (of 64 patterns) that the masks of one pass may take: 128 MB. More patterns take more passes."""
@@ -46,7 +44,7 @@ class Cells:
     count: Ints
     start: Ints
     of_fragment: Ints
-    labels: NDArray[np.int32]
+    labels: Codes
 
     @classmethod
     def of(cls, block: Block, columns: Sequence[str], buckets: int) -> Cells:
@@ -65,7 +63,7 @@ class Cells:
         return cls(tuple(columns), bucket, cell_pattern, count, start, of_fragment.reshape(-1), labels)
 
 
-def distinct_people(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
+def distinct_people(codes: Codes) -> tuple[Codes, Ints]:
     """The distinct rows of `codes`, sorted, and for each row the number of its distinct one."""
     number = distinct_rows(codes)
     tuples = np.empty((int(number.max(initial=-1)) + 1, codes.shape[1]), dtype=np.int32)
@@ -76,17 +74,15 @@ def distinct_people(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
     return tuples[order], rank[number]
 
 
-def match_patterns(
-    release: Release, columns: Sequence[str], labels: NDArray[np.int32], people: NDArray[np.int32]
-) -> tuple[Ints, NDArray[np.int32]]:
+def match_patterns(release: Release, columns: Sequence[str], labels: Codes, people: Codes) -> tuple[Ints, Codes]:
     """The patterns (`labels`: patterns × columns) compatible with each of the distinct `people`, as row starts and
     pattern numbers in ascending order."""
     return match_labels([release.labels[c] for c in columns], labels, people, [None] * len(columns))
 
 
 def match_labels(
-    columns: Sequence[Labels], labels: NDArray[np.int32], people: NDArray[np.int32], doubts: Sequence[Doubt | None]
-) -> tuple[Ints, NDArray[np.int32]]:
+    columns: Sequence[Labels], labels: Codes, people: Codes, doubts: Sequence[Doubt | None]
+) -> tuple[Ints, Codes]:
     """The same over any labels; `doubts` say how the known values of a column may be wrong, and -1 fits everything."""
     if not len(people) or not len(labels):
         return np.zeros(len(people) + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
@@ -114,7 +110,7 @@ def match_labels(
     return _unsort(*_merge(passes), rows)
 
 
-def _merge(passes: list[tuple[Ints, NDArray[np.int32]]]) -> tuple[Ints, NDArray[np.int32]]:
+def _merge(passes: list[tuple[Ints, Codes]]) -> tuple[Ints, Codes]:
     """The row lists of several passes as one: each row's first pass first."""
     if len(passes) == 1:
         return passes[0]
@@ -123,9 +119,7 @@ def _merge(passes: list[tuple[Ints, NDArray[np.int32]]]) -> tuple[Ints, NDArray[
     return starts, np.concatenate([found for _, found in passes])[np.argsort(owner, kind="stable")]
 
 
-def _allow(
-    labels: Labels, chosen: NDArray[np.int32], values: NDArray[np.int32], mask: NDArray[np.uint64], doubt: Doubt | None
-) -> None:
+def _allow(labels: Labels, chosen: Codes, values: Codes, mask: NDArray[np.uint64], doubt: Doubt | None) -> None:
     """Sets in the mask of each known value the bits of the patterns that may hold it, their labels being `chosen`."""
     unknown = int(values[0] < 0)
     if unknown:
@@ -146,7 +140,7 @@ def _allow(
     allow_intervals(mask, lo, hi, slot)
 
 
-def _bits(fits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _bits(fits: Bools) -> NDArray[np.uint64]:
     """Truth values as words of 64 bits, the first in the lowest bit."""
     padded = np.zeros((len(fits) + 63) // 64 * 64, dtype=np.bool_)
     padded[: len(fits)] = fits
@@ -154,8 +148,8 @@ def _bits(fits: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def match_doubtful(
-    columns: Sequence[Labels], labels: NDArray[np.int32], people: NDArray[np.int32], doubts: Sequence[Doubt | None]
-) -> tuple[Ints, NDArray[np.int32]]:
+    columns: Sequence[Labels], labels: Codes, people: Codes, doubts: Sequence[Doubt | None]
+) -> tuple[Ints, Codes]:
     """`match_labels` for values that may be wrong, which may fit a great deal: refused where it does not fit into memory."""
     starts, found, total = [np.zeros(1, dtype=np.int64)], [], 0
     for begin in range(0, len(people), _PEOPLE):
@@ -171,7 +165,7 @@ def match_doubtful(
     return np.concatenate(starts), np.concatenate(found) if found else np.empty(0, dtype=np.int32)
 
 
-def _unsort(starts: Ints, found: NDArray[np.int32], rows: Ints) -> tuple[Ints, NDArray[np.int32]]:
+def _unsort(starts: Ints, found: Codes, rows: Ints) -> tuple[Ints, Codes]:
     """Row lists of sorted people back in the people's own order."""
     lengths = np.empty(len(rows), dtype=np.int64)
     lengths[rows] = np.diff(starts)
@@ -227,8 +221,8 @@ class BlockMatch:
         cls,
         release: Release,
         cells: Cells,
-        people: NDArray[np.int32],
-        counted: NDArray[np.bool_],
+        people: Codes,
+        counted: Bools,
         doubts: Mapping[str, Doubt] | None = None,
     ) -> BlockMatch:
         """Matches `people` (codes over the cells' columns) with the cells in buckets that are `counted`; `doubts` say how
@@ -291,7 +285,7 @@ class BlockMatch:
         end = np.append(self.begin, len(self.hit_cell))
         return self.begin[group], end[group + 1] - self.begin[group]
 
-    def compatible(self, way: Ints, cell: Ints) -> NDArray[np.bool_]:
+    def compatible(self, way: Ints, cell: Ints) -> Bools:
         """Whether each (way, cell) pair is compatible."""
         return _find(self.hit_key, way * max(len(self.cells.bucket), 1) + cell) >= 0
 
@@ -313,7 +307,7 @@ def _find(sorted_keys: Ints, wanted: Ints) -> Ints:
     return np.where(hit, place, -1)
 
 
-def _ways(starts: Ints, pattern: NDArray[np.int32], patterns: int) -> tuple[Ints, Ints]:
+def _ways(starts: Ints, pattern: Codes, patterns: int) -> tuple[Ints, Ints]:
     """Groups rows with the same pattern lists: for each row its way, and for each way one row.
 
     Lists are compared by two sums of fixed random 64-bit numbers, one a pattern: two different lists among a million

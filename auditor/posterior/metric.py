@@ -26,16 +26,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Floats
 from auditor.model.domain import Domain
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.schema import Type
 from auditor.model.taxonomy import Taxonomy
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 
 _NEGLIGIBLE = 1e-10
 """A direction with less than this share of the largest variance has none: its numbers follow from the others."""
@@ -148,7 +144,7 @@ class _Line(Part):
         out += way
 
 
-def _mind_missing(way: Floats, absent: NDArray[np.bool_], open_to: NDArray[np.bool_], apart: float) -> None:
+def _mind_missing(way: Floats, absent: Bools, open_to: Bools, apart: float) -> None:
     """Sets the ways of those who miss a value."""
     if absent.any():
         way[absent] = np.where(open_to, 0.0, apart)

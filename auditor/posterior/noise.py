@@ -21,14 +21,11 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.knowledge import Error
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.schema import Type
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 _NOTHING = 1e-13
 """Below this a share is what rounding leaves of none."""
@@ -113,7 +110,7 @@ class Doubt:
         alike = (1 - self.stale) * self.overlap(labels, label, code) + self.stale * covered
         return np.divide(joint, whole, out=alike, where=seen), np.where(seen, whole, 0.0)
 
-    def possible(self, labels: Labels, code: int) -> NDArray[np.bool_]:
+    def possible(self, labels: Labels, code: int) -> Bools:
         """The labels that may hold a person of whom this code is known."""
         if self.stale > 0:
             return labels.counts > 0
@@ -134,7 +131,7 @@ class Noise:
     columns: tuple[str, ...]
     labels: tuple[Labels, ...]
     doubts: tuple[Doubt | None, ...]
-    known: NDArray[np.int32]
+    known: Codes
 
     def take(self, places: Sequence[int]) -> Noise:
         """The same about some of the columns."""
@@ -142,7 +139,7 @@ class Noise:
         return Noise(columns, labels, tuple(self.doubts[i] for i in places), self.known[:, list(places)])
 
     def likelihood(
-        self, way: Ints, patterns: NDArray[np.int32], pattern: Ints, reading: Reading, shares: Sequence[Floats]
+        self, way: Ints, patterns: Codes, pattern: Ints, reading: Reading, shares: Sequence[Floats]
     ) -> Floats:
         """The likelihood of each (way, pattern) pair that is compatible, without a population: `patterns` holds the label
         numbers of each pattern, `shares[i]` the share of people whom each label of column i covers."""
@@ -157,7 +154,7 @@ class Noise:
         return out
 
     def believed(
-        self, way: Ints, patterns: NDArray[np.int32], pattern: Ints, shares: Mapping[str, Floats]
+        self, way: Ints, patterns: Codes, pattern: Ints, shares: Mapping[str, Floats]
     ) -> tuple[Floats, Floats]:
         """For each (way, pattern) pair the probability that the true values lie in the labels, and the probability of what
         is known; columns being independent, with the given shares of their values."""

@@ -12,14 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.knowledge import Register
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
-from auditor.posterior.matching import Floats, Ints, distinct_people, match_doubtful, match_labels, match_patterns
+from auditor.posterior.matching import distinct_people, match_doubtful, match_labels, match_patterns
 from auditor.posterior.noise import Noise
 
 _CHUNK = 50_000
@@ -32,16 +32,16 @@ class Population(ABC):
     people: int | None = None
 
     @abstractmethod
-    def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
+    def of_labels(self, release: Release, columns: Sequence[str], labels: Codes) -> Floats:
         """The share of people that each row of labels (rows × columns) covers; never zero."""
 
     @abstractmethod
-    def of_known(self, noise: Noise, way: Ints, patterns: NDArray[np.int32], pattern: Ints) -> Floats:
+    def of_known(self, noise: Noise, way: Ints, patterns: Codes, pattern: Ints) -> Floats:
         """For pairs of a way to match and a pattern (of label numbers, `patterns`): the probability that somebody of whom
         that is known, which may be wrong, truly has values that the labels cover."""
 
     @abstractmethod
-    def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
+    def of_people(self, columns: Sequence[str], codes: Codes) -> Floats:
         """The share of people who have exactly these values; never zero."""
 
 
@@ -60,10 +60,10 @@ class RegisterPopulation(Population):
         known = [i for i, c in enumerate(columns) if c in self.register.codes]
         return known, [i for i in range(len(columns)) if i not in known]
 
-    def _matrix(self, columns: Sequence[str]) -> NDArray[np.int32]:
+    def _matrix(self, columns: Sequence[str]) -> Codes:
         return np.column_stack([self.register.codes[c] for c in columns])
 
-    def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
+    def of_labels(self, release: Release, columns: Sequence[str], labels: Codes) -> Floats:
         known, others = self._split(columns)
         rest = self.rest.of_labels(release, [columns[i] for i in others], labels[:, others])
         if not known:
@@ -79,7 +79,7 @@ class RegisterPopulation(Population):
             covered += np.bincount(pattern, weights=weight, minlength=len(labels))
         return rest * np.maximum(covered, 1.0) / self.register.people
 
-    def of_known(self, noise: Noise, way: Ints, patterns: NDArray[np.int32], pattern: Ints) -> Floats:
+    def of_known(self, noise: Noise, way: Ints, patterns: Codes, pattern: Ints) -> Floats:
         """Everybody in the register is the one who is meant with the probability that they would be known as that. There may
         also be somebody who is not in it, of whom only the shares of single values are known."""
         places, others = self._split(noise.columns)
@@ -112,7 +112,7 @@ class RegisterPopulation(Population):
         counts = {c: np.bincount(self.register.codes[c], minlength=labels.domain.size) for c, labels in pairs}
         return {c: count / self.register.people for c, count in counts.items()}
 
-    def alike(self, noise: Noise, tuples: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32], Floats]:
+    def alike(self, noise: Noise, tuples: Codes) -> tuple[Ints, Codes, Floats]:
         """Which of some distinct people (by their codes) may be known as each way to match: pairs of a way and a person, and
         the probability that the person is known as that."""
         exact = [Labels.exact(labels.domain) for labels in noise.labels]
@@ -126,7 +126,7 @@ class RegisterPopulation(Population):
                 weight *= np.where(code < 0, 1.0, each)
         return owner, found, weight
 
-    def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
+    def of_people(self, columns: Sequence[str], codes: Codes) -> Floats:
         known, others = self._split(columns)
         rest = self.rest.of_people([columns[i] for i in others], codes[:, others])
         if not known:
@@ -172,16 +172,16 @@ class IndependentPopulation(Population):
             shares[column] = mass / mass.sum() if mass.sum() > 0 else np.full(len(mass), 1.0 / max(len(mass), 1))
         return cls("marginals of the release", shares)
 
-    def of_labels(self, release: Release, columns: Sequence[str], labels: NDArray[np.int32]) -> Floats:
+    def of_labels(self, release: Release, columns: Sequence[str], labels: Codes) -> Floats:
         share = np.ones(len(labels))
         for place, column in enumerate(columns):
             share *= release.labels[column].mass(self.shares[column])[labels[:, place]]
         return np.maximum(share, 1e-300)
 
-    def of_known(self, noise: Noise, way: Ints, patterns: NDArray[np.int32], pattern: Ints) -> Floats:
+    def of_known(self, noise: Noise, way: Ints, patterns: Codes, pattern: Ints) -> Floats:
         return noise.believed(way, patterns, pattern, self.shares)[0]
 
-    def of_people(self, columns: Sequence[str], codes: NDArray[np.int32]) -> Floats:
+    def of_people(self, columns: Sequence[str], codes: Codes) -> Floats:
         share = np.ones(len(codes))
         for place, column in enumerate(columns):
             share *= self.shares[column][codes[:, place]]

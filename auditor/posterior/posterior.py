@@ -29,9 +29,9 @@ from copy import copy
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import (
     TIE,
     Beliefs,
@@ -45,7 +45,7 @@ from auditor.posterior.beliefs import (
 )
 from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link, Weighting
-from auditor.posterior.matching import Floats, Ints, Masses, expand
+from auditor.posterior.matching import Masses, expand
 from auditor.posterior.noise import Reading
 from auditor.posterior.presence import presence_of, register_presence
 
@@ -94,7 +94,7 @@ class Posterior(Beliefs):
         return matching.masses(alike, matching.membership_population, reading)
 
     @property
-    def matched(self) -> NDArray[np.bool_]:
+    def matched(self) -> Bools:
         return np.asarray(self.total[self.row_of] > 0)
 
     def take(self, which: Ints) -> Posterior:
@@ -325,9 +325,9 @@ class Posterior(Beliefs):
         return MemberBeliefs(matched, degree[self.row_of].astype(np.float64), self._present(prior), gap)
 
 
-def least(row: Ints, loss: Floats, rows: int) -> NDArray[np.bool_]:
+def least(row: Ints, loss: Floats, rows: int) -> Bools:
     """The entries whose loss is the least of their row, ties included."""
     best = np.full(rows, np.inf)
     np.minimum.at(best, row, loss)
-    tightest: NDArray[np.bool_] = loss <= best[row] + TIE
+    tightest: Bools = loss <= best[row] + TIE
     return tightest

@@ -14,15 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from auditor.model.labels import Labels
+from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 
-Allowed = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Meeting = Mapping[int, tuple[Ints, Floats]]
 """For each block with conditions the fragments that may meet them, and with which probability."""
 
@@ -77,7 +74,7 @@ class Sets:
             total[list(self.gaps)] = np.asarray(self._listed @ weights)
         return total
 
-    def within(self, allowed: Allowed) -> Floats:
+    def within(self, allowed: Bools) -> Floats:
         """For each label the share of its people who have an allowed value."""
         inside = self._mass(np.where(allowed, self.shares, 0.0))
         share = np.clip(inside / np.where(self._whole > 0, self._whole, 1.0), 0.0, 1.0)
@@ -93,7 +90,7 @@ class ReleasedPeople:
         self.sets = {c: Sets(release.labels[c], np.unique(cell), shares[c]) for c, cell in self.cells.items()}
         self._block = {column: release.block_number(column) for column in columns}
 
-    def meeting(self, column: str, allowed: Allowed, so_far: Meeting | None = None) -> Meeting:
+    def meeting(self, column: str, allowed: Bools, so_far: Meeting | None = None) -> Meeting:
         """Who meets a condition on one column, beside those on others."""
         table, cell, block = self.sets[column].within(allowed), self.cells[column], self._block[column]
         found = {} if so_far is None else dict(so_far)

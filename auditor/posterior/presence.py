@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge, Register
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
 from auditor.posterior.candidates import Matching
-from auditor.posterior.matching import Floats, Ints, distinct_people, expand
+from auditor.posterior.matching import distinct_people, expand
 from auditor.posterior.noise import Noise, doubts
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
 
@@ -129,7 +129,7 @@ def _summed(block: _Fits, factor: Floats, entries: int) -> Floats:
     return np.bincount(block.entry, weights=factor[block.cell], minlength=entries).astype(np.float64)
 
 
-def presence_of(matching: Matching, register: Register) -> tuple[Floats, NDArray[np.bool_]]:
+def presence_of(matching: Matching, register: Register) -> tuple[Floats, Bools]:
     """For the people of a matching: the mean presence of the register's people with the same known values, and whether there
     are any. Where known values may be wrong, the register's people count by how likely theirs would be known as these."""
     knowledge = matching.knowledge
@@ -150,8 +150,8 @@ def presence_of(matching: Matching, register: Register) -> tuple[Floats, NDArray
 
 
 def _presence_of_doubtful(
-    matching: Matching, columns: list[str], theirs: NDArray[np.int32], codes: NDArray[np.int32], present: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
+    matching: Matching, columns: list[str], theirs: Codes, codes: Codes, present: Floats
+) -> tuple[Floats, Bools]:
     release, register = matching.release, matching.knowledge.register
     assert register is not None
     labels = tuple(release.labels[c] for c in columns)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from auditor.model.domain import Domain
 from auditor.model.knowledge import Knowledge
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import ValueBeliefs
 from auditor.posterior.candidates import Matching

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.schema import TableFormat
 from auditor.model.seeding import stage
 from auditor.model.values import EXACT_INTEGERS, parse_number
@@ -21,9 +21,6 @@ MOST_TRIED = 4_000
 LONGEST_TRIED = 200
 """Longer texts are no value of a known kind."""
 _PADDED = re.compile(r"0\d+", re.ASCII)
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +32,12 @@ class Facts:
     name: str
     rows: int
     values: tuple[str, ...]
-    counts: Counts
+    counts: Ints
     codes: Codes
     missing: int
-    numbers: NDArray[np.float64] | None
+    numbers: Floats | None
     padded: bool
-    tried: NDArray[np.int64]
+    tried: Ints
 
     @property
     def present(self) -> int:
@@ -86,7 +83,7 @@ class Facts:
             passed += count if len(self.values[place]) <= LONGEST_TRIED and check(self.values[place]) else 0
         return passed / total if total else 0.0
 
-    def cells(self, chosen: NDArray[np.bool_]) -> int:
+    def cells(self, chosen: Bools) -> int:
         """The number of cells with one of the chosen values."""
         return int(self.counts[chosen].sum())
 

@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 from auditor.model.errors import UsageError
 from auditor.model.schema import Role, TableFormat, Type
+from auditor.model.seeding import DEFAULT_SEED
 from auditor.model.values import format_number
 from auditor.profiling.facts import Facts, column_facts
-from auditor.profiling.ranking import Ranking, rank
+from auditor.profiling.proposals import Proposal, Proposed
+from auditor.profiling.ranking import rank
 from auditor.profiling.reading import WITHHELD, read_unknown
 from auditor.profiling.roles import Judgement, column_type, holds_ranges, judge_all
-from auditor.profiling.safe_harbour import Finding, safe_harbour
+from auditor.profiling.safe_harbour import safe_harbour
 from auditor.profiling.signs import Looks, look
-from auditor.profiling.taxonomies import Shape, shape
+from auditor.profiling.taxonomies import shape
 from auditor.profiling.words import Concept, meaning
 from auditor.profiling.writing import schema_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_SEED = 2026
 FORMAT = "auditor-profile/1"
 FEW = 10
 """A value that fewer rows hold is somebody's, and not shown, though it be only the end of a range."""
@@ -44,36 +45,9 @@ class Taxonomies(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """One column as proposed. `seen` says what is in it, in numbers (a range only where the column points at nobody, is
-    not sensitive, and its ends are not single people's); `candidate` is another role it may have, `doubt` the reason."""
-
-    name: str
-    role: Role
-    type: Type
-    reason: str
-    type_reason: str
-    seen: str
-    candidate: Role | None = None
-    doubt: str = ""
-    order: tuple[str, ...] | None = None
-    taxonomy: Shape | None = None
-    hint: str = ""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Profile:
+class Profile(Proposed):
     """The proposed schema of a table, and why."""
-
-    source: str
-    rows: int
-    format: TableFormat
-    found: tuple[str, ...]
-    columns: tuple[Proposal, ...]
-    ranking: Ranking
-    safe_harbour: tuple[Finding, ...]
-    seed: int
 
     def __getitem__(self, name: str) -> Proposal:
         for column in self.columns:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.separation import Separation, greedy_order, joined, refined, separation
+from auditor.model.arrays import Ints
 from auditor.model.seeding import stage
 from auditor.profiling.facts import Facts
 
@@ -74,7 +74,7 @@ def rank(columns: Sequence[Facts], everything: Sequence[Facts], rows: int, seed:
     return Ranking(ranked, order, tuple(pairs[:_MOST_PAIRS]), together, looked, chosen is not None)
 
 
-def _sample(columns: Sequence[Facts], rows: int, seed: int) -> NDArray[np.int64]:
+def _sample(columns: Sequence[Facts], rows: int, seed: int) -> Ints:
     """Some rows, drawn among all in the order of their content."""
     groups = joined([facts.codes for facts in sorted(columns, key=lambda facts: facts.name)], rows)
     by_content = np.argsort(groups, kind="stable")

@@ -18,8 +18,8 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from auditor.csv_tables import DELIMITERS, STATED
-from auditor.files import read_raw, read_text
+from auditor.files.csv_tables import DELIMITERS, STATED
+from auditor.files.tables import read_raw, read_text
 from auditor.model.errors import TableError
 from auditor.model.schema import Marks, TableFormat
 from auditor.model.table import RawTable

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor.model import interval_texts
+from auditor.model.labels import interval_texts
 from auditor.model.schema import Role, Type
 from auditor.model.values import parse_number
 from auditor.profiling.facts import Facts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from auditor.measure.separation import Separation
 
 if TYPE_CHECKING:
-    from auditor.profiling.proposal import Profile
+    from auditor.profiling.proposals import Proposed
 
 _LONGEST_NAME = 40
 _MOST_LINES = 30
@@ -38,7 +38,7 @@ def short(name: str) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
-def ranking_lines(found: Profile) -> list[str]:
+def ranking_lines(found: Proposed) -> list[str]:
     """The quasi-identifiers by what they add to uniqueness, in sentences."""
     ranking = found.ranking
     if not ranking.columns:
@@ -83,7 +83,7 @@ def ranking_lines(found: Profile) -> list[str]:
     return lines
 
 
-def safe_harbour_lines(found: Profile) -> list[str]:
+def safe_harbour_lines(found: Proposed) -> list[str]:
     """The eighteen identifiers of HIPAA's safe harbour, each with the columns that look like it."""
     lines = ["HIPAA safe harbour, 45 CFR 164.514(b)(2): guidance, not legal advice."]
     for finding in found.safe_harbour:

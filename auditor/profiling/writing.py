@@ -13,12 +13,12 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from auditor.files import csv_text
+from auditor.files.tables import csv_text
 from auditor.profiling.sentences import printable, ranking_lines, safe_harbour_lines
 from auditor.profiling.taxonomies import Shape, nested
 
 if TYPE_CHECKING:
-    from auditor.profiling.proposal import Profile, Proposal
+    from auditor.profiling.proposals import Proposal, Proposed
 
 MOST_INLINE = 40
 _WIDTH = 110
@@ -44,7 +44,7 @@ def key(text: str) -> str:
     return text if _BARE.fullmatch(text) else quoted(text)
 
 
-def files(found: Profile, schema: Path) -> dict[Path, str]:
+def files(found: Proposed, schema: Path) -> dict[Path, str]:
     """The schema and the hierarchy files beside it."""
     folder = hierarchy_folder(schema)
     places: dict[str, str] = {}
@@ -65,7 +65,7 @@ def hierarchy_folder(schema: Path) -> Path:
     return schema.parent / f"{schema.stem}-hierarchies"
 
 
-def schema_text(found: Profile, places: Mapping[str, str] | None = None) -> str:
+def schema_text(found: Proposed, places: Mapping[str, str] | None = None) -> str:
     """The schema of a profile as TOML. `places` are the hierarchy files of columns; other taxonomies stand inside."""
     lines = [
         *_comment(
@@ -91,7 +91,7 @@ def _list(texts: tuple[str, ...]) -> str:
     return f"[{', '.join(map(quoted, texts))}]"
 
 
-def _table(found: Profile) -> list[str]:
+def _table(found: Proposed) -> list[str]:
     form = found.format
     lines = [line for note in found.found for line in _comment(f"Found: {note}.")]
     settings = []
@@ -144,9 +144,9 @@ def _nested(path: str, tree: object) -> list[str]:
     return lines
 
 
-def _ranking(found: Profile) -> list[str]:
+def _ranking(found: Proposed) -> list[str]:
     return [line for text in ranking_lines(found) for line in _comment(text)]
 
 
-def _safe_harbour(found: Profile) -> list[str]:
+def _safe_harbour(found: Proposed) -> list[str]:
     return [line for text in safe_harbour_lines(found) for line in _comment(text, then="#     ")]

@@ -18,12 +18,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import UsageError
 from auditor.model.release import Release
 from auditor.model.seeding import stage
 from auditor.model.table import Table
 
-Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 
@@ -53,7 +53,7 @@ class Case:
         self,
         release: Release,
         original: Table | None = None,
-        fragment: NDArray[np.int32] | None = None,
+        fragment: Codes | None = None,
         k: int | None = None,
         seed: int = 0,
     ) -> None:
@@ -138,7 +138,7 @@ def uncovered(case: Case) -> str | None:
 _FEW = 0.05
 
 
-def _ordered(release: Release, original: Table, fragment: NDArray[np.int32], columns: Sequence[str]) -> People:
+def _ordered(release: Release, original: Table, fragment: Codes, columns: Sequence[str]) -> People:
     """The people of an original in an order that depends on contents only."""
     inside = np.flatnonzero((fragment >= 0).all(axis=1))
     content = _mixed([original.codes[c] for c in columns], original.rows)

@@ -25,19 +25,17 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.clustering import value_distance
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.worlds import World, original_codes, over_worlds, said, worlds
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.arrays import Codes, Ints
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 ORDER = 2
 MOST_TABLES = 300
 """Tables of two columns beyond these are not all looked at: so many are drawn."""
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 Tables = list[tuple[str, ...]]
 
 

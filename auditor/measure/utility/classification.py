@@ -23,13 +23,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.intervals import wilson
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.trees import labelled, new_tree, predicted, true_features, world_features
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, said, worlds
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.arrays import Floats, Ints
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 MOST_TRAINED, MOST_TESTED = 8_000, 4_000
 MOST_CLASSES = 8
@@ -38,9 +38,6 @@ FOLDS = 5
 LEAST = 20
 """Fewer people than these teach nothing that could be measured."""
 MOST_WITHIN = 5_000
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def classification(case: Case) -> list[Utility]:

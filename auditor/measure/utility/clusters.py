@@ -17,7 +17,6 @@ withheld, make one class.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.clustering import information_loss as loss_of_labels
 from auditor.measure.clustering import square_error as error_of_clusters
@@ -25,10 +24,8 @@ from auditor.measure.microaggregation import variance_lost
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.widths import no_widths
 from auditor.measure.utility.worlds import middles, original_numbers
-from auditor.model.record import NOT_APPLICABLE, OK, Utility
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from auditor.model.arrays import Floats, Ints
+from auditor.model.record.record import NOT_APPLICABLE, OK, Utility
 
 _NOTHING = 1e-20
 

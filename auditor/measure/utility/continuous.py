@@ -24,17 +24,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.worlds import World, original_numbers, over_worlds, said, worlds
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.arrays import Floats
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 NAMES = ("IL1", "IL1s", "IL2", "IL3", "IL4", "IL5", "IL6")
 _NONE = 1e-12
 """A statistic of this size, beside the spread of its columns, is 0: what is left is rounding."""
-
-Floats = NDArray[np.float64]
 
 
 def changes(case: Case) -> list[Utility]:

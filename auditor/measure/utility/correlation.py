@@ -15,21 +15,18 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.association import mean_square_contingency
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.continuous import moments
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, over_worlds, said, worlds
+from auditor.model.arrays import Codes, Floats
 from auditor.model.domain import Domain
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 from auditor.model.schema import Type
 
 MOST_PAIRS = 300
 """Pairs beyond these are not all looked at: so many are drawn."""
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

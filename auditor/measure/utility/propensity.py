@@ -17,19 +17,16 @@ perturbed data; for other releases the records are drawn (`worlds`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.trees import new_tree, true_features, world_features
 from auditor.measure.utility.worlds import over_worlds, said, worlds
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.arrays import Bools, Floats
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 MOST_ROWS = 5_000
 WORLDS = 3
 NULLS = 3
-
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 
 
 def pmse(case: Case) -> list[Utility]:
@@ -61,7 +58,7 @@ def pmse(case: Case) -> list[Utility]:
     return [Utility("pmse", value=value, better="lower", low=low, high=high, params=params, detail=detail)]
 
 
-def propensity_error(case: Case, x: Floats, source: Truths) -> float:
+def propensity_error(case: Case, x: Floats, source: Bools) -> float:
     """pMSE of rows and where they come from, by a tree that has seen them."""
     tree = new_tree(len(x), case).fit(x, source)
     propensity = tree.predict_proba(x)[:, -1]

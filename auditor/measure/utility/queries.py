@@ -24,17 +24,17 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from auditor.measure.intervals import quantile_interval
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.worlds import nearest_codes
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
-from auditor.model.labels import Labels
+from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.model.table import Table
@@ -47,7 +47,7 @@ SANITY = 0.001
 
 STATISTICS = {"median": 0.5, "p90": 0.9}
 
-Query = dict[str, NDArray[np.bool_]]
+Query = dict[str, Bools]
 """For each queried column, which of its codes are in the range."""
 
 
@@ -121,7 +121,7 @@ def _draw(release: Release, columns: list[str], rng: np.random.Generator, attrib
     return {column: _range(release.labels[column].domain, share, rng) for column in chosen}
 
 
-def _range(domain: Domain, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _range(domain: Domain, share: float, rng: np.random.Generator) -> Bools:
     """A random range of a column that holds about this share of its domain; a random node where there is a taxonomy."""
     inside = np.zeros(domain.size, dtype=np.bool_)
     values = domain.known
@@ -161,13 +161,13 @@ class _Overlaps:
             (np.ones(len(flat), dtype=np.int64), flat, ends), shape=(len(codes), labels.domain.size)
         )
 
-    def shares(self, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def shares(self, inside: Bools) -> Floats:
         """The share of each label's values that are inside the range."""
         running = np.concatenate([[0], np.cumsum(inside)])
         covered = running[self.stop] - running[np.minimum(self.start, self.stop)]
         if len(self.gapped):
             covered[self.gapped] = self.members @ inside.astype(np.int64)
-        shares: NDArray[np.float64] = covered / self.counts
+        shares: Floats = covered / self.counts
         return shares
 
 
@@ -175,9 +175,9 @@ class _Overlaps:
 class _Fragments:
     """The distinct fragments of one block, and how often each occurs."""
 
-    bucket: NDArray[np.int32]
-    cells: dict[str, NDArray[np.int32]]
-    times: NDArray[np.int64]
+    bucket: Codes
+    cells: dict[str, Codes]
+    times: Ints
 
 
 def _fragments(release: Release, number: int, columns: list[str]) -> _Fragments:
@@ -191,7 +191,7 @@ def _fragments(release: Release, number: int, columns: list[str]) -> _Fragments:
     return _Fragments(bucket[first], {c: block.cell(c)[first] for c in queried}, times)
 
 
-def _estimates(release: Release, columns: list[str], asked: list[Query]) -> NDArray[np.float64]:
+def _estimates(release: Release, columns: list[str], asked: list[Query]) -> Floats:
     """The counts that the release suggests."""
     overlaps = {column: _Overlaps(release.labels[column]) for column in columns}
     fragments = [_fragments(release, number, columns) for number in range(len(release.blocks))]

@@ -11,9 +11,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.categorical import distance, entropy, tables
 from auditor.measure.utility.classification import classification, classification_within
@@ -24,9 +21,10 @@ from auditor.measure.utility.propensity import pmse
 from auditor.measure.utility.queries import queries
 from auditor.measure.utility.sizes import class_size, discernibility
 from auditor.measure.utility.widths import granularity, granularity_arx
+from auditor.model.arrays import Codes
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
-from auditor.model.record import Utility
+from auditor.model.record.record import Utility
 from auditor.model.release import Release
 from auditor.model.table import Table
 
@@ -312,7 +310,7 @@ def _plain(name: str) -> str:
 def utility_rows(
     release: Release,
     original: Table | None = None,
-    fragment: NDArray[np.int32] | None = None,
+    fragment: Codes | None = None,
     *,
     k: int | None = None,
     seed: int = 0,

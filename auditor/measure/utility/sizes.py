@@ -12,7 +12,7 @@ The classes of a release of several blocks are its buckets.
 from __future__ import annotations
 
 from auditor.measure.utility.case import Case
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 
 def discernibility(case: Case) -> list[Utility]:

@@ -16,15 +16,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.worlds import World, middles, original_codes, original_numbers
+from auditor.model.arrays import Floats, Ints
 from auditor.model.domain import Domain
-from auditor.model.labels import Labels
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from auditor.model.labels.labels import Labels
 
 LEAVES = 200
 PRUNING = 4.0

@@ -17,12 +17,12 @@ counts them as lossless, here granularity does not apply to them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.measure.utility.case import Case, uncovered
-from auditor.model.labels import Labels
-from auditor.model.notation import is_everything
-from auditor.model.record import NOT_APPLICABLE, Utility
+from auditor.model.arrays import Bools
+from auditor.model.labels.labels import Labels
+from auditor.model.labels.notation import is_everything
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 from auditor.model.release import CLUSTER_RADIUS, Release
 
 
@@ -70,10 +70,10 @@ def no_widths(case: Case) -> str | None:
     return uncovered(case)
 
 
-def _without_width(labels: Labels) -> NDArray[np.bool_]:
+def _without_width(labels: Labels) -> Bools:
     """The labels that cover no value and have no width either: their loss is unknown."""
     whole = [is_everything(labels.domain, text.strip()) for text in labels.texts]
-    empty: NDArray[np.bool_] = (labels.counts == 0) & ~labels.suppressed & ~np.array(whole, dtype=np.bool_)
+    empty: Bools = (labels.counts == 0) & ~labels.suppressed & ~np.array(whole, dtype=np.bool_)
     if labels.domain.numbers is None or labels.domain.taxonomy is not None:
         return empty
     return empty & ~(labels.high > labels.low)

@@ -18,20 +18,17 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from auditor.measure.intervals import CONFIDENCE, Estimate
 from auditor.measure.utility.case import Case
-from auditor.model.labels import Labels
+from auditor.model.arrays import Codes, Floats
+from auditor.model.labels.labels import Labels
 
 WORLDS = 5
 """How many worlds a figure is the mean of."""
 MOST_CELLS = 500_000
 """People × worlds above which fewer worlds are drawn, two at least."""
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
 
 
 class World:

@@ -1,0 +1,47 @@
+"""Blocks on Spark: each is one row of a frame, and `applyInPandas` hands it to a Python process of the cluster.
+
+A block travels as the bytes that processes on one machine exchange as well, and so does the reply: the same work is done on
+the same numbers, and the release is the same. This package must be installed where Spark's Python processes run.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from auditor.engines.spark import spark_session
+from auditor.engines.worker import Job, Reply, Work, carry_out
+from auditor.model.errors import AuditorError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = "block int, content binary"
+_PARTS_A_BLOCK = 4
+"""Blocks are dealt to parts by a hash: with more parts than blocks, few parts get two of them."""
+_SHOWN = 400
+
+
+def run_on_spark(work: Work, jobs: Sequence[Job]) -> Iterator[tuple[int, Reply]]:
+    """The replies to jobs with their numbers, from the processes of Spark."""
+    session = spark_session()
+    session.conf.set("spark.sql.shuffle.partitions", str(_PARTS_A_BLOCK * len(jobs)))
+    session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")  # blocks are small, and yet much work
+
+    def answered(frame: pd.DataFrame) -> pd.DataFrame:
+        replies = [carry_out(pickle.loads(content), work) for content in frame["content"]]
+        return frame.assign(content=[pickle.dumps(reply, pickle.HIGHEST_PROTOCOL) for reply in replies])
+
+    from pyspark.errors import PySparkException
+
+    contents = [(number, pickle.dumps(job, pickle.HIGHEST_PROTOCOL)) for number, job in enumerate(jobs)]
+    try:
+        frame = session.createDataFrame(contents, _COLUMNS)
+        rows = frame.groupBy("block").applyInPandas(answered, _COLUMNS).collect()
+    except PySparkException as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        said = next((line for line in reversed(lines) if "Error" in line), lines[0] if lines else "no reason")
+        raise AuditorError(f"Spark did not finish the blocks: {said[:_SHOWN]}") from error
+    for row in rows:
+        yield int(row["block"]), pickle.loads(bytes(row["content"]))

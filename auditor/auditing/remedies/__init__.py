@@ -1,0 +1,1 @@
+"""Remedies: what drives a failing check, what would mend it, and the mending."""

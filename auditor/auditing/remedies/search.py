@@ -1,0 +1,379 @@
+"""Remedies: what would make a failing release pass, found by trying it.
+
+Candidates are: every quasi-identifier one level coarser; the classes that drive the failing checks suppressed (`failing`
+tells them); quasi-identifiers made coarser one after the other, each time the one that clears most people for the detail it
+costs, until nobody drives a check any more; and that stopped earlier, with the classes that are left suppressed. Each is
+carried out on the release, and the attacks that the policy looks at are run again on the result, by the same code: what is
+predicted is what an audit of the mended release says. Those that pass come first, and among them those that keep most detail.
+
+The work is bounded by counts, not by the clock, so that one seed gives one answer: there are fewer candidates where a run of
+the policy's attacks takes long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from auditor.auditing.correspondence import check_truth
+from auditor.auditing.remedies.drivers import criterion_of
+from auditor.auditing.remedies.mending import Criterion, Mended, Mending, meeting, mended_subject, not_mendable
+from auditor.auditing.subjects import Subject
+from auditor.measure.class_figures import class_figures
+from auditor.measure.utility.case import Case
+from auditor.measure.utility.widths import granularity
+from auditor.model.errors import AuditorError
+from auditor.model.record.record import PolicyCheck, PolicyVerdict
+from auditor.model.record.remedy import Coarsening, Driver, DriverColumn, Prediction, Remedy
+from auditor.model.release import Release
+from auditor.posterior.links import Link
+from scenarios.options import Options
+
+Judge = Callable[[Subject, Options, Collection[str]], PolicyVerdict]
+"""Runs some attacks on a subject, and judges it by the policy of the options."""
+
+MOST_REMEDIES = 20
+MOST_ROWS = 20
+"""So many row numbers are listed."""
+MOST_STEPS = 16
+MOST_TRIALS, TRIAL_ROWS = 200, 20_000_000
+"""Candidates are tried on the classes alone up to this number, and up to this number of rows in all."""
+MOST_RUNS, RUN_ROWS = 40, 8_000_000
+"""The policy's attacks are run on up to so many candidates, and up to this number of rows times the weight of the attacks."""
+WEIGHTS = {
+    "linking": 1,
+    "homogeneity": 1,
+    "skewness": 1,
+    "similarity": 1,
+    "divergence": 2,
+    "proximity": 2,
+    "membership": 4,
+}
+HEAVY = 25
+"""What attacks weigh, measured by how long they take on a release of many classes; and what the others do."""
+HELD_ROWS = 2_000_000
+"""Mended releases are held for further use up to this number of rows in all; others are made again."""
+MOST_SUPPRESSED = 0.5
+"""To withhold more than this share of the people is no remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What drives the failing checks, what would help, and what must be said of it."""
+
+    drivers: tuple[Driver, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trial:
+    """What became of a candidate: the levels of coarsened columns, how many rows were withheld and the numbers of the first,
+    the detail that was kept, and how many people are still in classes that drive a check. The mended release itself is as
+    large as the former one, and not in it (see `_Search._mended`)."""
+
+    mending: Mending
+    levels: Mapping[str, str]
+    rows: int
+    row_numbers: tuple[int, ...]
+    kept: float | None
+    bad: int
+
+
+_Judged = tuple[_Trial, PolicyVerdict]
+
+
+def runs_allowed(rows: int, attacks: Sequence[str]) -> int:
+    """On how many candidates these attacks may be run."""
+    weight = 1 + sum(WEIGHTS.get(name, HEAVY) for name in attacks)
+    return min(MOST_RUNS, RUN_ROWS // max(rows * weight, 1))
+
+
+def advise(subject: Subject, verdict: PolicyVerdict, options: Options, attacks: Sequence[str], judge: Judge) -> Advice:
+    """What would help a release that fails its policy; `attacks` are those that were run."""
+    reason = not_mendable(subject.release)
+    if reason is not None:
+        return Advice(notes=(f"No remedies were tried: {reason}.",))
+    needed = [name for name in attacks if any(c.measure.startswith(f"{name}.") for c in verdict.checks)]
+    runs = runs_allowed(subject.release.rows, needed)
+    narrow = replace(options, links=_links(options, needed), utility=(), remedies=False)
+    search = _Search(subject, verdict, options, runs, lambda mended: judge(mended, narrow, needed))
+    drivers = search.drivers()
+    if runs == 0:
+        asked = ", ".join(needed)
+        note = f"No remedies were tried: on {subject.release.rows} rows the policy's attacks ({asked}) take too long."
+        return Advice(drivers, notes=(note,))
+    return Advice(drivers, search.remedies(), tuple(search.notes))
+
+
+def _links(options: Options, attacks: Collection[str]) -> tuple[Link, ...] | None:
+    """The link models that the policy looks at, where that is `class` alone: which others apply depends on whether they were
+    asked for by name, so they are left as they are."""
+    checks = options.policy.checks if options.policy is not None else ()
+    granted = all(check.link == Link.CLASS for check in checks if check.figure.split(".")[0] in attacks)
+    return (Link.CLASS,) if granted and Link.CLASS in (options.links or tuple(Link)) else options.links
+
+
+class _Search:
+    """One search under way."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        verdict: PolicyVerdict,
+        options: Options,
+        runs: int,
+        judge: Callable[[Subject], PolicyVerdict],
+    ) -> None:
+        self.subject, self.verdict, self.runs, self.judge = subject, verdict, runs, judge
+        self.base = base = Mending(
+            drop=subject.identifiers, suppression=options.suppression, recursive_l=options.recursive_l
+        )
+        self.failing = [c for c in verdict.checks if not c.passed]
+        found = {c.measure: criterion_of(c, subject.release, base, options.settings) for c in self.failing}
+        self.of_figure = {figure: one for figure, one in found.items() if one is not None}
+        self.criteria = _strictest(self.of_figure.values())
+        self.undriven = [c for c in self.failing if c.measure not in self.of_figure and c.measure != _IDENTIFIERS]
+        self.columns = [c for c in subject.release.quasi if not _averaged(subject.release, c)]
+        self.notes: list[str] = []
+        self.before = _kept(subject.release)
+        self._trials: dict[str, _Trial | None] = {}
+        self._held: dict[str, tuple[Subject, Mended]] = {}
+        self._most_held = max(HELD_ROWS // max(subject.release.rows, 1), 1)
+        self._judged: dict[str, _Judged] = {}
+        self._left = min(MOST_TRIALS, max(TRIAL_ROWS // max(subject.release.rows, 1), 1))
+
+    # ----- drivers ---------------------------------------------------------------------------------------------------
+
+    def drivers(self) -> tuple[Driver, ...]:
+        """For each failing check the classes that drive it, and what each quasi-identifier has to do with it."""
+        return tuple(self._driver(figure, criterion) for figure, criterion in self.of_figure.items())
+
+    def _driver(self, figure: str, criterion: Criterion) -> Driver:
+        release, provenance = self.subject.release, self.subject.provenance
+        alone = replace(self.base, suppress=(criterion,))
+        bad = meeting(release, alone)
+        numbers: tuple[int, ...] = ()
+        values = class_figures(release, criterion.figure, self.base.suppression, self.base.recursive_l)
+        if provenance is not None and values is not None:
+            rows = np.flatnonzero((provenance.bucket >= 0) & bad[provenance.bucket])
+            rank = values[provenance.bucket[rows]] * (1 if criterion.relation == "<" else -1)
+            numbers = tuple(int(row) + 1 for row in rows[np.lexsort((rows, rank))][:MOST_ROWS])
+        block = release.blocks[0]
+        inside = bad[block.bucket]
+        columns = []
+        for column in release.quasi:
+            loss = release.labels[column].losses[block.cell(column)[inside]]
+            trial = self._trial(self._with(column)) if column in self.columns else None
+            cleared = level = None
+            if trial is not None:
+                mended = self._mended(trial.mending)[1]
+                still = meeting(mended.release, alone)[mended.moved.bucket]
+                cleared, level = int((inside & ~still).sum()), trial.levels[column]
+            columns.append(DriverColumn(column, float(1 - loss.mean()) if len(loss) else 1.0, level, cleared))
+        columns.sort(key=lambda one: (-(one.cleared or 0), -one.granularity))
+        return Driver(figure, str(criterion), int(bad.sum()), int(inside.sum()), numbers, tuple(columns))
+
+    # ----- candidates ------------------------------------------------------------------------------------------------
+
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The remedies that were tried, the best first."""
+        found = [one for mending in self._candidates() if (one := self._judge(mending)) is not None]
+        if self.undriven and found and not any(verdict.passed for _, verdict in found):
+            found += self._descent(min(found, key=lambda one: self._rank(*one)))
+        chosen = {_key(trial.mending): (trial, verdict) for trial, verdict in found}
+        ranked = sorted(chosen.items(), key=lambda item: (*self._rank(*item[1]), item[0]))
+        return tuple(self._remedy(*one) for _, one in ranked[:MOST_REMEDIES])
+
+    def _candidates(self) -> list[Mending]:
+        """What is to be judged, the most promising first, since there may not be runs enough for all."""
+        base, found = self.base, []
+        if base.drop:
+            found.append(base)
+        rest = replace(base, suppress=self.criteria)
+        path = self._path() if self.criteria else []
+        if self.criteria:
+            found.append(rest)
+            found += [step.mending for step in path[-1:] if step.bad == 0]
+            tried = [self._trial(replace(step.mending, suppress=self.criteria)) for step in path if step.bad]
+            mixed = sorted((t for t in tried if t is not None), key=lambda t: -(t.kept or 0.0))
+            found += [trial.mending for trial in mixed[:4]]
+        found += [self._with(column) for column in self.columns]
+        if len(self.criteria) > 1:
+            found += [replace(base, suppress=(one,)) for one in self.criteria]
+        return found
+
+    def _path(self) -> list[_Trial]:
+        """Coarser and coarser, each time by the column that clears most people for the detail it costs."""
+        steps: list[_Trial] = []
+        here = self._trial(self.base)
+        while here is not None and here.bad and len(steps) < MOST_STEPS:
+            options = [t for c in self.columns if (t := self._trial(self._with(c, here.mending))) is not None]
+            if not options:
+                break
+            bad, kept = here.bad, here.kept or 0.0
+            here = max(options, key=lambda t: ((bad - t.bad) / max(kept - (t.kept or 0.0), 1e-6), t.kept or 0.0))
+            steps.append(here)
+        return steps
+
+    def _descent(self, here: _Judged) -> list[_Judged]:
+        """The same for checks that no figure of single classes decides: coarser from the best candidate on, by judging."""
+        steps: list[_Judged] = []
+        for _ in range(MOST_STEPS):
+            options = [self._judge(self._with(column, here[0].mending)) for column in self.columns]
+            known = [one for one in options if one is not None]
+            if not known:
+                break
+            here = min(known, key=lambda one: self._rank(*one))
+            steps.append(here)
+            if here[1].passed:
+                break
+        return steps
+
+    def _with(self, column: str, mending: Mending | None = None) -> Mending:
+        """A mending with one column one level coarser."""
+        mending = mending or self.base
+        return replace(mending, coarsen={**mending.coarsen, column: mending.coarsen.get(column, 0) + 1})
+
+    # ----- trying ----------------------------------------------------------------------------------------------------
+
+    def _trial(self, mending: Mending) -> _Trial | None:
+        """A candidate carried out; None where that cannot be done, or withholds too many people."""
+        key = _key(mending)
+        if key not in self._trials:
+            if self._left <= 0:
+                return None
+            self._left -= 1
+            self._trials[key] = self._carried_out(mending)
+        return self._trials[key]
+
+    def _carried_out(self, mending: Mending) -> _Trial | None:
+        bad, former = 0, self.subject.release
+        try:
+            mended = self._mended(mending)[1]
+            if self.criteria:
+                still = meeting(mended.release, replace(mending, suppress=self.criteria))
+                bad = int(mended.release.sizes[still].sum())
+        except AuditorError:  # a column that is general already, nobody who would be left, a figure that does not apply
+            return None
+        rows = int(mended.withheld.sum())
+        if rows > MOST_SUPPRESSED * (former.rows - former.suppressed_rows):
+            return None
+        return _Trial(mending, mended.levels, rows, self._numbers(mended), _kept(mended.release), bad)
+
+    def _mended(self, mending: Mending) -> tuple[Subject, Mended]:
+        """What would be audited if the release were mended so."""
+        key = _key(mending)
+        if key not in self._held:
+            made = mended_subject(self.subject, mending)
+            while len(self._held) >= self._most_held:
+                del self._held[next(iter(self._held))]
+            self._held[key] = made
+        return self._held[key]
+
+    def _numbers(self, mended: Mended) -> tuple[int, ...]:
+        """The first rows of the steward's file that were withheld, counted from 1."""
+        provenance = self.subject.provenance
+        if provenance is None:
+            return ()
+        inside = provenance.bucket >= 0
+        rows = np.flatnonzero(inside & mended.withheld[provenance.fragment[:, 0]])
+        return tuple(int(row) + 1 for row in rows[:MOST_ROWS])
+
+    def _judge(self, mending: Mending) -> _Judged | None:
+        """A candidate judged, as long as there are runs left."""
+        key = _key(mending)
+        if key in self._judged:
+            return self._judged[key]
+        trial = self._trial(mending)
+        if trial is None or self.runs <= 0:
+            if trial is not None and not self.notes:
+                self.notes.append("Not all remedies were tried: the attacks that the policy looks at take too long.")
+            return None
+        try:
+            subject = self._mended(mending)[0]
+            if subject.has_original and subject.people is not None and subject.provenance is not None:
+                check_truth(subject.release, subject.provenance, subject.people)
+            self.runs -= 1
+            self._judged[key] = (trial, self.judge(subject))
+        except AuditorError:  # an audit of the mended release would end with this error too
+            return None
+        return self._judged[key]
+
+    def _rank(self, trial: _Trial, verdict: PolicyVerdict) -> tuple[float, ...]:
+        """Least first: passing, then how many checks fail, then the detail that is lost, the people withheld."""
+        checks = _aligned(self.verdict, verdict)
+        lost = 1.0 - (trial.kept if trial.kept is not None else 0.0)
+        if verdict.passed:
+            return (0.0, 0.0, 0.0, lost, trial.rows)
+        failing = sum(not after.passed for _, after in checks)
+        return (1.0, failing, sum(_beyond(after) for _, after in checks), lost, trial.rows)
+
+    def _remedy(self, trial: _Trial, verdict: PolicyVerdict) -> Remedy:
+        mending = trial.mending
+        return Remedy(
+            coarsen=tuple(Coarsening(c, n, trial.levels[c]) for c, n in mending.coarsen.items()),
+            suppress=tuple(map(str, mending.suppress)),
+            drop=mending.drop,
+            rows=trial.rows,
+            row_numbers=trial.row_numbers,
+            predicted=tuple(
+                Prediction(before.measure, before.value, after.value, after.relation, after.limit, after.passed is True)
+                for before, after in _aligned(self.verdict, verdict)
+                if not (before.passed and after.passed)
+            ),
+            passes=verdict.passed,
+            granularity_before=self.before,
+            granularity=trial.kept,
+        )
+
+
+_IDENTIFIERS = "release.identifiers"
+
+
+def _key(mending: Mending) -> str:
+    return repr((sorted(mending.coarsen.items()), mending.suppress, mending.drop))
+
+
+def _strictest(criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
+    """The criteria, of each figure the one that means most classes."""
+    found: dict[str, Criterion] = {}
+    for one in criteria:
+        other = found.get(one.figure)
+        wider = other is None or (one.limit > other.limit) == (one.relation == "<")
+        found[one.figure] = one if wider else found[one.figure]
+    return tuple(found.values())
+
+
+def _averaged(release: Release, column: str) -> bool:
+    """Whether numbers that are no values of the original (averages, noise) stand in a column: a band around one need not hold
+    the person's own, so that making it coarser would not be true."""
+    labels = release.labels[column]
+    used = np.unique(release.block_of(column).cell(column))
+    return bool(((labels.counts == 0) & (labels.low == labels.high))[used].any())
+
+
+def _kept(release: Release) -> float | None:
+    """The granularity, where it applies."""
+    value = granularity(Case(release))[0].value
+    return None if value is None else float(value)
+
+
+def _aligned(before: PolicyVerdict, after: PolicyVerdict) -> list[tuple[PolicyCheck, PolicyCheck]]:
+    """The checks of two verdicts of one policy beside each other; that on published identifiers stands first, where there
+    are any."""
+    ours, theirs = list(before.checks), list(after.checks)
+    if ours and ours[0].measure == _IDENTIFIERS and not (theirs and theirs[0].measure == _IDENTIFIERS):
+        theirs.insert(0, replace(ours[0], value=0, passed=True))
+    return list(zip(ours, theirs, strict=True))
+
+
+def _beyond(check: PolicyCheck) -> float:
+    """How far a figure is beyond its limit, as a share of it; a figure that is not there counts as wholly beyond."""
+    if check.passed:
+        return 0.0
+    if check.value is None:
+        return 1.0
+    return abs(check.value - check.limit) / max(abs(check.limit), abs(check.value), 1e-9)

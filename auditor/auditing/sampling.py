@@ -1,0 +1,156 @@
+"""Sampling: the people who are attacked where a release is too large to attack everybody, or to be held in memory.
+
+How people are drawn, and why no order of rows or engine matters: `auditor/measure/draws.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.auditing.facts import release_facts
+from auditor.auditing.subjects import Sample, Subject, release_alone
+from auditor.measure.draws import drawn, share, touched
+from auditor.model.arrays import Codes, Ints
+from auditor.model.beyond import Beyond
+from auditor.model.errors import UsageError
+from auditor.model.labels.labels import Labels
+from auditor.model.publishing import publish
+from auditor.model.record.record import Input, ReleaseFacts
+from auditor.model.release import Suppression
+from auditor.model.schema import Schema
+from auditor.model.seeding import stage
+from scenarios.options import Options
+
+
+def held_part(
+    schema: Schema,
+    labels: Mapping[str, Labels],
+    columns: Sequence[str],
+    cells: Mapping[str, NDArray[np.integer]],
+    beyond: Beyond,
+    *,
+    people: int,
+    sample: int,
+    seed: int,
+    name: str,
+    method: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    facts: ReleaseFacts | None = None,
+    inputs: tuple[Input, ...] = (),
+    notes: tuple[str, ...] = (),
+    identifiers: tuple[str, ...] = (),
+) -> Subject:
+    """A release of one block held in part, with the people of a sample as targets.
+
+    `cells[column]` are the label numbers of all rows of the touched classes, in any order, for each of the published
+    `columns`; `beyond` sums up all other rows. `people` is the number of people that count: of all rows, or of those whose
+    quasi-identifiers were not all withheld where these are excluded. About `sample` of them are drawn by the seed.
+    """
+    rows = len(cells[columns[0]])
+    quasi = [c for c in schema.quasi if c in columns]
+    sensitive = [c for c in schema.sensitive if c in columns]
+    others = [c for c in columns if c not in quasi and c not in sensitive]
+    order = np.lexsort([cells[c] for c in reversed([*quasi, *sensitive, *others])]) if rows else np.arange(0)
+    ordered = {c: np.asarray(cells[c])[order].astype(np.int32) for c in columns}
+    chosen = drawn(_starts([ordered[c] for c in quasi], rows), rows, share(sample, people), seed)
+    if not len(chosen):
+        raise UsageError(
+            f"--sample {sample}: nobody was drawn of the {people} people of {name}. Ask for more, or take another --seed."
+        )
+    rng = stage(seed, "release")
+    release, provenance = publish(
+        schema, labels, ordered, [list(columns)], None, rng, name, method, params, beyond=beyond
+    )
+    alone = release_alone(release, provenance, inputs)
+    return replace(
+        alone,
+        notes=(*notes, *alone.notes),
+        identifiers=identifiers,
+        sample=Sample(chosen, people),
+        facts=facts,
+    )
+
+
+def _starts(keys: Sequence[Codes], rows: int) -> Ints:
+    """Where each class begins, rows being ordered by the labels that make the classes."""
+    first = np.zeros(rows, dtype=np.bool_)
+    first[:1] = True
+    for key in keys:
+        first[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(first)
+
+
+def sampled(subject: Subject, options: Options) -> Subject:
+    """A subject with a sample of its people as targets. Without an original it is then held in part, as if it had been too
+    large: what can be said of it does not depend on whether it was. Where nobody can be attacked it stays as it is."""
+    assert options.sample is not None
+    if options.targets is not None:
+        raise UsageError(
+            "A sample of people and certain people cannot both be attacked: leave out --sample or --targets."
+        )
+    if options.sample < 1:
+        raise UsageError(f"--sample must be at least 1. Got {options.sample}.")
+    if subject.people is None or subject.provenance is None:
+        return subject
+    if subject.has_original:
+        return people_of(subject, options.sample, options.seed, options.suppression)
+    return part_of(subject, options.sample, options.seed, options.suppression, release_facts(subject, options))
+
+
+def part_of(subject: Subject, sample: int, seed: int, suppression: Suppression, facts: ReleaseFacts) -> Subject:
+    """The part of a release without original, held in memory as a whole, that an engine would fetch for a sample: the same
+    as if it had been scanned. `facts` are those of the whole."""
+    release, block = subject.release, subject.release.blocks[0]
+    first = np.zeros(len(release.sizes), dtype=np.int64)
+    first[block.bucket] = np.arange(len(block.bucket))
+    counted = np.ones(len(first), np.bool_) if suppression is not Suppression.EXCLUDED else ~release.suppressed
+    people = int(release.sizes[counted].sum())
+    codes = [block.cell(c)[first].astype(np.int64) for c in release.quasi]
+    hit = counted & touched(codes, release.sizes, share(sample, people), seed)
+    held = hit[block.bucket]
+    beyond = Beyond(
+        _histogram(release.sizes[~hit & ~release.suppressed]),
+        _histogram(release.sizes[~hit & release.suppressed]),
+        {c: np.bincount(block.cell(c)[~held], minlength=len(release.labels[c].texts)) for c in block.columns},
+        {one.column: one.proximity_m for one in facts.sensitive},
+    )
+    part = held_part(
+        release.schema,
+        release.labels,
+        block.columns,
+        {c: block.cell(c)[held] for c in block.columns},
+        beyond,
+        people=people,
+        sample=sample,
+        seed=seed,
+        name=release.name,
+        method=release.method,
+        params=release.params,
+        facts=facts,
+        inputs=subject.inputs,
+        identifiers=subject.identifiers,
+    )
+    return replace(part, notes=subject.notes, register=subject.register)
+
+
+def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression) -> Subject:
+    """A subject with an original, a sample of the people in the release being the targets. Everybody is drawn alone."""
+    assert subject.provenance is not None
+    bucket = subject.provenance.bucket
+    rows = np.flatnonzero(bucket >= 0)
+    if suppression is Suppression.EXCLUDED:
+        rows = rows[~subject.release.suppressed[bucket[rows]]]
+    chosen = rows[stage(seed, "sample").random(len(rows)) < share(sample, len(rows))]
+    if len(rows) and not len(chosen):
+        raise UsageError(f"--sample {sample}: nobody was drawn of {len(rows)} people. Ask for more, or another --seed.")
+    return replace(subject, sample=Sample(chosen, len(rows)))
+
+
+def _histogram(sizes: Ints) -> dict[int, int]:
+    size, times = np.unique(sizes, return_counts=True)
+    return dict(zip(size.tolist(), times.tolist(), strict=True))

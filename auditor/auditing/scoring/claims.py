@@ -1,0 +1,353 @@
+"""Scoring: claims against the truth.
+
+The only place, with the audit, that knows what is true. Each form of claim (`attacks/claims.py`) gives figures: what was
+measured, and beside it what the adversary expected of it. Ties count 1/m; thresholds are strict, beyond float noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from attacks.claims import (
+    FactClaims,
+    RangeClaims,
+    RankClaims,
+    RecordClaims,
+    SeveralClaims,
+    UnrelatedClaims,
+    ValueClaims,
+    WindowClaims,
+)
+from auditor.auditing.scoring.crowds import score_predicates, score_sample
+from auditor.auditing.scoring.figures import COUNT, EXTREME, FACT, RATE, Crowd, Figure, Truth, count, rate
+from auditor.measure.nearness import lower, upper
+from auditor.model.arrays import Floats, Ints
+from auditor.model.values import format_number
+from auditor.posterior.beliefs import TIE, ValueBeliefs
+from auditor.posterior.matching import expand
+
+__all__ = ["COUNT", "EXTREME", "FACT", "RATE", "Crowd", "Figure", "Truth", "score"]
+
+
+def _above(probability: Floats, limit: float) -> Floats:
+    """1 where a probability is above a limit, beyond float noise; else 0."""
+    return (probability > limit + TIE).astype(np.float64)
+
+
+def _histogram(probability: Floats, edges: list[float]) -> list[int]:
+    """How many probabilities lie from each edge to below the next; one at an edge, but for float noise, is at it."""
+    counts: list[int] = np.histogram(np.clip(probability + TIE, edges[0], edges[-1]), bins=edges)[0].tolist()
+    return counts
+
+
+@singledispatch
+def score(claims: object, truth: Truth) -> list[Figure]:
+    """The figures of some claims. A further form of claim registers its own function here."""
+    raise TypeError(f"There is no scoring for {type(claims).__name__} ({len(truth.rows)} targets).")
+
+
+@score.register
+def score_several(claims: SeveralClaims, truth: Truth) -> list[Figure]:
+    """Each reading by itself."""
+    return [figure for part in claims.parts for figure in score(part, truth)]
+
+
+@score.register
+def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
+    """Linking: the chance of the right record, and whether the named one was it."""
+    beliefs = claims.beliefs
+    right = beliefs.record_probability(truth.bucket, truth.fragment)
+    records = beliefs.records()
+    named = (right > 0) & (right >= records.best * (1 - TIE))
+    found, top = beliefs.classes(truth.bucket)
+    params = {"threshold": claims.threshold}
+    mean = rate("mean", right)
+    if claims.per_class is not None and mean.value:  # of people who are not in the release no record is theirs
+        detail = {"over_records": mean.value, "over_people": claims.per_class}
+        mean = Figure("mean", RATE, max(mean.value, claims.per_class), mean.n, None, right, detail=detail)
+    edges = [0.0, 0.01, 0.02, 0.05, 0.09, 0.2, 0.34, 0.5, 1.0]
+    counts = _histogram(right, edges)
+    return [
+        Figure("max", EXTREME, float(right.max()) if len(right) else None, len(right), None, right, hit=right),
+        Figure(
+            mean.measure,
+            RATE,
+            mean.value,
+            mean.n,
+            None,
+            right,
+            detail={**mean.detail, "histogram": {"edges": edges, "counts": counts}},
+            hit=right,
+        ),
+        count("at_risk", _above(right, claims.threshold), right, params=params),
+        rate("success", np.where(named, 1 / records.tied, 0.0), records.best),
+        count("class_found", found, expected=float(top.sum())),
+    ]
+
+
+@score.register
+def score_ranks(claims: RankClaims, truth: Truth) -> list[Figure]:
+    """Record linkage: the share of true numbers in the intervals around the published ones."""
+    params = {"percent": claims.percent}
+    if claims.low is None or claims.high is None:
+        return [Figure("rank_interval", RATE, claims.chance, len(truth.rows), params=params)]
+    place = truth.fragment[:, claims.block]
+    held, asked = np.zeros((2, len(place), len(claims.columns)))
+    for i, column in enumerate(claims.columns if truth.table is not None else ()):
+        assert truth.table is not None
+        numbers, codes = truth.table.domains[column].numbers, truth.table.codes[column]
+        assert numbers is not None
+        low, high = claims.low[place, i], claims.high[place, i]
+        known = (place >= 0) & (codes >= 0) & (codes < len(numbers)) & ~np.isnan(low)
+        true = numbers[np.where(known, codes, 0)]
+        asked[:, i] = known
+        held[:, i] = known & (lower(low, 0.0) <= true) & (true <= upper(high, 0.0))
+    there = asked.sum(axis=1) > 0
+    each = held[there].sum(axis=1) / asked[there].sum(axis=1)
+    of_column = {
+        c: float(h / a) for c, h, a in zip(claims.columns, held.sum(axis=0), asked.sum(axis=0), strict=True) if a
+    }
+    figure = rate("rank_interval", each, params=params, detail={"columns": of_column})
+    return [replace(figure, rows=truth.rows[there])]
+
+
+def _shown(values: ValueBeliefs, truth: Truth) -> dict[str, Any]:
+    """The claimed values of a few targets, where the user asked to see them."""
+    if not truth.reveal or truth.domain is None or len(truth.rows) > 20:
+        return {}
+    top = values.top_entries()
+    claims = []
+    for row in values.row_of.tolist():
+        begin, end = values.rows.indptr[row], values.rows.indptr[row + 1]
+        codes = values.rows.indices[begin:end][top[begin:end]]
+        claims.append([truth.domain.texts[code] for code in codes.tolist()])
+    return {"claim": claims[0] if len(claims) == 1 else claims}
+
+
+def _right_top(values: ValueBeliefs, codes: Ints) -> Floats:
+    """For each target the share that its true value has in the tied top of its row."""
+    tied = np.bincount(values.row_number, weights=values.top_entries(), minlength=values.rows.shape[0])
+    top = values.top()[values.row_of]
+    right = (top > 0) & (values.at(codes) >= top * (1 - TIE))
+    return np.where(right, 1 / np.maximum(tied, 1)[values.row_of], 0.0)
+
+
+@score.register
+def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
+    """Homogeneity: how sure the likeliest value is, and whether it was the true one."""
+    assert truth.codes is not None
+    values = claims.values
+    top = values.top()[values.row_of]
+    edges = [round(0.1 * i, 1) for i in range(11)]
+    counts = _histogram(top, edges)
+    shown = _shown(values, truth)
+    right = _right_top(values, truth.codes)
+    how = dict(claims.detail)
+    if claims.beside and len(right):
+        codes = truth.codes
+        how["success_of"] = {name: float(_right_top(other, codes).mean()) for name, other in claims.beside.items()}
+    figures = [
+        count("certain", _above(top, 1 - 2 * TIE), top, detail=shown),
+        count("above", _above(top, claims.tau), top, params={"tau": claims.tau}, detail=shown),
+        rate("success", right, top, detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}}),
+    ]
+    if claims.tenth and len(top):
+        edge = np.sort(top)[-max(len(top) // 10, 1)]
+        sure = top >= edge * (1 - TIE)  # ties at the edge included, whatever the order of rows
+        first = rate("success_top_tenth", right[sure], top[sure])
+        figures.append(replace(first, rows=truth.rows[sure]))
+    return figures
+
+
+def _near(claims: WindowClaims, number: Floats, row: Ints) -> Floats:
+    """The mass of the given rows within ε of a number each."""
+    reach = claims.epsilon * np.abs(number) if claims.relative else np.full(len(number), claims.epsilon)
+    first = np.searchsorted(claims.numbers, lower(number, reach), side="left")
+    last = np.searchsorted(claims.numbers, upper(number, reach), side="right")
+    return claims.values.between(row, first, last)
+
+
+@score.register
+def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
+    """Proximity: the mass near the true number, the claimed window, and whether it held the truth."""
+    assert truth.codes is not None
+    numbers, values = claims.numbers, claims.values
+    known = (truth.codes >= 0) & (truth.codes < len(numbers))
+    if not known.all():  # somebody without a number cannot be near one
+        some = replace(claims, values=ValueBeliefs(values.rows, values.row_of[known]))
+        rows = truth.rows[known]
+        return [replace(figure, rows=rows) for figure in score_windows(some, truth.take(known))]
+    true = numbers[truth.codes]
+    near = _near(claims, true, values.row_of)
+    exact = values.at(truth.codes)
+    expected = _expected_near(claims)[values.row_of]
+    tied = np.bincount(claims.row, minlength=values.rows.shape[0])
+    held = _held(claims, true, tied)
+    window = claims.mass[values.row_of]
+    params: dict[str, Any] = {"epsilon": claims.epsilon, "relative": claims.relative}
+    detail: dict[str, Any] = {"exact": float(exact.mean()) if len(exact) else None}
+    shown: dict[str, Any] = {}
+    if truth.reveal and len(truth.rows) <= 20:
+        starts = [claims.start[claims.row == row].tolist() for row in values.row_of.tolist()]
+        spans = [
+            [_span(claims, row, s) for s in some] for row, some in zip(values.row_of.tolist(), starts, strict=True)
+        ]
+        flat = [s[0] if len(s) == 1 else s for s in spans]
+        shown = {"window": flat[0] if len(flat) == 1 else flat}
+    width = {"width": claims.width}
+    figures = [
+        Figure("max", EXTREME, float(near.max()) if len(near) else None, len(near), None, near, params, detail, near),
+        Figure(
+            "mean",
+            RATE,
+            float(near.mean()) if len(near) else None,
+            len(near),
+            float(expected.mean()) if len(near) else None,
+            near,
+            params,
+            detail,
+            near,
+        ),
+        count("above", _above(near, claims.tau), near, params={**params, "tau": claims.tau}),
+        Figure(
+            "window",
+            EXTREME,
+            float(window.max()) if len(window) else None,
+            len(window),
+            None,
+            window,
+            width,
+            {**detail, **shown},
+            window,
+        ),
+        rate("success", held, window, params=width, detail=shown),
+    ]
+    if claims.m is not None:
+        figures.append(Figure("m", FACT, claims.m, len(true), None, None, {"epsilon": claims.epsilon}))
+    return figures
+
+
+def _span(claims: WindowClaims, row: int, start: float) -> list[float]:
+    """A claimed window, drawn in to the numbers that have mass in it."""
+    begin, end = claims.values.rows.indptr[row], claims.values.rows.indptr[row + 1]
+    codes = claims.values.rows.indices[begin:end]
+    numbers = np.sort(claims.numbers[codes[codes < len(claims.numbers)]])
+    inside = numbers[(numbers >= start) & (numbers <= start + claims.width * (1 + 1e-12))]
+    return [float(format_number(inside[0])), float(format_number(inside[-1]))]
+
+
+def _expected_near(claims: WindowClaims) -> Floats:
+    """For each row the mass within ε of the true number that the adversary expects: Σ_s p(s) · mass(s ± ε)."""
+    rows = claims.values.rows.sorted_indices()
+    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    keep = rows.indices < len(claims.numbers)
+    number = claims.numbers[np.where(keep, rows.indices, 0)]
+    near = np.where(keep, _near(claims, number, owner), 0.0)
+    return np.bincount(owner, weights=rows.data * near, minlength=rows.shape[0]).astype(np.float64)
+
+
+def _held(claims: WindowClaims, true: Floats, tied: Ints) -> Floats:
+    """For each target the share of its tied windows that hold the true number."""
+    row_of = claims.values.row_of
+    order = np.argsort(claims.row, kind="stable")
+    start, row = claims.start[order], claims.row[order]
+    first = np.searchsorted(row, row_of)
+    targets = np.repeat(np.arange(len(row_of)), tied[row_of])
+    place = np.arange(len(targets)) - np.repeat(np.cumsum(tied[row_of]) - tied[row_of], tied[row_of])
+    window = start[first[targets] + place]
+    inside = (window <= upper(true[targets], 0.0)) & (true[targets] <= upper(window, claims.width))
+    return np.bincount(targets, weights=inside, minlength=len(row_of)) / np.maximum(tied[row_of], 1)
+
+
+@score.register
+def score_ranges(claims: RangeClaims, truth: Truth) -> list[Figure]:
+    """Skewness and similarity: how sure the claimed range is, beside its share at large, and whether it held the truth."""
+    assert truth.codes is not None
+    values, row, first, last = claims.values, claims.row, claims.first, claims.last
+    tied = np.bincount(row, minlength=values.rows.shape[0])
+    mass = values.between(row, first, last)
+    reached = np.concatenate([[0.0], np.cumsum(claims.prior)])
+    lift = np.zeros(values.rows.shape[0])
+    np.maximum.at(lift, row, mass / np.maximum(reached[last] - reached[first], claims.least))
+    believed = np.bincount(row, weights=mass, minlength=len(tied)) / np.maximum(tied, 1)
+    # every target with each of the ranges claimed of them
+    order = np.argsort(row, kind="stable")
+    count_of = tied[values.row_of]
+    target = np.repeat(np.arange(len(count_of)), count_of)
+    entry = order[expand(np.searchsorted(row[order], values.row_of), count_of)]
+    inside = (first[entry] <= truth.codes[target]) & (truth.codes[target] < last[entry])
+    right = np.bincount(target, weights=inside, minlength=len(count_of)) / np.maximum(count_of, 1)
+    sure, lifts = believed[values.row_of], lift[values.row_of]
+    highest = float(lifts.max()) if len(lifts) else None
+    above = {**claims.params, "tau": claims.tau}
+    return [
+        count("certain", _above(sure, 1 - 2 * TIE), sure, params=claims.params),
+        count("above", _above(sure, claims.tau), sure, params=above),
+        Figure("lift_max", EXTREME, highest, len(lifts), None, lifts, claims.params, hit=lifts),
+        rate("success", right, sure, params=claims.params),
+    ]
+
+
+@score.register
+def score_unrelated(claims: UnrelatedClaims, truth: Truth) -> list[Figure]:
+    """Divergence: belief in values of another group than the truth's."""
+    assert truth.codes is not None
+    values, groups = claims.values, claims.groups
+    group, of_code = np.unique(groups, return_inverse=True)
+    of_code = of_code.reshape(-1)
+    ones = np.ones(len(of_code))
+    grouping = sparse.csr_array((ones, (np.arange(len(of_code)), of_code)), shape=(len(of_code), len(group)))
+    tops = sparse.csr_array(
+        (values.top_entries().astype(np.float64), values.rows.indices, values.rows.indptr), shape=values.rows.shape
+    )
+    mass, tied = values.rows @ grouping, tops @ grouping
+    sharing = np.maximum(tied.sum(axis=1), 1.0)
+    total = mass.sum(axis=1)
+    row, mine = values.row_of, of_code[truth.codes]
+    unrelated = np.clip(total[row] - np.asarray(mass[row, mine]).reshape(-1), 0.0, 1.0)
+    believed = np.where(total[row] > 0, 1 - np.asarray(tied[row, mine]).reshape(-1) / sharing[row], 0.0)
+    believes = total - mass.multiply(mass).sum(axis=1)
+    doubts = total - mass.multiply(tied).sum(axis=1) / sharing
+    frequency = claims.reading == "frequency"
+    params = {"reading": claims.reading, "level": claims.level}
+    return [
+        rate("mean", unrelated, believes[row] if frequency else None, params=params),
+        count("above", _above(unrelated, claims.tau), unrelated, params={**params, "tau": claims.tau}),
+        rate("top", believed, doubts[row] if frequency else None, params=params, detail=_shown(values, truth)),
+    ]
+
+
+@score.register
+def score_facts(claims: FactClaims, truth: Truth) -> list[Figure]:
+    """Facts are what they are; the truth only says whose rows are hit."""
+    figures = []
+    for fact in claims.facts:
+        each = fact.each
+        if each is not None and fact.block is not None:
+            place = truth.fragment[:, fact.block]
+            each = np.where(place >= 0, each[place], 0.0)
+        figures.append(
+            Figure(
+                fact.measure,
+                FACT,
+                fact.value,
+                fact.n,
+                None,
+                each,
+                fact.params,
+                fact.detail,
+                each,
+                limits=fact.interval,
+                doubt=fact.doubt,
+            )
+        )
+    return figures
+
+
+score.register(score_predicates)
+score.register(score_sample)

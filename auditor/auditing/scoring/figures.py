@@ -1,0 +1,113 @@
+"""Figures and the truth that they are measured against: what scoring works with.
+
+The truth is in this module's hands, scoring's and the audit's only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from auditor.measure.calibration import calibration
+from auditor.measure.intervals import wilson
+from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.domain import Domain
+from auditor.model.table import Table
+
+RATE, COUNT, EXTREME, FACT = "rate", "count", "extreme", "fact"
+"""How a figure comes about: a mean or a count over targets, the extreme one, or a fact of the release alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """Everybody in the data, or people who stand in for them: their values, row numbers and fragments (-1: not in the
+    release), and how many people the data have."""
+
+    table: Table
+    rows: Ints
+    fragment: Ints
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """The truth about targets: their row numbers (from 0), bucket and fragments (-1: not in the release), and the code of
+    their value in the sensitive column in question (-1: not known). `reveal` allows claimed values into details; `table` are
+    the people themselves, in the order of `rows`, `crowd` those among whom they are."""
+
+    rows: Ints
+    bucket: Ints
+    fragment: Ints
+    codes: Ints | None = None
+    domain: Domain | None = None
+    reveal: bool = False
+    table: Table | None = None
+    crowd: Crowd | None = None
+
+    def take(self, which: Bools) -> Truth:
+        """The truth about some of the targets."""
+        codes = None if self.codes is None else self.codes[which]
+        table = None if self.table is None else self.table.take(np.flatnonzero(which))
+        return replace(
+            self,
+            rows=self.rows[which],
+            bucket=self.bucket[which],
+            fragment=self.fragment[which],
+            codes=codes,
+            table=table,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figure:
+    """One measured figure. `each` is its part for every target, `hit` how badly each target is hit (to name the worst;
+    None where nobody is worse off than another), `rows` whose that is where it is not all targets', `kind` how it comes
+    about, `limits` its own interval, `doubt` why it did not converge."""
+
+    measure: str
+    kind: str
+    value: float | None
+    n: int
+    expected: float | None = None
+    each: Floats | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    hit: Floats | None = None
+    rows: Ints | None = None
+    limits: tuple[float, float] | None = None
+    doubt: str | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of a rate, or the one an estimate brings along."""
+        if self.limits is not None:
+            return self.limits
+        if self.kind != RATE or self.value is None or self.n == 0:
+            return None
+        low, high = wilson(self.value * self.n, self.n)
+        return float(low), float(high)
+
+
+FEW_CLAIMS = 30
+"""Of fewer claims nobody can say whether they are calibrated."""
+
+
+def rate(measure: str, each: Floats, expected: Floats | None = None, **more: Any) -> Figure:
+    """A mean over targets, beside what was expected of it."""
+    mean = float(each.mean()) if len(each) else None
+    believed = float(expected.mean()) if expected is not None and len(expected) else None
+    hit = each if expected is None else each * expected
+    if expected is not None and len(each) >= FEW_CLAIMS:
+        more["detail"] = {**more.get("detail", {}), "calibration": calibration(expected, each)}
+    return Figure(measure, RATE, mean, len(each), believed, each, hit=hit, **more)
+
+
+def count(
+    measure: str, each: Floats, degree: Floats | None = None, expected: float | None = None, **more: Any
+) -> Figure:
+    """A count; `degree` is the figure that decided who counts."""
+    hit = None if degree is None else each * degree
+    return Figure(measure, COUNT, float(each.sum()), len(each), expected, each, hit=hit, **more)

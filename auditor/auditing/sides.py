@@ -1,0 +1,349 @@
+"""The sides of a trial: who is attacked, with what is known and believed of them, and the truth about them.
+
+- the *targets*, from the release;
+- the same targets without it (the *baseline*);
+- *outsiders*: people of the population who are not in the release (the *control*);
+- *leave one out*: the targets, each with their own record taken out of the release (the control without outsiders).
+
+This module and scoring alone read the provenance: to grant the class under the link model `class`, to leave a record out, and
+to score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from auditor.auditing.scoring.claims import Crowd, Figure, Truth, score
+from auditor.auditing.subjects import Subject
+from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.errors import UsageError
+from auditor.model.knowledge import Knowledge
+from auditor.model.release import Release, Suppression
+from auditor.model.seeding import stage
+from auditor.model.table import Table
+from auditor.posterior.beliefs import Beliefs, Prior, Some
+from auditor.posterior.candidates import Matching
+from auditor.posterior.distance import Nearest, WithoutOwn
+from auditor.posterior.leave_one_out import LeaveOneOut
+from auditor.posterior.links import Link
+from auditor.posterior.posterior import Posterior
+from scenarios.adversaries import Adversary
+from scenarios.fakes import fake_tuples
+from scenarios.options import Options
+from scenarios.simulators import Setting, Simulator, register_of
+
+MOST_CONTROLS = 20_000
+MOST_ENTRIES = 2_000_000
+LEAST_SAMPLE = 200
+
+
+class Sides:
+    """Forms the sides of trials on one release, by one adversary: `facing` turns them to one."""
+
+    def __init__(self, subject: Subject, options: Options) -> None:
+        self.subject, self.options, self.release = subject, options, subject.release
+        self.everybody, self.notes = self._targets()
+        self.targets = self.everybody
+        self.priors = self._priors()
+        self.register = None if subject.population is None else register_of(subject.population)
+        self._acquainted = np.empty(0, dtype=np.int64)
+        self._simulator: Simulator | None = None
+        self._without: tuple[Posterior | Nearest, LeaveOneOut | WithoutOwn] | None = None
+        self._crowds: dict[bool, Crowd] = {}
+
+    def facing(self, adversary: Adversary) -> Sides:
+        """The sides of trials by an adversary. Whom they know already they do not attack."""
+        subject, turned = self.subject, copy(self)
+        turned.targets, turned._acquainted = self.everybody, np.empty(0, dtype=np.int64)
+        turned._simulator, turned._without = None, None
+        if subject.people is None or subject.provenance is None or not subject.has_original:
+            return turned
+        released = subject.provenance.bucket >= 0
+        setting = Setting(
+            subject.people,
+            released,
+            self.release,
+            self.priors,
+            subject.population,
+            self.register,
+            subject.outsiders,
+            subject.others,
+        )
+        turned._simulator = Simulator(adversary, setting, self.options.seed)
+        named = None if self.options.targets is None else self.everybody
+        turned._acquainted = turned._simulator.acquainted(named)
+        turned.targets = np.setdiff1d(self.everybody, turned._acquainted) if len(turned._acquainted) else self.everybody
+        return turned
+
+    def _targets(self) -> tuple[Ints, list[str]]:
+        """The original rows that are attacked, and what is to be said of those that are not."""
+        subject = self.subject
+        if subject.people is None or subject.provenance is None:
+            return np.empty(0, dtype=np.int64), []
+        if subject.sample is not None:
+            return subject.sample.targets, []
+        bucket = subject.provenance.bucket
+        wanted = np.arange(subject.people.rows)
+        if self.options.targets is not None:
+            wanted = np.array(self.options.targets, dtype=np.int64)
+            if len(wanted) and (wanted.min() < 0 or wanted.max() >= subject.people.rows):
+                raise UsageError(f"targets must be rows from 1 to {subject.people.rows}.")
+        notes = []
+        out = bucket[wanted] < 0
+        if out.any():
+            notes.append(f"{int(out.sum())} of {len(wanted)} targets are not in the release and are not attacked.")
+        withheld = ~out & self.release.suppressed[bucket[wanted]]
+        if withheld.any() and self.options.suppression is Suppression.EXCLUDED:
+            notes.append(
+                f"{int(withheld.sum())} of {len(wanted)} targets have all quasi-identifiers withheld and are left out of the "
+                "figures based on classes."
+            )
+            out |= withheld
+        return wanted[~out], notes
+
+    def _priors(self) -> dict[str, Floats]:
+        """The share of each sensitive value among people at large: the original's, else the release's own (which, where
+        every label is one value, are those of the people whose truth it stands for)."""
+        priors = {}
+        for column in self.release.sensitive:
+            domain = self.release.labels[column].domain
+            people = self.subject.people
+            if self.subject.has_original and people is not None and _is_known(people, column):
+                counts = np.bincount(people.codes[column], minlength=domain.size).astype(np.float64)
+            else:
+                labels = self.release.labels[column]
+                used = self.release.label_counts(column)
+                counts = np.zeros(domain.size)
+                for label in np.flatnonzero(used):
+                    codes = labels.codes(int(label))
+                    counts[codes] += used[label] / max(len(codes), 1)
+            priors[column] = counts / max(counts.sum(), 1.0)
+        return priors
+
+    @cached_property
+    def untrue(self) -> float:
+        """The share of the people in the release whose published quasi-identifiers do not cover their own."""
+        release, people, provenance = self.release, self.subject.people, self.subject.provenance
+        if people is None or provenance is None or not self.subject.has_original:
+            return 0.0
+        inside = np.flatnonzero(provenance.bucket >= 0)
+        true = np.ones(len(inside), dtype=np.bool_)
+        for column in release.quasi:
+            number = release.block_number(column)
+            label = release.blocks[number].cell(column)[provenance.fragment[inside, number]]
+            true &= release.labels[column].covers(label, people.codes[column][inside])
+        return float(1 - true.mean()) if len(inside) else 0.0
+
+    def knowledge(self) -> Knowledge:
+        """What the adversary knows of the targets."""
+        assert self.subject.people is not None
+        return self._known(self.subject.people, self.targets, "people")
+
+    def outsiders(self) -> Knowledge | None:
+        """What the adversary knows of people who are not in the release; None where nobody such is known."""
+        population, rows = self.subject.population, self._outsider_rows()
+        return None if population is None or not len(rows) else self._known(population, rows, "population")
+
+    def invented(self, knowledge: Knowledge, count: int) -> Knowledge | None:
+        """What the adversary would know of people who do not exist; None where nobody can be invented."""
+        people = self.subject.people
+        codes = knowledge.codes if people is None else people.matrix(knowledge.columns)
+        made = fake_tuples(codes, count, stage(self.options.seed, "fakes"))
+        if not len(made):
+            return None
+        if self._simulator is not None:
+            made = self._simulator.seen(made, knowledge.columns, "fakes")
+        return replace(knowledge, codes=made, granted=None, not_values={})
+
+    def main(self, knowledge: Knowledge, matching: Matching, link: Link) -> Side:
+        """The targets, from the release."""
+        return Side("targets", knowledge, self._beliefs(knowledge, matching, link), self._truth)
+
+    def matching(self, knowledge: Knowledge) -> Matching:
+        """The targets matched with the release, their class granted for the link model that may know it."""
+        assert self.subject.provenance is not None
+        granted = replace(knowledge, granted=self.subject.provenance.bucket[self.targets])
+        return Matching(self.release, granted, self.options.suppression)
+
+    def outside(self, outsiders: Knowledge, link: Link) -> Side:
+        """People who are not in the release."""
+        return Side("outsiders", outsiders, self._beliefs(outsiders, None, link), self._outside_truth)
+
+    def _beliefs(self, knowledge: Knowledge, matching: Matching | None, link: Link) -> Posterior | Nearest:
+        """What is believed under a link model, from the matching where there is one already."""
+        suppression, weighting = self.options.suppression, self.options.weighting
+        if link is Link.DISTANCE:
+            return Nearest(self.release, knowledge, suppression, weighting)
+        return Posterior(matching or Matching(self.release, knowledge, suppression), link, weighting)
+
+    def blind(self, side: Side) -> Side:
+        """The same people for an adversary without the release."""
+        release, excluded = self.release, self.options.suppression is Suppression.EXCLUDED
+        counted = np.where(release.suppressed & excluded, 0, release.sizes)
+        others = None if release.beyond is None else release.beyond.class_sizes(with_withheld=not excluded)
+        prior = Prior(side.beliefs.targets, self.priors, counted, side.knowledge.membership, others)
+        return Side("baseline", side.knowledge, prior, _hidden(side.truth), blind=True)
+
+    def left_out(self, main: Side, attack: Attack, column: str | None) -> Side:
+        """The targets, each with their own record left out: all of them, or a sample where their posteriors over many
+        values would not fit into memory."""
+        posterior = main.beliefs
+        assert isinstance(posterior, Posterior | Nearest)
+        bucket, fragment = self._records(self.targets)
+        if self._without is None or self._without[0] is not posterior:
+            self._without = (posterior, _without(posterior, bucket, fragment))
+        without, which = self._without[1], np.arange(len(self.targets))
+        if attack.goal is Goal.ATTRIBUTE and column is not None:
+            values = posterior.values(column)
+            which = np.flatnonzero(without.matched)  # of the others nothing is left to attack
+            load = np.diff(values.rows.indptr)[values.row_of[which]]
+            if load.sum() > MOST_ENTRIES:
+                count = max(int(MOST_ENTRIES / load.mean()), LEAST_SAMPLE)
+                rng = stage(self.options.seed, "leave one out", column)
+                which = np.sort(rng.choice(which, min(count, len(which)), replace=False))
+        if len(which) < len(self.targets):
+            without = _without(posterior.take(which), bucket[which], fragment[which])
+
+        def truth(wanted: str | None) -> Truth | None:
+            known = _hidden(main.truth)(wanted)
+            chosen = np.zeros(len(self.targets), dtype=np.bool_)
+            chosen[which] = True
+            return None if known is None else known.take(chosen)
+
+        return Side("leave_one_out", main.knowledge.take(which), without, truth)
+
+    def _known(self, table: Table, rows: Ints, who: str) -> Knowledge:
+        if self._simulator is None:
+            return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
+        known = self._simulator.about(table, rows, who, self._acquainted)
+        return known if self.options.targets is None else replace(known, anybody=False)
+
+    def _outsider_rows(self) -> Ints:
+        rows = self.subject.outsiders
+        if self._simulator is not None:  # who served to learn from is no control
+            rows = np.setdiff1d(rows, self._simulator.sample)
+        if len(rows) <= MOST_CONTROLS:
+            return rows
+        return np.sort(stage(self.options.seed, "controls").choice(rows, MOST_CONTROLS, replace=False))
+
+    def _records(self, rows: Ints) -> tuple[Ints, Ints]:
+        provenance = self.subject.provenance
+        assert provenance is not None
+        return provenance.bucket[rows].astype(np.int64), provenance.fragment[rows].astype(np.int64)
+
+    def _truth(self, column: str | None) -> Truth | None:
+        people = self.subject.people
+        assert people is not None
+        truth = self._truth_of(people, self.targets, *self._records(self.targets), column)
+        return None if truth is None else replace(truth, crowd=self._crowd(False))
+
+    def _crowd(self, outside: bool) -> Crowd:
+        """Everybody in the data; or everybody outside of it, to stand in for them."""
+        if outside not in self._crowds:
+            people, provenance, population = self.subject.people, self.subject.provenance, self.subject.population
+            assert people is not None
+            assert provenance is not None
+            if outside:
+                assert population is not None
+                rows = self.subject.outsiders
+                nowhere = np.full((len(rows), len(self.release.blocks)), -1)
+                crowd = Crowd(population.take(rows), rows, nowhere, people.rows)
+            else:
+                crowd = Crowd(people, np.arange(people.rows), provenance.fragment.astype(np.int64), people.rows)
+            self._crowds[outside] = crowd
+        return self._crowds[outside]
+
+    def _outside_truth(self, column: str | None) -> Truth | None:
+        population, rows = self.subject.population, self._outsider_rows()
+        assert population is not None
+        nowhere = np.full(len(rows), -1)
+        fragment = np.full((len(rows), len(self.release.blocks)), -1)
+        truth = self._truth_of(population, rows, nowhere, fragment, column)
+        return None if truth is None else replace(truth, reveal=False, crowd=self._crowd(True))
+
+    def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
+        if column is None:
+            return Truth(rows, bucket, fragment, reveal=self.options.reveal, table=table.take(rows))
+        if column not in table.codes:
+            return None
+        codes = table.codes[column][rows].astype(np.int64)
+        if (codes < 0).any():
+            return None
+        domain = self.release.labels[column].domain
+        return Truth(rows, bucket, fragment, codes, domain, self.options.reveal, table.take(rows))
+
+
+def _is_known(people: Table, column: str) -> bool:
+    return column in people.codes and bool((people.codes[column] >= 0).all())
+
+
+def _without(posterior: Posterior | Nearest, bucket: Ints, fragment: Ints) -> LeaveOneOut | WithoutOwn:
+    """The beliefs with each target's own record left out."""
+    if isinstance(posterior, Nearest):
+        return posterior.without(bucket, fragment)
+    return LeaveOneOut(posterior, bucket, fragment)
+
+
+def _hidden(truth: Callable[[str | None], Truth | None]) -> Callable[[str | None], Truth | None]:
+    """The same truth, whose values do not go into details."""
+
+    def without_values(column: str | None) -> Truth | None:
+        known = truth(column)
+        return None if known is None else replace(known, reveal=False)
+
+    return without_values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """A group of people under attack. `truth(column)` is None where it is not known; `blind` says that the adversary has
+    no release."""
+
+    name: str
+    knowledge: Knowledge
+    beliefs: Beliefs
+    truth: Callable[[str | None], Truth | None]
+    blind: bool = False
+
+    def attempted(self, attack: Attack) -> Bools:
+        """The people on whom an attack can be tried at all."""
+        if attack.goal is Goal.ATTRIBUTE and attack.about_matched:
+            return self.beliefs.matched
+        return np.ones(self.beliefs.targets, dtype=np.bool_)
+
+    def take(self, which: Bools) -> Side:
+        """Some of the people."""
+        if which.all():
+            return self
+
+        def truth(column: str | None) -> Truth | None:
+            known = self.truth(column)
+            return None if known is None else known.take(which)
+
+        return Side(self.name, self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which), truth, self.blind)
+
+
+def trial(
+    attack: Attack,
+    side: Side,
+    release: Release,
+    link: Link | None,
+    column: str | None,
+    seed: int,
+    suppression: Suppression = Suppression.EXCLUDED,
+) -> list[Figure] | NotApplicable:
+    """Runs an attack on a side and scores it."""
+    truth = side.truth(column)
+    if truth is None:
+        return NotApplicable(f"the true values of {column} are not known", Lacks.PEOPLE)
+    if not side.beliefs.targets:
+        return NotApplicable("no record fits what is known of anybody")
+    view = View(release, side.knowledge, side.beliefs, link, column, side.blind, suppression)
+    claims = attack.run(view, stage(seed, attack.name))
+    return claims if isinstance(claims, NotApplicable) else score(claims, truth)

@@ -1,0 +1,225 @@
+"""Processes that do jobs side by side, each with limits of time and memory.
+
+Every process has a thread that hands it jobs and waits for its answers; a process that is too slow, crashes or runs out of
+memory is ended and replaced, and the reply to its job says so. Processes are plain ones (`worker`), started by the
+interpreter and not by `multiprocessing`, so that a script which uses them needs no guard around its main part. They have a
+session of their own: an interruption reaches only us, and we end them all.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from typing import IO
+
+from auditor.engines.worker import CAN_LIMIT, READY, Job, Reply, Work, too_slow
+from auditor.model.record.comparison import FAILED
+
+PATIENCE = 10.0 if CAN_LIMIT else 1.0
+"""A process that neither answers nor uses the processor is given up after so many times its seconds."""
+_TICK = 0.25
+_LAST = 5.0
+"""Seconds in which a process whose output has ended must be gone."""
+_START = "from auditor.engines.worker import main; main()"
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_KILLED = 9
+
+Answer = tuple[int, Reply]
+
+
+def run_jobs(
+    work: Work, jobs: Sequence[Job], count: int, tick: Callable[[list[str]], None]
+) -> Iterator[tuple[int, Reply]]:
+    """The replies to jobs with their numbers, as they come, from `count` processes. `tick` is called now and then with the
+    names of what is running. A job is taken from `jobs` when its turn has come. Whatever ends the loop ends the processes."""
+    waiting = deque(range(len(jobs)))
+    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+    shared = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
+    workers = [_Worker(shared, work.memory, jobs, waiting, answers) for _ in range(min(count, len(jobs)))]
+    left = len(jobs)
+    with ThreadPoolExecutor(max(len(workers), 1)) as threads:
+        try:
+            ends = [threads.submit(worker.work) for worker in workers]
+            while left:
+                tick([worker.doing for worker in workers if worker.doing])
+                try:
+                    number, reply = answers.get(timeout=_TICK)
+                except queue.Empty:
+                    for end in ends:
+                        if end.done():
+                            end.result()  # raises what ended it early
+                    continue
+                left -= 1
+                yield number, reply
+        finally:
+            waiting.clear()
+            for worker in workers:
+                worker.stop()
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _scratch() -> IO[bytes]:
+    """A file for what a process says, which goes with it."""
+    return tempfile.TemporaryFile()
+
+
+class _Process:
+    """One process: started, asked, ended."""
+
+    def __init__(self) -> None:
+        self.open = ExitStack()
+        self.said: IO[bytes] = self.open.enter_context(_scratch())
+        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        self.popen = subprocess.Popen(
+            [sys.executable, "-P", "-c", _START],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.said,
+            env={**dict.fromkeys(_ONE_THREAD, "1"), **os.environ, "PYTHONPATH": paths},
+            start_new_session=True,
+        )
+
+    def greet(self, work: bytes) -> str | None:
+        """Hands over what all jobs share; what the process said where it did not start."""
+        if self._exchange(work) == READY:
+            return None
+        self.said.seek(0)
+        lines = self.said.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def ask(self, job: Job) -> Reply | None:
+        """The reply to a job; None where the process ended instead."""
+        reply = self._exchange(pickle.dumps(job, pickle.HIGHEST_PROTOCOL))
+        return reply if isinstance(reply, Reply) else None
+
+    def _exchange(self, message: bytes) -> object:
+        if self.popen.stdin is None or self.popen.stdout is None:
+            return None
+        try:
+            self.popen.stdin.write(message)
+            self.popen.stdin.flush()
+            return pickle.load(self.popen.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return None
+
+    def end(self, gone: bool) -> int:
+        """The exit code, once the process has ended: by itself where it is `gone`, else by us."""
+        with self.open:
+            try:
+                code = self.popen.wait(_LAST if gone else 0)
+            except subprocess.TimeoutExpired:
+                self.popen.kill()
+                code = self.popen.wait()
+            with suppress(BrokenPipeError):  # what it did not read is of no use now
+                self.popen.communicate()
+            return code
+
+
+class _Worker:
+    """Keeps one process at work."""
+
+    def __init__(
+        self,
+        shared: bytes,
+        memory: int | None,
+        jobs: Sequence[Job],
+        waiting: deque[int],
+        answers: queue.SimpleQueue[Answer],
+    ) -> None:
+        self.shared, self.memory, self.jobs, self.waiting, self.answers = shared, memory, jobs, waiting, answers
+        self.doing = ""
+        self.process: _Process | None = None
+        self.lock, self.stopped, self.late = threading.Lock(), False, False
+
+    def work(self) -> None:
+        """Has jobs answered until there are no more, or we are stopped."""
+        try:
+            while not self.stopped:
+                try:
+                    number = self.waiting.popleft()
+                except IndexError:
+                    break
+                job = self.jobs[number]
+                self.doing = job.name
+                reply = self._answer(job)
+                self.doing = ""
+                if reply is not None:
+                    self.answers.put((number, reply))
+        finally:
+            if self.process is not None:
+                self.process.end(gone=False)
+
+    def stop(self) -> None:
+        """Ends the process; its job gets no reply."""
+        with self.lock:
+            self.stopped = True
+            if self.process is not None:
+                self.process.popen.kill()
+
+    def _answer(self, job: Job) -> Reply | None:
+        """The reply to a job; None where we were stopped."""
+        process = self._running()
+        if process is None:
+            return None
+        self.late = False
+        watch = threading.Timer((job.timeout or 0.0) * PATIENCE, self._give_up, [process])
+        watch.daemon = True
+        if job.timeout is not None:
+            watch.start()
+        try:
+            reply = process.ask(job)
+        finally:
+            watch.cancel()
+        if reply is not None and reply.status != FAILED:
+            return reply
+        with self.lock:
+            self.process = None
+        code = process.end(gone=reply is None)
+        return None if self.stopped else reply or self._gone(code, job)
+
+    def _running(self) -> _Process | None:
+        """The process, started where there is none; None where we were stopped."""
+        if self.process is not None:
+            return self.process
+        with self.lock:
+            if self.stopped:
+                return None
+            self.process = process = _Process()
+        fault = process.greet(self.shared)
+        if self.stopped:
+            return None
+        if fault is not None:
+            raise RuntimeError(f"a process for the work did not start: {fault}")
+        return process
+
+    def _give_up(self, process: _Process) -> None:
+        self.late = True
+        process.popen.kill()
+
+    def _gone(self, code: int, job: Job) -> Reply:
+        """The reply for a process that ended instead of answering."""
+        slow = self.late or (CAN_LIMIT and code == -signal.SIGXCPU)
+        if slow and job.timeout is not None:
+            return too_slow(job.timeout, job.timeout)
+        if code == -_KILLED:
+            why = "the process was ended from outside, perhaps because memory ran out"
+        elif code < 0:
+            tight = f", perhaps because it may use {self.memory} MB only" if self.memory is not None else ""
+            why = f"the process crashed ({signal.Signals(-code).name}){tight}"
+        else:
+            why = f"the process ended with code {code}"
+        return Reply(FAILED, why, None, 0.0)

@@ -1,0 +1,209 @@
+"""Coding: the labels of a large table, numbered, without its rows coming here.
+
+The engine tells the distinct values of each column with how often they occur. They are turned into texts and read as labels
+by the same code as those of a file in memory, so both say the same of a label. In the engine every value then becomes a whole
+number, its *code*: values of a column of whole numbers that lie close together by subtracting the least one, all others by
+a join with the list of distinct values. Grouping by numbers costs a third of grouping by texts, joins included.
+
+The codes of the quasi-identifiers are packed into one number (mixed radix), or into as many as 62 bits each need: the *key*
+of a class. Label numbers, which are the same in every engine, come back from a key by division.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from auditor.engines.engine import Engine
+from auditor.engines.sources.faults import asking
+from auditor.engines.sources.sources import Source
+from auditor.files.arrow_tables import column_texts
+from auditor.model.arrays import Bools, Ints
+from auditor.model.errors import TableError
+from auditor.model.formulas import unguarded
+from auditor.model.schema import TableFormat
+from auditor.model.values import shown
+
+KEY_ROOM = 2**62
+"""A key holds less than this."""
+MOST_VALUES = 20_000_000
+_VALUE = 400
+"""More distinct values of a column than this are refused, and more than the memory has room for at so many bytes each: their
+texts are read here."""
+_MARK = "\ufeff"
+_SPARSE = 4
+_SMALL = 1000
+"""Whole numbers are codes by themselves where their range is at most this many times their number, or this wide."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coding:
+    """The codes of one column: there are `size`; `label[c]` is the label number of code c (-1 where it does not occur) and
+    `texts` are the labels, sorted. `rows[l]` is how many rows have label l. `low` is the least value where codes are values
+    less that; else `values` (an Arrow array) and `value_codes` are the list to join with, `null_code` the code of null."""
+
+    column: str
+    size: int
+    label: Ints
+    texts: tuple[str, ...]
+    rows: Ints
+    low: int | None = None
+    values: Any = None
+    value_codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    null_code: int | None = None
+
+    def codes_of(self, labels: Bools) -> list[int]:
+        """The codes whose label is among the chosen ones (a mask over label numbers)."""
+        found: list[int] = np.flatnonzero((self.label >= 0) & labels[self.label]).tolist()
+        return found
+
+
+def code_column(engine: Engine, source: Source, column: str, form: TableFormat) -> Coding:
+    """The coding of one column, from its distinct values in the engine."""
+    table = source.table
+    where = f"{source.name}, column {column!r}"
+    most = min(MOST_VALUES, (engine.memory or 2**40) // (2 * _VALUE))
+    counted = table.group_by(table[column].name("value")).agg(rows=table.count())
+    with asking(engine, source.name, column):
+        found = counted.limit(most + 1).to_pyarrow()
+    if found.num_rows > most:
+        more = " give more memory (--memory)," if most < MOST_VALUES else ""
+        raise TableError(
+            f"{where}: more than {most} different values, whose texts are read here. Coarsen it,{more} or call it neutral."
+        )
+    values = found.column("value").combine_chunks()
+    times = np.asarray(found.column("rows").to_numpy(), dtype=np.int64)
+    texts = _texts(values, form, source.cells_are_text, where)
+    if source.cells_are_text and column == source.columns[0] and any(text.startswith(_MARK) for text in texts):
+        raise TableError(
+            f"{source.name}: a row begins with a byte order mark (U+FEFF), as files do. Were two files put together? Remove "
+            "the mark, and the header line after it."
+        )
+    distinct = sorted(set(texts))
+    rank = {text: number for number, text in enumerate(distinct)}
+    label = np.fromiter((rank[text] for text in texts), dtype=np.int64, count=len(texts))
+    rows = np.bincount(label, weights=times, minlength=len(distinct)).astype(np.int64)
+    named = (column, tuple(distinct), rows)
+    low = _low(values)
+    if low is not None:
+        place = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.int64) - low
+        of_code = np.full(int(place.max()) + 1, -1, dtype=np.int64)
+        of_code[place] = label
+        return Coding(named[0], len(of_code), of_code, *named[1:], low=low)
+    null = np.flatnonzero(np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_))
+    held = np.setdiff1d(np.arange(len(texts)), null)
+    return Coding(
+        column,
+        len(distinct),
+        np.arange(len(distinct)),
+        *named[1:],
+        values=values.take(importlib.import_module("pyarrow").array(held)),
+        value_codes=label[held],
+        null_code=int(label[null[0]]) if len(null) else None,
+    )
+
+
+def refuse_header_rows(engine: Engine, source: Source, codings: Mapping[str, Coding]) -> None:
+    """An error where the header of a CSV file stands again among its rows: it would count as a person."""
+    if not source.cells_are_text or len(source.columns) == 1 or any(c not in one.texts for c, one in codings.items()):
+        return
+    table = source.table
+    again = table.filter([table[column].strip() == column for column in source.columns])
+    with asking(engine, source.name):
+        found = int(again.count().execute())
+    if found:
+        raise TableError(
+            f"{source.name}: the header line stands again among the rows ({found} times). Were files put together? Remove it."
+        )
+
+
+def _texts(values: Any, form: TableFormat, from_csv: bool, where: str) -> list[str]:
+    if not from_csv:
+        return column_texts(values, form, where)
+    found = [unguarded((value or "").strip()) for value in values.to_pylist()]
+    nul = next((text for text in found if "\x00" in text), None)
+    if nul is not None:
+        raise TableError(f"{where}: a NUL character in {shown(nul)}. Take it out.")
+    return found
+
+
+def _low(values: Any) -> int | None:
+    """The least value of a column of whole numbers that are close together; None for others, and where some are null."""
+    types = importlib.import_module("pyarrow").types
+    if not types.is_integer(values.type) or values.null_count or not len(values):
+        return None
+    numbers = values.to_pylist()
+    low, high = min(numbers), max(numbers)
+    close = high - low < max(_SPARSE * len(numbers), _SMALL)
+    return int(low) if close and abs(low) < KEY_ROOM and abs(high) < KEY_ROOM else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """How the codes of columns are packed into keys: `parts[i]` are the columns of key i, each with what its code is
+    multiplied by and how many codes it has."""
+
+    parts: tuple[tuple[tuple[str, int, int], ...], ...]
+
+    @classmethod
+    def of(cls, sizes: Sequence[tuple[str, int]]) -> Keys:
+        """The packing of columns with so many codes each. Without columns there is one class, of key 0."""
+        parts: list[list[tuple[str, int, int]]] = [[]]
+        room = 1
+        for column, size in sizes:
+            if room * size >= KEY_ROOM:
+                parts.append([])
+                room = 1
+            parts[-1].append((column, room, size))
+            room *= size
+        return cls(tuple(tuple(part) for part in parts))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the key columns."""
+        return [f"key{i}" for i in range(len(self.parts))]
+
+    def packed(self, ibis: Any, code: Any) -> dict[str, Any]:
+        """The key columns; `code(column)` is the expression of a column's code."""
+        keys = {}
+        for name, part in zip(self.names, self.parts, strict=True):
+            key = ibis.literal(0, type="int64")
+            for column, times, _ in part:
+                key = key + code(column) * ibis.literal(times, type="int64")
+            keys[name] = key
+        return keys
+
+    def unpacked(self, table: Any) -> dict[str, Any]:
+        """The code of each column again, from the key columns: whole numbers of 64 bits, in Ibis or numpy."""
+        codes = {}
+        for name, part in zip(self.names, self.parts, strict=True):
+            for column, times, size in part:
+                # engines divide in 53 bits: so first what is left is a multiple, of less than `size`, and then it is rounded
+                multiple = table[name] % (times * size) - table[name] % times
+                codes[column] = (multiple + times // 2) // times
+        return codes
+
+
+def coded_table(engine: Engine, source: Source, codings: Mapping[str, Coding]) -> Any:
+    """The codes of some columns, under the names given. (A user's column may be called anything.)"""
+    ibis, pa = engine.ibis, importlib.import_module("pyarrow")
+    table = source.table.select(**{f"native_{name}": source.table[coding.column] for name, coding in codings.items()})
+    for name, coding in codings.items():
+        if coding.low is None:
+            listed = pa.table({f"value_{name}": coding.values, f"code_{name}": pa.array(coding.value_codes)})
+            joined = ibis.memtable(listed)
+            how = "inner" if coding.null_code is None else "left"  # null is in no list; the inner join costs less
+            match = table[f"native_{name}"] == joined[f"value_{name}"]
+            table = table.join(joined, match, how=how).drop(f"value_{name}")
+
+    def code(name: str, coding: Coding) -> Any:
+        if coding.low is not None:
+            return table[f"native_{name}"].cast("int64") - ibis.literal(coding.low, type="int64")
+        found = table[f"code_{name}"]
+        return found if coding.null_code is None else found.fill_null(coding.null_code)
+
+    return table.select(**{name: code(name, coding) for name, coding in codings.items()})

@@ -1,0 +1,129 @@
+"""Counting in an engine: the people that count, their classes, and how often each value occurs in each class.
+
+What counts follows `auditor.measure.counts`: under `excluded` and `wildcard` rows of which every quasi-identifier is withheld
+are left out; under `own` they are one class. Everything here is an Ibis expression: nothing runs until it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.engines.engine import Engine
+from auditor.engines.scanning.coding import Coding, Keys, coded_table
+from auditor.engines.sources.sources import Source
+from auditor.model.arrays import Ints
+from auditor.model.labels.labels import Labels
+from auditor.model.release import Suppression
+from auditor.model.schema import Schema
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counting:
+    """A release in an engine, its columns coded. `quasi` and `sensitive` are those that it publishes; `rows` how many rows it
+    has, `suppressed_rows` of how many every quasi-identifier is withheld."""
+
+    engine: Engine
+    source: Source
+    schema: Schema
+    labels: Mapping[str, Labels]
+    codings: Mapping[str, Coding]
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    suppression: Suppression
+    rows: int
+    suppressed_rows: int = 0
+    weight: str | None = None
+
+    @property
+    def keys(self) -> Keys:
+        """How the quasi-identifiers are packed into keys."""
+        return Keys.of([(column, self.codings[column].size) for column in self.quasi])
+
+    @property
+    def counted_rows(self) -> int:
+        """The number of rows that count."""
+        return self.rows if self.suppression is Suppression.OWN else self.rows - self.suppressed_rows
+
+    def code(self, column: str) -> str:
+        """What the code of a column is called in the coded table."""
+        return f"c{list(self.codings).index(column)}"
+
+    def coded(self, *others: str) -> Any:
+        """All rows: the codes of the quasi-identifiers, and of some other columns."""
+        wanted = dict.fromkeys((*self.quasi, *others)) or dict.fromkeys(self.codings)
+        return coded_table(self.engine, self.source, {self.code(c): self.codings[c] for c in wanted})
+
+    def withheld(self, table: Any) -> Any:
+        """Whether every quasi-identifier of a coded row is withheld."""
+        found = self.engine.ibis.literal(bool(self.quasi))
+        for column in self.quasi:
+            codes = self.codings[column].codes_of(self.labels[column].suppressed)
+            found = found & table[self.code(column)].isin(codes)
+        return found
+
+    def can_withhold(self) -> bool:
+        """Whether there may be rows of which every quasi-identifier is withheld: each has a label for that."""
+        return bool(self.quasi) and all(self.codings[c].codes_of(self.labels[c].suppressed) for c in self.quasi)
+
+    def people(self, *others: str, everybody: bool = False) -> Any:
+        """The rows that count (or everybody), with the keys of their class and the codes of some other columns."""
+        table = self.coded(*others)
+        ibis, keys = self.engine.ibis, self.keys
+        packed = keys.packed(ibis, lambda column: table[self.code(column)])
+        if self.suppressed_rows and not everybody:
+            if self.suppression is Suppression.OWN:
+                apart = ibis.literal(-1, type="int64")
+                packed = {name: ibis.ifelse(self.withheld(table), apart, key) for name, key in packed.items()}
+            else:
+                return table.mutate(**packed).filter(~self.withheld(table))
+        return table.mutate(**packed)
+
+    def classes(self) -> Any:
+        """The classes: keys, and size."""
+        people = self.people()
+        return people.group_by(self.keys.names).agg(size=people.count())
+
+    def weighed_classes(self, weight: str) -> Any:
+        """The classes: size, the sum of a sampling weight, and whether it is a number above zero in all rows."""
+        labels, coding, ibis = self.labels[weight], self.codings[weight], self.engine.ibis
+        exact = (labels.low == labels.high) & ~labels.suppressed & ~labels.is_alias & (labels.low > 0)
+        number, codes = np.where(exact, labels.low, 0.0), np.flatnonzero(coding.label >= 0)
+        listed = small_table(ibis, number=codes, weight=number[coding.label[codes]])
+        people = self.people(weight)
+        people = people.join(listed, people[self.code(weight)] == listed.number)
+        found = people.group_by(self.keys.names).agg(
+            size=people.count(), people=people.weight.sum(), least=people.weight.min()
+        )
+        return found.select("size", "people", sound=found.least > 0)
+
+    def entries(self, column: str, values: Ints) -> Any:
+        """How often each value of a column occurs in each class: keys, `value` and `n`. `values` has the value of each label,
+        -1 for labels that do not occur."""
+        people, coding = self.people(column), self.codings[column]
+        names, code = self.keys.names, self.code(column)
+        counted = people.group_by([*names, people[code].name("code")]).agg(n=people.count())
+        codes = np.flatnonzero(coding.label >= 0)
+        value = values[coding.label[codes]]
+        codes, value = codes[value >= 0], value[value >= 0]
+        found = counted.join(small_table(self.engine.ibis, code=codes, value=value), "code").drop("code")
+        if len(np.unique(values[values >= 0])) < int((values >= 0).sum()):  # two labels may denote the same set
+            found = found.group_by([*names, "value"]).agg(n=found.n.sum())
+        return found
+
+
+def small_table(ibis: Any, **columns: NDArray[Any]) -> Any:
+    """A table of our own for an engine to join with."""
+    pa = importlib.import_module("pyarrow")
+    return ibis.memtable(pa.table({name: pa.array(column) for name, column in columns.items()}))
+
+
+def fetch(expression: Any) -> dict[str, NDArray[Any]]:
+    """What an expression comes to, as arrays; null is not-a-number."""
+    table = expression.to_pyarrow()
+    return {name: table.column(name).to_numpy() for name in table.column_names}

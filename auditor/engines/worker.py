@@ -1,0 +1,156 @@
+"""A process that carries out jobs, one after the other, for `pool`.
+
+It is a process of its own, started anew where a job is too slow or breaks it, because compiled code cannot be interrupted
+from within. What all jobs share (`Work`) comes once; messages are pickles on its standard input and output. When the input
+ends, whoever started it is gone, and it ends at once, whatever it is doing.
+
+Seconds are those of the processor, so that a busy machine or more processes do not change which jobs are in time; the
+operating system ends the process. What is said of an error that is ours is its place, not its message, which may hold a
+value of the data.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from auditor.model.errors import AuditorError
+from auditor.model.record.comparison import FAILED, TIMEOUT
+from auditor.model.record.record import NOT_APPLICABLE, OK
+
+try:
+    import resource
+except ImportError:  # pragma: no cover (not on Windows: there the pool watches the clock alone)
+    CAN_LIMIT = False
+else:
+    CAN_LIMIT = True
+
+MEGABYTE = 2**20
+READY = "ready"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work: its name, for people to see, and the processor seconds it may take."""
+
+    name: str
+    timeout: float | None
+
+
+@dataclass(frozen=True)
+class Work(ABC):
+    """What all jobs share, and how one is done. `memory` is what a process may take, in megabytes."""
+
+    memory: int | None
+
+    @abstractmethod
+    def do(self, job: Any) -> Any:
+        """The result of a job."""
+
+    def told(self, error: AuditorError) -> str:
+        """What is said of an error that the user must mend."""
+        return str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a job: its result, or why there is none."""
+
+    status: str
+    reason: str | None
+    result: Any
+    cpu_seconds: float
+
+
+def carry_out(job: Job, work: Work) -> Reply:
+    """Does a job, and never raises: what goes wrong is the reply."""
+    start = time.process_time()
+    status, reason, result = OK, None, None
+    try:
+        result = work.do(job)
+    except MemoryError:
+        most = f"more than {work.memory} MB" if work.memory is not None else "more than there is"
+        status, reason = FAILED, f"out of memory: {most}"
+    except AuditorError as error:
+        status, reason = NOT_APPLICABLE, work.told(error)
+    except Exception as error:
+        status, reason = FAILED, _internal(error)
+    spent = time.process_time() - start
+    if job.timeout is not None and spent > job.timeout:  # the operating system counts in whole seconds
+        return too_slow(job.timeout, spent)
+    return Reply(status, reason, result, spent)
+
+
+def too_slow(timeout: float, spent: float) -> Reply:
+    """The reply for a job that took more than its seconds."""
+    return Reply(TIMEOUT, f"more than {timeout:g} s", None, spent)
+
+
+def _internal(error: Exception) -> str:
+    """Where an error that is ours arose; not its message, which may hold anything."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    return f"internal error: {type(error).__name__}{place}"
+
+
+def allow(seconds: float | None) -> None:
+    """Lets the operating system end this process after so many more processor seconds."""
+    if not CAN_LIMIT:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = hard
+    if seconds is not None:
+        soft = math.ceil(time.process_time() + seconds)
+        soft = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def _set_limits(memory: int | None) -> None:
+    if not CAN_LIMIT:
+        return
+    resource.setrlimit(
+        resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1])
+    )  # no dump of people's data
+    if memory is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = memory * MEGABYTE
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _listen(source: IO[bytes], heard: queue.SimpleQueue[Any]) -> None:
+    while True:
+        try:
+            message = pickle.load(source)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            os._exit(0)
+        heard.put(message)
+
+
+def main() -> None:
+    """Answers jobs until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a plug-in prints must not mix with the answers
+    heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, heard), daemon=True).start()
+    work: Work = heard.get()
+    _set_limits(work.memory)
+    answer: str | Reply = READY
+    while True:
+        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()
+        job: Job = heard.get()
+        allow(job.timeout)
+        answer = carry_out(job, work)
+        allow(None)

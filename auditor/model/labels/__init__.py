@@ -1,0 +1,1 @@
+"""Labels: what a published cell denotes, and the notations that write it."""

@@ -1,0 +1,252 @@
+"""Labels: a published cell denotes a set of values.
+
+An exact value, an interval (closed or half-open), a taxonomy node, an explicit set, a prefix mask, everything (`**`), a
+withheld value (`*`): each is read into codes of the column's domain (`notation` knows how they are written). Nearly all
+are intervals of codes (`lo` to `hi`, both inclusive); explicit sets with gaps list their codes beside. A number that is no
+value of the domain (a centroid) denotes none: `lo > hi`.
+
+A published text may also be an *alias*: a name that stands for one value and does not say which. What it denotes cannot be
+read off it, so it is declared beside the release, as the ordinary label that says as much (`Respiratory` for
+`Respiratory-1`, `**` for `A07`). An alias never stands for the missing value, which is published as it is.
+
+Writing goes the other way: the narrowest label that covers some codes. A written label reads back to a set that covers
+them, and to no other code than the notation must cover as well. It is never the mark of a withheld value: rows whose
+quasi-identifiers are all withheld are left out of the classes, and a generalised row must not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from auditor.model.arrays import Bools, Codes, Floats, Ints
+from auditor.model.domain import Domain
+from auditor.model.errors import ReleaseError
+from auditor.model.labels.notation import Found, Reader, everything, is_everything, is_plain, is_reversed, quoted
+from auditor.model.notation_kinds import Notation
+from auditor.model.schema import TableFormat, Type
+from auditor.model.values import shown
+
+_MOST_LISTED = 12
+"""A set that is the whole domain is written out up to this many values."""
+
+Declared = str | Mapping[str, str]
+"""What the aliases of a column denote: the label of each; or one label, where every text is an alias that says the same."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The distinct labels of one published column, numbered; cells hold these numbers.
+
+    `gaps[i]` lists the codes of label i where they are not all of `lo[i]..hi[i]`. `low` and `high` are the published
+    numeric bounds (not a number for other labels). `aliases[i]` is what label i is declared to denote, where it is an alias.
+    """
+
+    domain: Domain
+    texts: tuple[str, ...]
+    lo: Codes
+    hi: Codes
+    gaps: dict[int, Codes]
+    low: Floats
+    high: Floats
+    suppressed: Bools
+    aliases: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def is_alias(self) -> Bools:
+        """Which labels are aliases."""
+        mask = np.zeros(len(self.texts), dtype=np.bool_)
+        mask[list(self.aliases)] = True
+        return mask
+
+    @property
+    def counts(self) -> Ints:
+        """How many values of the domain each label covers."""
+        counts: Ints = np.maximum(self.hi.astype(np.int64) - self.lo + 1, 0)
+        for label, codes in self.gaps.items():
+            counts[label] = len(codes)
+        return counts
+
+    @property
+    def losses(self) -> Floats:
+        """What each label hides, from 0 (exact) to 1 (everything): (values - 1)/(domain - 1), or width over range for
+        numbers without a taxonomy. 0 as well for labels that cover no value (a centroid): what those hide is not known,
+        and whoever needs it looks at `counts`."""
+        domain = self.domain
+        whole = self.suppressed | np.array([is_everything(domain, text.strip()) for text in self.texts], dtype=np.bool_)
+        if domain.numbers is not None and domain.taxonomy is None:
+            width = np.clip(np.nan_to_num(self.high - self.low), 0.0, None)
+            share = width / domain.width if domain.width > 0 else (self.counts > 1).astype(np.float64)
+            return np.where(whole, 1.0, np.minimum(share, 1.0))
+        if domain.known < 2:
+            return whole.astype(np.float64)
+        return np.clip((self.counts - 1) / (domain.known - 1), 0.0, 1.0)
+
+    def mass(self, weights: Floats) -> Floats:
+        """The total weight of the values that each label covers; `weights` has one entry a code."""
+        running = np.concatenate([[0.0], np.cumsum(weights)])
+        total: Floats = running[self.hi + 1] - running[np.minimum(self.lo, self.hi + 1)]
+        for label, codes in self.gaps.items():
+            total[label] = weights[codes].sum()
+        return total
+
+    def codes(self, label: int) -> Codes:
+        """The codes that one label covers."""
+        if label in self.gaps:
+            return self.gaps[label]
+        return np.arange(self.lo[label], self.hi[label] + 1, dtype=np.int32)
+
+    def covers(self, label: Codes, code: Codes) -> Bools:
+        """Whether each label covers the code beside it."""
+        inside: Bools = (self.lo[label] <= code) & (code <= self.hi[label])
+        here = np.flatnonzero(np.isin(label, list(self.gaps))) if self.gaps else np.empty(0, dtype=np.int64)
+        if len(here):  # one key for a label and a code: those of all labels that occur are found at once
+            size = self.domain.size
+            used = np.unique(label[here]).tolist()
+            held = np.concatenate([gapped * size + self.gaps[gapped].astype(np.int64) for gapped in used])
+            inside[here] = np.isin(label[here].astype(np.int64) * size + code[here], held)
+        return inside
+
+    @classmethod
+    def exact(cls, domain: Domain) -> Labels:
+        """One label for each value of the domain: label number = code."""
+        size = domain.size
+        codes = np.arange(size, dtype=np.int32)
+        numbers = np.full(size, np.nan)
+        if domain.numbers is not None:
+            numbers[: len(domain.numbers)] = domain.numbers
+        return cls(domain, domain.texts, codes, codes, {}, numbers, numbers, np.zeros(size, dtype=np.bool_))
+
+    @classmethod
+    def read(
+        cls,
+        domain: Domain,
+        texts: Sequence[str],
+        place: Callable[[int], str],
+        declared: Declared | None = None,
+        asked: Sequence[Notation] = (),
+    ) -> Labels:
+        """The sets that label texts denote. `place(i)` says where text i stands, for errors; `declared` is what the aliases
+        among them denote; `asked` are the notations that the schema asks for, none for all."""
+        size = len(texts)
+        lo, hi = np.zeros(size, dtype=np.int32), np.full(size, -1, dtype=np.int32)
+        low, high = np.full(size, np.nan), np.full(size, np.nan)
+        gaps: dict[int, Codes] = {}
+        aliases: dict[int, str] = {}
+        suppressed = np.array([is_withheld(domain, text, asked) for text in texts], dtype=np.bool_)
+        reader = any_notation = Reader(domain)
+        if asked:
+            reader = Reader(domain, asked)
+        for i, text in enumerate(texts):
+            meaning = alias_meaning(declared, text, domain.format)
+            found = reader.read(text) if meaning is None else any_notation.read(meaning)
+            if meaning is not None:
+                if found is None:
+                    said = f"{shown(text)} is declared to denote {shown(meaning)}"
+                    raise ReleaseError(f"{place(i)}: {said}. {_no_label(domain, meaning)}")
+                number = domain.number(text) if domain.numbers is not None else None
+                bound = np.nan if number is None else number
+                found = found._replace(hi=min(found.hi, domain.known - 1), low=bound, high=bound)
+                aliases[i] = meaning
+            if found is None:
+                if text.strip() in domain.format.missing:
+                    raise ReleaseError(
+                        f"{place(i)}: {text!r} means a missing value, and the original has none in this column. "
+                        "List it under [table] suppressed instead if it means a withheld one."
+                    )
+                other = any_notation.read(text) if asked else None
+                raise ReleaseError(f"{place(i)}: {_not_asked(domain, text, other, asked)}")
+            lo[i], hi[i], low[i], high[i], codes = found[:5]
+            if codes is not None:
+                gaps[i] = codes
+        return cls(domain, tuple(texts), lo, hi, gaps, low, high, suppressed, aliases)
+
+    def declared(self) -> Declared | None:
+        """What the aliases denote, as short as it can be said; None where there is none."""
+        meanings = set(self.aliases.values())
+        ordinary = (i for i in range(len(self.texts)) if i not in self.aliases)
+        form = self.domain.format
+        if len(meanings) == 1 and all(self.texts[i] in form.missing for i in ordinary):
+            return meanings.pop()
+        return {self.texts[i]: meaning for i, meaning in self.aliases.items()} or None
+
+
+def alias_meaning(declared: Declared | None, text: str, form: TableFormat) -> str | None:
+    """The label that says what a text denotes, where it is an alias; None where it is an ordinary label."""
+    if isinstance(declared, str):
+        return None if text.strip() in form.missing else declared
+    return None if declared is None else declared.get(text.strip())
+
+
+def is_withheld(domain: Domain, text: str, asked: Sequence[Notation] = ()) -> bool:
+    """Whether a text means a withheld value: it is listed as such, and no value is written like it."""
+    value = not asked or asked[0] is Notation.VALUE
+    return text.strip() in domain.format.suppressed and not (value and domain.code(text) is not None)
+
+
+def write_label(domain: Domain, codes: Codes) -> str:
+    """The narrowest label that covers some codes: the value itself; `[min, max]` for numbers and ordinals; the lowest
+    common ancestor in a taxonomy; otherwise the set. Missing mixed with other values gives the label for everything, and
+    so do values whose texts no notation can tell apart from another value, and texts that mean a withheld value."""
+    lo, hi = int(codes.min()), int(codes.max())
+    if lo == hi:
+        return domain.texts[lo]
+    text = _narrowest(domain, lo, hi, codes)
+    return everything(domain) if text is None or text in domain.format.suppressed else text
+
+
+def _narrowest(domain: Domain, lo: int, hi: int, codes: Codes) -> str | None:
+    """The narrowest label that covers several codes, None where that is the one for everything."""
+    if domain.numbers is not None or domain.column.type is Type.ORDINAL:
+        return None if hi == domain.missing else _interval(domain, lo, hi)
+    if domain.taxonomy is not None:
+        if hi == domain.missing:  # the root of a tree of one leaf is a value, and does not cover the missing one
+            return domain.taxonomy.labels[0] if domain.taxonomy.height else None
+        node = int(domain.taxonomy.common_ancestor(np.array([lo]), np.array([hi]))[0])
+        return domain.taxonomy.labels[node]
+    distinct = np.unique(codes)
+    if distinct[-1] == domain.missing or len(distinct) == domain.size > _MOST_LISTED:
+        return None
+    text = "{" + ", ".join(quoted(domain.texts[code]) for code in distinct) + "}"
+    return None if text in domain.codes else text
+
+
+def _not_asked(domain: Domain, text: str, other: Found | None, asked: Sequence[Notation]) -> str:
+    """Why a text denotes nothing in the notations that the schema asks for."""
+    if other is None:
+        return _no_label(domain, text)
+    allowed = ", ".join(f'"{kind}"' for kind in asked)
+    return (
+        f"the label {shown(text.strip())} denotes no value in the notations that [columns.{domain.column.name}] allows, "
+        f'notation = [{allowed}]. Add "{other.kind}" there to read it.'
+    )
+
+
+def _no_label(domain: Domain, text: str) -> str:
+    """Why a text denotes nothing, and what would."""
+    column, text = domain.column, text.strip()
+    if is_reversed(domain, text):
+        return f"the label {shown(text)} denotes no value: its bounds are reversed."
+    if text and domain.numbers is None and is_plain(text):
+        groups = " nor a group of its taxonomy" if domain.taxonomy else ""
+        return f"{shown(text)} is no value of [columns.{column.name}]{groups}.{domain.nearest(text, groups=True)}"
+    part = Reader(domain).unknown_part(text)
+    why = "" if part is None else f" {shown(part)} in it is none.{domain.nearest(part, groups=True)}"
+    marks = " or ".join([everything(domain), *domain.format.suppressed])
+    return (
+        f"the label {shown(text)} denotes no value of the column.{why} A label may be a value, a taxonomy group, [a, b], "
+        f"[a, b[, a-b, <a, >=a, {{a, b}}, a prefix*, {marks}."
+    )
+
+
+def _interval(domain: Domain, lo: int, hi: int) -> str | None:
+    """The interval between two values; None where their texts hold signs that make it read otherwise."""
+    low, high = domain.texts[lo], domain.texts[hi]
+    sign = ";" if "," in low + high else ","
+    text = f"[{low}{sign} {high}]"
+    if domain.numbers is None and (text in domain.codes or set(low + high) & set(",;")):
+        found = Reader(domain).read(text)
+        return text if found is not None and (found.lo, found.hi) == (lo, hi) else None
+    return text

@@ -1,0 +1,243 @@
+"""Policies: thresholds on the figures of a record, and the verdict.
+
+A policy is a TOML file; the built-in ones are named after their source and are guidance, not legal advice:
+
+    title = "…"
+    source = "…"
+
+    [[check]]
+    figure = "linking.max"        # ATTACK.MEASURE, or release.k, release.l_distinct, …
+    at_most = 0.09                # or at_least
+    adversary = "prosecutor"      # the default, as is
+    link = "class"                # the link model that thresholds such as 0.09 mean
+
+`adversary` is a name or a stance: every prosecutor counts, whatever their name. Where a figure exists for several sensitive
+columns or adversaries the worst counts; membership is judged against real outsiders where there are any. A check whose
+figure is not there, or did not converge, does not hold; nor does any policy where identifiers are published.
+
+Where a sample of people was attacked the worse end of a rate's interval counts. A figure without an interval is then at
+least as bad for all people (`OF_ALL` marks those that are exact): a check may fail by it, and does not hold by it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from auditor.model.errors import PolicyError, UsageError
+from auditor.model.record.record import (
+    NOT_CONVERGED,
+    OK,
+    AdversaryFacts,
+    ClassRisk,
+    PolicyCheck,
+    PolicyVerdict,
+    ReleaseFacts,
+    Risk,
+    SensitiveFacts,
+    WeightedRisk,
+)
+
+_RELEASE = ("k", "classes", "suppressed_rows", "suppressed_share")
+_NO_FIGURE = ("column", "values", "l_recursive_l", "proximity_epsilon", "records", "threshold", "people", "reason")
+_SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in _NO_FIGURE)
+_RISK = tuple(f.name for f in fields(ClassRisk) if f.name not in _NO_FIGURE)
+_WEIGHTED = tuple(f"weighted_{f.name}" for f in fields(WeightedRisk) if f.name not in _NO_FIGURE)
+_FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_SENSITIVE)
+"""The figures of `release`, named as in the record; those of the individual risk with `weighted_` before them."""
+OF_ALL = "of_all"
+"""The mark in the details of a row, where a sample was attacked and yet its figure is that of all people."""
+_AT_LEAST = "it is {:.4g} for a sample of people, and may be worse for all of them; run without --sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One threshold: the figure must be at most (`relation` "<=") or at least (">=") the limit."""
+
+    figure: str
+    relation: str
+    limit: float
+    adversary: str
+    link: str
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Thresholds with their source."""
+
+    name: str
+    title: str
+    source: str
+    checks: tuple[Check, ...]
+
+    def judge(
+        self,
+        release: ReleaseFacts,
+        risks: Sequence[Risk],
+        adversaries: Sequence[AdversaryFacts],
+        sampled: bool = False,
+    ) -> PolicyVerdict:
+        """The verdict on a release's figures; `sampled` says that a sample of its people was attacked. No policy lets a
+        release pass that publishes identifiers."""
+        stances = {a.name: a.stance for a in adversaries}
+        judged = [self._judge(check, release, risks, stances, sampled) for check in self.checks]
+        if release.identifiers:
+            count = len(release.identifiers)
+            judged.insert(
+                0, PolicyCheck("release.identifiers", 0, "<=", count, False, None, "Identifiers name people.")
+            )
+        return PolicyVerdict(self.name, self.title, self.source, tuple(judged), all(c.passed is True for c in judged))
+
+    def _judge(
+        self, check: Check, release: ReleaseFacts, risks: Sequence[Risk], stances: Mapping[str, str], sampled: bool
+    ) -> PolicyCheck:
+        part, measure = check.figure.split(".", 1)
+        if part == "release":
+            values, reason = _release_figures(release, measure)
+            bounds = [_Bound(value, True) for value in values]
+        else:
+            rows, reason = _rows(check, part, measure, risks, stances)
+            bounds = [_bound(row, check.relation, sampled) for row in rows]
+        if not bounds:
+            return PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
+        found = [bound.value for bound in bounds]
+        value = max(found) if check.relation == "<=" else min(found)
+        passed = value <= check.limit + 1e-9 if check.relation == "<=" else value >= check.limit - 1e-9
+        if passed and not all(bound.sure for bound in bounds):
+            reason = _AT_LEAST.format(value)
+            return PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
+        return PolicyCheck(check.figure, check.limit, check.relation, value, passed, None, check.source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A value that a figure is judged by; `sure` where all people's is not worse."""
+
+    value: float
+    sure: bool
+
+
+def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:
+    """The value that a row is judged by."""
+    assert row.value is not None
+    worse = row.high if relation == "<=" else row.low
+    if not sampled or row.detail.get(OF_ALL):
+        return _Bound(float(row.value), True)
+    return _Bound(float(row.value), False) if worse is None else _Bound(float(worse), True)
+
+
+def _rows(
+    check: Check, part: str, measure: str, risks: Sequence[Risk], stances: Mapping[str, str]
+) -> tuple[list[Risk], str]:
+    """The rows of the figure of an attack that a check is about, or why there is none."""
+    mine = [r for r in risks if r.attack == part and check.adversary in (r.adversary, stances.get(r.adversary))]
+    mine = [r for r in mine if r.link is None or r.link == check.link]
+    rows = [r for r in mine if r.measure == measure]
+    if any(r.params.get("against") == "outsiders" and r.status == OK for r in rows):
+        rows = [r for r in rows if r.params.get("against") == "outsiders"]  # real people where there are any
+    lost = [r.reason or "it did not converge" for r in rows if r.status == NOT_CONVERGED]
+    if lost:
+        return [], "; ".join(sorted(set(lost)))
+    reasons = sorted({r.reason for r in mine if r.reason})
+    there = [r for r in rows if r.status == OK and r.value is not None]
+    return there, "; ".join(reasons) or f"the audit has no {check.figure} ({check.adversary}, link {check.link})"
+
+
+def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], str]:
+    if measure == "suppressed_share":
+        withheld, all_rows = release.suppressed_rows + release.left_out_rows, release.rows + release.left_out_rows
+        return [withheld / max(all_rows, 1)], ""
+    if measure in _RELEASE:
+        value = getattr(release, measure)
+        return ([], "a release of several blocks has no k") if value is None else ([float(value)], "")
+    if measure in _RISK:
+        reason = "the release has several blocks or no class, or it would take too long"
+        figure = None if release.risk is None else getattr(release.risk, measure)
+        return ([], reason) if figure is None else ([float(figure)], "")
+    if measure in _WEIGHTED:
+        if release.weighted is None:
+            return [], "the release has no column of role weight"
+        figure = getattr(release.weighted, measure.removeprefix("weighted_"))
+        return ([], release.weighted.reason or "") if figure is None else ([float(figure)], "")
+    values = [getattr(facts, measure) for facts in release.sensitive]
+    known = [float(v) for v in values if v is not None]
+    if len(known) < len(values) or not values:
+        lacking = [f.column for f, v in zip(release.sensitive, values, strict=True) if v is None]
+        return [], f"it could not be computed for {', '.join(lacking) or 'any column: none is sensitive'}"
+    return known, ""
+
+
+def builtin_policies() -> dict[str, Policy]:
+    """The built-in policies by name."""
+    folder = resources.files("auditor.model.record") / "policies"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    return {f.name[:-5]: parse_policy(f.name[:-5], tomllib.loads(f.read_text(encoding="utf-8"))) for f in files}
+
+
+def read_policy(name: str) -> Policy:
+    """A built-in policy by its name, or one in a TOML file."""
+    known = builtin_policies()
+    if name in known:
+        return known[name]
+    file = Path(name)
+    if not file.is_file():
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"There is no policy {name!r}.{hint} Built in are: {', '.join(known)}; or give a TOML file.")
+    try:
+        return parse_policy(file.stem, tomllib.loads(file.read_text(encoding="utf-8")), str(file))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PolicyError(f"{file}: the policy cannot be read ({error}).") from error
+
+
+def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -> Policy:
+    """A policy from nested mappings, as TOML gives them; all faults at once."""
+    where = where or f"policy {name}"
+    faults = [f"{where}: unknown key {key!r}." for key in data if key not in ("title", "source", "check")]
+    checks, entries = [], data.get("check", [])
+    if not isinstance(entries, list) or not entries:
+        faults.append(f"{where}: [[check]] must be there at least once.")
+        entries = []
+    for number, entry in enumerate(entries, 1):
+        place = f"{where}, check {number}"
+        if not isinstance(entry, Mapping):
+            faults.append(f"{place} must be a table with figure and at_most or at_least. Got {entry!r}.")
+            continue
+        unknown = [k for k in entry if k not in ("figure", "at_most", "at_least", "adversary", "link", "source")]
+        known = "figure, at_most, at_least, adversary, link, source"
+        faults += [f"{place}: unknown key {key!r}. Known are: {known}." for key in unknown]
+        figure = str(entry.get("figure", ""))
+        part, _, measure = figure.partition(".")
+        if not part or not measure:
+            faults.append(f'{place}: figure must be "ATTACK.MEASURE" or "release.FIGURE". Got {figure!r}.')
+        elif part == "release" and measure not in _FIGURES:
+            faults.append(f"{place}: release has no figure {measure!r}. It has: {', '.join(_FIGURES)}.")
+        limits = [k for k in ("at_most", "at_least") if k in entry]
+        if len(limits) != 1 or not _is_limit(entry[limits[0]]):
+            faults.append(f"{place}: at_most or at_least must give one number.")
+            continue
+        relation = "<=" if limits[0] == "at_most" else ">="
+        checks.append(
+            Check(
+                figure,
+                relation,
+                float(entry[limits[0]]),
+                str(entry.get("adversary", "prosecutor")),
+                str(entry.get("link", "class")),
+                None if entry.get("source") is None else str(entry["source"]),
+            )
+        )
+    if faults:
+        raise PolicyError.of(faults)
+    return Policy(name, str(data.get("title", name)), str(data.get("source", "the user's own")), tuple(checks))
+
+
+def _is_limit(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

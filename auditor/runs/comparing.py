@@ -1,0 +1,246 @@
+"""The comparison: plans cells, runs those that are not finished yet, and puts all of them on one picture."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attacks import ATTACKS
+from auditor.engines.pool import processors, run_jobs
+from auditor.engines.worker import Reply
+from auditor.files.tables import as_schema, read_raw, sha256
+from auditor.measure.utility import find_measures
+from auditor.model.errors import UsageError
+from auditor.model.progress import Progress, silent
+from auditor.model.record.comparison import RunCell
+from auditor.model.record.policy import Policy, read_policy
+from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Input, RunRecord
+from auditor.model.seeding import DEFAULT_SEED
+from auditor.model.table import RawTable, Table, encode
+from auditor.runs.placing import STRONGEST, Placed, RiskChoice, comparison
+from auditor.runs.plan import Cell, Grid, grid, plan
+from auditor.runs.store import TOOL, Store, to_do
+from auditor.runs.worker import CellJob, CellWork, discreet
+from auditor.runs.worlds import World, sampled
+from scenarios.options import Options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from auditor.model.schema import Schema
+
+ATTACKS_COMPARED = ("linking", "homogeneity", "proximity", "divergence", "membership")
+UTILITY_COMPARED = ("queries", "classification", "correlation", "pmse", "granularity")
+"""What is measured unless more is asked for; all but the last apply to every kind of release."""
+STRENGTHS_COMPARED = (3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a cell may take: processor seconds and megabytes; `jobs` cells run at a time (None: one for each processor)."""
+
+    timeout: float | None = None
+    memory: int | None = None
+    jobs: int | None = None
+
+    def check(self) -> None:
+        """An error where a limit leaves nothing to work with."""
+        for name, value in (("timeout", self.timeout), ("memory", self.memory), ("jobs", self.jobs)):
+            if value is not None and not value > 0:
+                raise UsageError(f"{name} must be above 0. Got {value:g}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished comparison: its run, how many of its cells were there already, and what each cell took."""
+
+    run: RunRecord
+    reused: int
+    seconds: Mapping[str, float]
+
+
+def compare(
+    data: Table | pd.DataFrame | str | Path,
+    schema: Schema | str | Path | None = None,
+    *,
+    methods: Sequence[str] | str = "all",
+    k: Sequence[int] = STRENGTHS_COMPARED,
+    l: Sequence[int | None] = (),
+    settings: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
+    seeds: int = 1,
+    options: Options | None = None,
+    policy: str | Policy | None = None,
+    sample: float | None = None,
+    risk: str = STRONGEST,
+    utility: Sequence[str] = UTILITY_COMPARED,
+    limits: Limits | None = None,
+    folder: str | Path | None = None,
+    retry: bool = False,
+    progress: Progress = silent,
+) -> RunRecord:
+    """Compares methods at several strengths on one table: one record a release, and the frontier of risk against utility.
+
+    `methods` are names of anonymizers, or "all"; `k`, `l` and `settings` (by method, each a list of values) are swept; every
+    cell is run with `seeds` seeds. `options` says what each audit does (its attacks, by default the five basic ones; links;
+    seed), `risk` and the first of `utility` are the axes, and `sample` is the share of people who are released, the others
+    being outsiders. In `folder` finished cells are kept, and a comparison goes on from those that are there.
+    """
+    names = (methods,) if isinstance(methods, str) else tuple(methods)
+    options = options or Options(attacks=ATTACKS_COMPARED)
+    judged = read_policy(policy) if isinstance(policy, str) else policy
+    world = read_world(data, schema, sample, options.seed)
+    chosen = grid(names, k, l, settings, run_seeds(seeds, options.seed))
+    asked = replace(options, policy=judged or options.policy)
+    risk_axis = RiskChoice.read(risk)
+    if folder is not None:
+        store = Store(Path(folder))
+        return run_comparison(world, chosen, asked, risk_axis, utility, limits or Limits(), store, retry, progress).run
+    with tempfile.TemporaryDirectory() as temporary:
+        store = Store(Path(temporary))
+        run = run_comparison(world, chosen, asked, risk_axis, utility, limits or Limits(), store, retry, progress).run
+    return replace(run, cells=tuple(replace(cell, record=None) for cell in run.cells))
+
+
+def run_seeds(count: int, first: int = DEFAULT_SEED) -> tuple[int, ...]:
+    """The seeds of repeated runs: the first one and those after it."""
+    if count < 1:
+        raise UsageError(f"seeds must be at least 1. Got {count}.")
+    return tuple(range(first, first + count))
+
+
+def read_world(
+    data: Table | pd.DataFrame | str | Path, schema: Schema | str | Path | None, sample: float | None, seed: int
+) -> World:
+    """The data of a comparison, with the files they come from. All cells have the same people."""
+    if sample is not None and not 0 < sample <= 1:
+        raise UsageError(f"sample must be above 0 and at most 1. Got {sample:g}.")
+    if isinstance(data, Table):
+        return sampled(data, sample, seed, (Input("original", Path(data.name).name, None, data.rows),))
+    if schema is None:
+        raise UsageError("A file or frame needs its schema.")
+    found = as_schema(schema)
+    if isinstance(data, str | Path):
+        raw = read_raw(data, found.format, tuple(found.columns))
+    else:
+        raw = RawTable.from_frame(data, "table", found.format)
+    inputs = [Input("original", Path(raw.name).name, raw.sha256, raw.rows)]
+    if isinstance(schema, str | Path):
+        inputs.append(Input("schema", Path(schema).name, sha256(Path(schema).read_bytes())))
+    (everybody,) = encode(found, [raw])
+    return sampled(everybody, sample, seed, tuple(inputs))
+
+
+def run_comparison(
+    world: World,
+    asked: Grid,
+    options: Options,
+    risk: RiskChoice,
+    utility: Sequence[str],
+    limits: Limits,
+    store: Store,
+    retry: bool = False,
+    progress: Progress = silent,
+) -> Outcome:
+    """Runs what is not finished yet, and puts everything together from the files of the cells."""
+    limits.check()
+    if not utility:
+        raise UsageError("There must be at least one utility measure: the first is an axis.")
+    measures = find_measures([name.partition(".")[0] for name in utility])
+    axis = measures[0] + utility[0][len(utility[0].partition(".")[0]) :]
+    for name in options.attacks or ():
+        ATTACKS.get(name)
+    for name, given in options.settings.items():
+        ATTACKS.get(name).configure(given)  # its faults before any work
+    if risk.attack is not None and options.attacks is not None and risk.attack not in options.attacks:
+        raise UsageError(f"The risk is {risk.figure}, and {risk.attack} is not among the attacks to run.")
+    options = replace(options, utility=tuple(sorted(measures)), remedies=False)  # their order is about axes only
+    cells = plan(asked, world, options)
+    store.prepare()
+    finished = {cell.id: found for cell in cells if (found := store.read(cell)) is not None}
+    open_cells = [
+        cell
+        for cell in cells
+        if to_do(finished[cell.id][0] if cell.id in finished else None, limits.timeout, limits.memory, retry)
+    ]
+    for cell, reply in _replies(open_cells, world, options, limits, progress):
+        record = None if reply.result is None else AuditRecord.from_json(reply.result, cell.name)
+        bounds = (
+            {"timeout": limits.timeout, "memory": limits.memory} if reply.status not in (OK, NOT_APPLICABLE) else {}
+        )
+        done = RunCell(
+            cell.id,
+            cell.point,
+            cell.method,
+            cell.params,
+            cell.seed,
+            reply.status,
+            reply.reason,
+            store.place(cell) if record is not None else None,
+            {name: value for name, value in bounds.items() if value is not None},
+            round(reply.cpu_seconds, 3),
+        )
+        store.write(done, record)
+    return _together(cells, store, asked, options.seed, risk, axis, len(cells) - len(open_cells), world)
+
+
+def _replies(
+    cells: Sequence[Cell], world: World, options: Options, limits: Limits, progress: Progress
+) -> Iterator[tuple[Cell, Reply]]:
+    """What becomes of the cells, as they are finished; those that a method refuses come first."""
+    done = 0
+    for cell in cells:
+        if cell.fault is not None:
+            done += 1
+            yield cell, Reply(NOT_APPLICABLE, discreet(cell.fault, world.people), None, 0.0)
+    able = [cell for cell in cells if cell.fault is None]
+    jobs = [CellJob(cell.point, limits.timeout, cell.method, cell.params, cell.seed) for cell in able]
+    count = limits.jobs or processors()
+
+    def tick(running: list[str]) -> None:
+        progress(done, len(cells), f"{done} of {len(cells)} cells, now: {', '.join(running) or 'starting'}")
+
+    for number, reply in run_jobs(CellWork(limits.memory, world, options), jobs, count, tick):
+        done += 1
+        yield able[number], reply
+
+
+def _together(
+    cells: Sequence[Cell],
+    store: Store,
+    asked: Grid,
+    seed: int,
+    risk: RiskChoice,
+    utility: str,
+    reused: int,
+    world: World,
+) -> Outcome:
+    """The run of all cells, as their files have them: the same whether they were made now or before."""
+    placed, seconds = [], {}
+    for cell in cells:
+        found = store.read(cell)
+        if found is None:
+            raise UsageError(f"{store.folder / store.place(cell)} is gone: something else writes into this folder.")
+        seconds[cell.name] = found[0].cpu_seconds or 0.0
+        done, record = replace(found[0], name=cell.name, params=cell.params, cpu_seconds=None), found[1]
+        if record is not None:
+            record = replace(record, release=replace(record.release, name=cell.name))
+        placed.append(Placed(cell.point, done, record))
+    records = tuple(one.record for one in placed if one.record is not None)
+    source = Path(world.inputs[0].name).stem if world.inputs else "table"
+    title = (
+        f"{source}: {len(asked.methods)} methods compared"
+        if len(asked.methods) > 1
+        else f"{source}: {asked.methods[0]}"
+    )
+    run = RunRecord(
+        title,
+        seed,
+        records,
+        TOOL,
+        cells=tuple(one.cell for one in placed),
+        comparison=comparison(placed, risk, utility),
+    )
+    return Outcome(run, reused, seconds)

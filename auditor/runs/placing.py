@@ -1,0 +1,205 @@
+"""Placing: the figures of records on two axes, over the seeds, and which of the points no other beats.
+
+Every point has the same two figures. Risk is, unless another is asked for, the strongest success of any attack that
+discloses, as its excess over the control (or the baseline, whichever the record takes it over): every kind of release has it.
+Utility is the first figure of the first measure asked for. What has no such figure has no place, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attacks import ATTACKS
+from auditor.measure.intervals import mean_interval
+from auditor.model.errors import UsageError
+from auditor.model.record.comparison import FEW_ATTEMPTS, Axis, Comparison, LeftOut, Point, RunCell, which_figure
+from auditor.model.record.frontier import HIGHER, LOWER, frontier
+from auditor.model.record.record import OK, AuditRecord, Risk
+from auditor.posterior.links import Link
+
+STRONGEST = "strongest"
+NO_FIGURE = "no_figure"
+_BETTER_HIGHER = frozenset({("proximity", "m")})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A cell with its record; `point` names its method and settings."""
+
+    point: str
+    cell: RunCell
+    record: AuditRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class RiskChoice:
+    """Which risk is asked for; no attack means the strongest success."""
+
+    attack: str | None = None
+    measure: str = "success"
+    link: str | None = None
+
+    @classmethod
+    def read(cls, text: str) -> RiskChoice:
+        """From `strongest`, `ATTACK.MEASURE` or `ATTACK.MEASURE@LINK`."""
+        if text == STRONGEST:
+            return cls()
+        named, _, link = text.partition("@")
+        attack, dot, measure = named.partition(".")
+        if not dot or not measure:
+            raise UsageError(f"The risk must be {STRONGEST} or ATTACK.MEASURE, such as linking.success. Got {text!r}.")
+        ATTACKS.get(attack)
+        if "@" in text and link not in list(Link):
+            raise UsageError(f"The link of a risk must be one of {', '.join(Link)}. Got {link!r}.")
+        return cls(attack, measure, link or None)
+
+    @property
+    def figure(self) -> str:
+        """How it is asked for."""
+        return (
+            STRONGEST
+            if self.attack is None
+            else f"{self.attack}.{self.measure}" + (f"@{self.link}" if self.link else "")
+        )
+
+    @property
+    def better(self) -> str:
+        """Which way is better."""
+        return HIGHER if (self.attack, self.measure) in _BETTER_HIGHER else LOWER
+
+    def check(self, records: Sequence[AuditRecord]) -> None:
+        """An error where the attack was made and has no such measure; one that does not apply is no error."""
+        tried = [r for record in records for r in record.risks if r.attack == self.attack]
+        there = sorted({r.measure for r in tried})
+        if any(r.status == OK for r in tried) and self.measure not in there:
+            known = ", ".join(f"{self.attack}.{measure}" for measure in there)
+            raise UsageError(f"There is no risk {self.attack}.{self.measure}. There are: {known}.")
+
+    def rows(self, record: AuditRecord) -> list[Risk]:
+        """The figures of a record that are meant."""
+        rows = [r for r in record.risks if r.status == OK and r.value is not None and r.measure == self.measure]
+        if self.attack is None:
+            return [r for r in rows if _excess(r) is not None and not ATTACKS.get(r.attack).harm]
+        return [r for r in rows if r.attack == self.attack and self.link in (None, r.link)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure on an axis, with its interval and where it comes from."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    source: str | None = None
+
+
+def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Comparison:
+    """The points of some cells, in the order of the table, and what has no place."""
+    records = [placed.record for placed in cells if placed.record is not None]
+    risk.check(records)
+    excess = any(_excess(r) is not None for record in records for r in risk.rows(record))
+    which, better = _utility_axis(records, utility)
+    measure = utility.partition(".")[0]
+    axes = (
+        Axis(risk.figure, risk.better, excess),
+        Axis(measure if which is None else f"{measure}.{which}", better),
+    )
+    left_out: list[LeftOut] = []
+    groups: dict[str, list[tuple[Placed, _Figure, _Figure]]] = {}
+    for placed in cells:
+        cell = placed.cell
+        if placed.record is None:
+            left_out.append(LeftOut(cell.name, cell.status, cell.reason or "no reason is known"))
+            continue
+        at = _risk(placed.record, risk, excess), _utility(placed.record, measure, which)
+        wanting = [axis.figure for axis, figure in zip(axes, at, strict=True) if figure is None]
+        if at[0] is None or at[1] is None:
+            left_out.append(LeftOut(cell.name, NO_FIGURE, f"it has no {' and no '.join(wanting)}"))
+            continue
+        groups.setdefault(placed.point, []).append((placed, at[0], at[1]))
+    points = [_point(name, runs, excess) for name, runs in groups.items()]
+    beaten = frontier([(p.risk, p.utility) for p in points], (axes[0].better, axes[1].better))
+    points = [
+        point if by is None else replace(point, beaten_by=points[by].name)
+        for point, by in zip(points, beaten, strict=True)
+    ]
+    signs = [1 if axis.better == LOWER else -1 for axis in axes]
+    points.sort(key=lambda p: (p.beaten_by is not None, signs[0] * p.risk, signs[1] * p.utility))
+    return Comparison(*axes, tuple(points), tuple(left_out))
+
+
+def _point(name: str, runs: Sequence[tuple[Placed, _Figure, _Figure]], excess: bool) -> Point:
+    """The means over the runs. Their intervals know no bounds, but no excess is above 1 and no utility below 0."""
+    first = runs[0][0]
+    risk, utility = _over_seeds([r for _, r, _ in runs]), _over_seeds([u for _, _, u in runs])
+    records = [placed.record for placed, _, _ in runs if placed.record is not None]
+    verdicts = [record.policy.passed for record in records if record.policy is not None]
+    sizes = [record.release.k for record in records if record.release.k is not None]
+    return Point(
+        name,
+        first.cell.method,
+        first.cell.params,
+        len(runs),
+        risk.value,
+        utility.value,
+        risk.low,
+        min(risk.high, 1.0) if excess and risk.high is not None else risk.high,
+        None if utility.low is None else max(utility.low, 0.0),
+        utility.high,
+        risk.source,
+        min(sizes) if sizes else None,
+        sum(verdicts) if verdicts else None,
+    )
+
+
+def _over_seeds(figures: Sequence[_Figure]) -> _Figure:
+    if len(figures) == 1:
+        return figures[0]
+    over = mean_interval([figure.value for figure in figures])
+    sources = dict.fromkeys(figure.source for figure in figures if figure.source)
+    return _Figure(over.value, over.low, over.high, "; ".join(sources) or None)
+
+
+def _risk(record: AuditRecord, choice: RiskChoice, excess: bool) -> _Figure | None:
+    """The figure of a record: the worst over adversaries, links and columns."""
+    worst = 1.0 if choice.better == LOWER else -1.0
+    found: list[tuple[bool, float, _Figure]] = []
+    for row in choice.rows(record):
+        beyond = _excess(row)
+        if excess and beyond is not None:
+            figure = _Figure(beyond["value"], beyond.get("low"), beyond.get("high"), _source(row))
+        elif not excess and row.value is not None:
+            figure = _Figure(float(row.value), row.low, row.high, _source(row))
+        else:
+            continue
+        found.append(((row.n or 0) >= FEW_ATTEMPTS, worst * figure.value, figure))
+    return max(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _excess(row: Risk) -> Mapping[str, Any] | None:
+    noted = row.detail.get("excess")
+    return noted if isinstance(noted, Mapping) else None
+
+
+def _source(row: Risk) -> str:
+    return f"{row.attack}" + (f" of {row.sensitive}" if row.sensitive else "") + (f", {row.link}" if row.link else "")
+
+
+def _utility_axis(records: Sequence[AuditRecord], asked: str) -> tuple[str | None, str]:
+    """Which of a measure's figures is meant, and which way is better."""
+    measure, _, which = asked.partition(".")
+    rows = [row for record in records for row in record.utility if row.measure == measure and row.status == OK]
+    meant = next((row for row in rows if not which or which_figure(row.params) == which), None)
+    if rows and meant is None:
+        there = ", ".join(dict.fromkeys(f"{measure}.{which_figure(row.params)}" for row in rows))
+        raise UsageError(f"There is no figure {asked!r}. There are: {there}.")
+    return (which or None, LOWER) if meant is None else (which_figure(meant.params), meant.better)
+
+
+def _utility(record: AuditRecord, measure: str, which: str | None) -> _Figure | None:
+    for row in record.utility:
+        if row.measure == measure and row.status == OK and row.value is not None and which_figure(row.params) == which:
+            return _Figure(float(row.value), row.low, row.high)
+    return None

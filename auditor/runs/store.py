@@ -1,0 +1,70 @@
+"""Finished cells as files: one run record each, with the cell and, where there is one, its release's record.
+
+A file is written whole as soon as its cell is finished, so that an interruption loses only what was under way; being a run,
+it renders by itself (`auditor render`). Its name has the cell's id, so a file is a result or it is not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from auditor.files.tables import refuse_existing, write_files
+from auditor.model.errors import RecordError, UsageError
+from auditor.model.record.comparison import TIMEOUT, RunCell
+from auditor.model.record.record import OK, AuditRecord, RunRecord
+from auditor.runs.plan import Cell
+from auditor.version import VERSION
+
+CELLS = "cells"
+TOOL = {"name": "auditor", "version": VERSION}
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The folder of a comparison."""
+
+    folder: Path
+
+    def prepare(self) -> None:
+        """Makes the folder; an error where it cannot be made."""
+        refuse_existing([], True, self.folder)
+        try:
+            (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{self.folder}: the folder cannot be made ({error.strerror}).") from error
+
+    def place(self, cell: Cell) -> str:
+        """The file of a cell, from the folder."""
+        return f"{CELLS}/{cell.id}.json"
+
+    def read(self, cell: Cell) -> tuple[RunCell, AuditRecord | None] | None:
+        """A finished cell; None where there is none, or no whole one."""
+        file = self.folder / self.place(cell)
+        try:
+            run = RunRecord.from_json(file.read_text(encoding="utf-8"), str(file))
+        except (OSError, UnicodeDecodeError, RecordError):
+            return None
+        if len(run.cells) != 1 or run.cells[0].id != cell.id or len(run.records) != (run.cells[0].status == OK):
+            return None
+        return run.cells[0], run.records[0] if run.records else None
+
+    def write(self, cell: RunCell, record: AuditRecord | None) -> None:
+        """Keeps a finished cell."""
+        run = RunRecord(cell.name, cell.seed, () if record is None else (record,), TOOL, cells=(cell,))
+        write_files({self.folder / CELLS / f"{cell.id}.json": run.to_json()}, force=True)
+
+
+def to_do(found: RunCell | None, timeout: float | None, memory: int | None, retry: bool) -> bool:
+    """Whether a cell is to be run: it is not there; it did not end well and is to be retried; or it has more time or memory
+    now than it had."""
+    if found is None:
+        return True
+    if found.status == OK:
+        return False
+    if retry:
+        return True
+    had = found.limits.get("timeout")
+    longer = found.status == TIMEOUT and had is not None and (timeout is None or timeout > had)
+    given = found.limits.get("memory")
+    return longer or (given is not None and (memory is None or memory > given))

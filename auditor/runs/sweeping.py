@@ -1,0 +1,194 @@
+"""The sweep: how the success of attacks grows with the number of known attributes.
+
+For each number q some sets of q quasi-identifiers are drawn, and every attack is run by an adversary who knows just these.
+The sets grow along a few random orders, so each holds those of smaller q, and knowing more can only add. A figure is the mean
+over the sets; its interval is the mean of theirs, which is about people and not about the choice of sets, whose least and
+greatest figure stand in the details.
+
+The record has one adversary for each q, "prosecutor knowing 3 of 8", the one who knows most first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from auditor.auditing.audit import run_audit
+from auditor.model.errors import UsageError
+from auditor.model.progress import Progress
+from auditor.model.record.record import OK, AdversaryFacts, AuditRecord, Risk, RunRecord
+from auditor.model.seeding import stage
+from auditor.runs.redteaming import prepare, redteam, subjects
+from auditor.version import VERSION
+from scenarios.adversaries import PROSECUTOR, Adversary
+from scenarios.scenario import Scenario
+
+ORDERS = 5
+"""How many random orders the known attributes grow along."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Those of one adversary's figures that are averaged: the adversaries who know some q columns, by name."""
+
+    base: Adversary
+    title: str
+    known: int
+    of: int
+    subsets: dict[str, tuple[str, ...]]
+
+    def sentence(self, quasi: Sequence[str], register: int | None) -> str:
+        """Who attacks, in one sentence."""
+        if self.known == self.of:
+            return self.base.sentence(quasi, register)
+        sets = f"the mean over {len(self.subsets)} sets of them" if len(self.subsets) > 1 else "one set of them"
+        return self.base.sentence(quasi, register, f"{self.known} of {self.of} quasi-identifiers ({sets})")
+
+
+def read_sweep(text: str) -> tuple[int, ...]:
+    """The numbers of known attributes that `--sweep known=1..8` or `known=2,4,8` asks for."""
+    found = re.fullmatch(r"\s*known\s*=\s*(?:(\d+)\s*\.\.\s*(\d+)|(\d+(?:\s*,\s*\d+)*))\s*", text)
+    numbers: list[int] = []
+    if found is not None and found[3] is not None:
+        numbers = sorted({int(part) for part in found[3].split(",")})
+    elif found is not None:
+        numbers = list(range(int(found[1]), int(found[2]) + 1))
+    if not numbers:
+        raise UsageError(f"--sweep must be known=FROM..TO or known=N,N,…, such as known=1..8. Got {text!r}.")
+    return tuple(numbers)
+
+
+def red_team(
+    scenario: Scenario,
+    counts: Sequence[int] | None,
+    *,
+    seed: int | None = None,
+    targets: Sequence[str] | None = None,
+    reveal: bool = False,
+    progress: Progress | None = None,
+) -> RunRecord:
+    """Carries out a scenario as it is, or for each number of known attributes."""
+    if counts is None:
+        return redteam(scenario, seed=seed, targets=targets, reveal=reveal, progress=progress)
+    if reveal:
+        raise UsageError("--reveal shows claims about persons, and --sweep has none. Leave out one of them.")
+    return sweep(scenario, counts, seed=seed, targets=targets, progress=progress)
+
+
+def sweep(
+    scenario: Scenario,
+    counts: Sequence[int],
+    *,
+    seed: int | None = None,
+    targets: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> RunRecord:
+    """Carries out a scenario for each number of known attributes: one record a release, one adversary a number. Policies are
+    not judged, and utility is not measured: both are about a release, not about what is known."""
+    options, world = prepare(scenario, seed, targets)
+    quasi = world.people.schema.quasi
+    if max(counts) > len(quasi):
+        raise UsageError(
+            f"--sweep: known must be at most {len(quasi)}, the number of quasi-identifiers. Got {max(counts)}; "
+            f"there are: {', '.join(quasi)}."
+        )
+    steps = [
+        step
+        for base in _bases(scenario.adversaries or (PROSECUTOR,))
+        for step in _steps(base, sorted(set(counts), reverse=True), quasi, options.seed)
+    ]
+    crew = tuple(
+        replace(step.base, name=name, knows=columns, subsets=None)
+        for step in steps
+        for name, columns in step.subsets.items()
+    )
+    asked = replace(options, adversaries=crew, policy=None, utility=())
+    register = None if world.population is None else world.population.rows
+    records = []
+    for subject, step_done in subjects(scenario, world, options.seed, progress):
+        record = run_audit(subject, asked, step_done)
+        records.append(_averaged(record, steps, quasi, register))
+    return RunRecord(scenario.name, options.seed, tuple(records), {"name": "auditor", "version": VERSION})
+
+
+def _bases(adversaries: Sequence[Adversary]) -> list[Adversary]:
+    """The adversaries that differ in more than their name and what columns they know."""
+    kept: list[tuple[Adversary, Adversary]] = []
+    for adversary in adversaries:
+        bare = replace(adversary, name="", knows=None, subsets=None)
+        if all(bare != other for _, other in kept):
+            kept.append((replace(adversary, knows=None, subsets=None), bare))
+    return [base for base, _ in kept]
+
+
+def _steps(base: Adversary, counts: Sequence[int], quasi: Sequence[str], seed: int) -> list[_Step]:
+    orders = [stage(seed, "sweep", number).permutation(len(quasi)).tolist() for number in range(ORDERS)]
+    steps = []
+    for count in counts:
+        sets = dict.fromkeys(tuple(sorted(order[:count])) for order in orders)
+        title = f"{base.name} knowing {count} of {len(quasi)}"
+        named = {f"{title} #{place}": tuple(quasi[i] for i in chosen) for place, chosen in enumerate(sets, 1)}
+        steps.append(_Step(base, title, count, len(quasi), named))
+    return steps
+
+
+def _averaged(record: AuditRecord, steps: Sequence[_Step], quasi: Sequence[str], register: int | None) -> AuditRecord:
+    risks = [risk for step in steps for risk in _mean_risks(record, step)]
+    facts = tuple(
+        AdversaryFacts(
+            step.title,
+            step.sentence(quasi, register),
+            step.base.stance,
+            next(iter(step.subsets.values())) if len(step.subsets) == 1 else (),
+        )
+        for step in steps
+    )
+    return replace(record, risks=tuple(risks), adversaries=facts)
+
+
+def _mean_risks(record: AuditRecord, step: _Step) -> list[Risk]:
+    """The figures of one step: each the mean over the sets of columns."""
+    groups: dict[tuple[object, ...], list[Risk]] = {}
+    for risk in record.risks:
+        if risk.adversary in step.subsets:
+            key = (risk.attack, risk.link, risk.measure, risk.sensitive, tuple(sorted(map(str, risk.params.items()))))
+            groups.setdefault(key, []).append(risk)
+    return [_mean_risk(rows, step) for rows in groups.values()]
+
+
+def _mean_risk(rows: Sequence[Risk], step: _Step) -> Risk:
+    one = rows[0]
+    params = {**one.params, "known": step.known, "of": step.of}
+    good = [r for r in rows if r.status == OK and r.value is not None]
+    if not good:
+        return replace(one, adversary=step.title, params=params)
+    first = good[0]
+    values = [float(r.value) for r in good if r.value is not None]
+    people = [r.n for r in good if r.n is not None]
+    detail = {
+        "columns": [list(step.subsets[r.adversary]) for r in good],
+        "values": values,
+        "least": min(values),
+        "greatest": max(values),
+    }
+    return replace(
+        first,
+        adversary=step.title,
+        params=params,
+        value=fmean(values),
+        expected=_mean([r.expected for r in good]),
+        baseline=_mean([r.baseline for r in good]),
+        control=_mean([r.control for r in good]),
+        low=_mean([r.low for r in good]),
+        high=_mean([r.high for r in good]),
+        n=min(people) if people else None,
+        worst_rows=(),
+        detail=detail,
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    there = [float(v) for v in values if v is not None]
+    return fmean(there) if there and len(there) == len(values) else None

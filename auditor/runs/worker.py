@@ -1,0 +1,67 @@
+"""What a process of a comparison does: it makes and audits one cell after the other (see `auditor.engines`).
+
+Reasons that leave it hold no value of the data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizers import ANONYMIZERS
+from anonymizers.anonymizing import anonymize
+from auditor.auditing.audit import run_audit
+from auditor.auditing.subjects import Subject
+from auditor.engines.worker import Job, Work
+from auditor.model.errors import AuditorError
+from auditor.model.table import Table
+from auditor.runs.worlds import World
+from scenarios.options import Options
+
+
+@dataclass(frozen=True)
+class CellJob(Job):
+    """One cell to be run."""
+
+    method: str
+    params: Mapping[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True)
+class CellWork(Work):
+    """What all cells share: the data, and what each audit does."""
+
+    world: World
+    options: Options
+
+    def do(self, job: CellJob) -> str:
+        """The record of a cell's release, as JSON."""
+        world, method = self.world, ANONYMIZERS.get(job.method).configure(job.params)
+        release, provenance = anonymize(world.people, method, job.seed)
+        subject = Subject(
+            replace(release, name=job.name),
+            world.people,
+            provenance,
+            True,
+            world.population,
+            world.outsiders,
+            world.inputs,
+        )
+        return run_audit(subject, replace(self.options, seed=job.seed)).to_json()
+
+    def told(self, error: AuditorError) -> str:
+        return discreet(str(error), self.world.people)
+
+
+def discreet(message: str, table: Table) -> str:
+    """A message without values of the table: quoted ones, and examples in brackets. Names of columns stay."""
+    values = {text for domain in table.domains.values() for text in domain.texts} - set(table.codes)
+
+    def hidden(found: re.Match[str]) -> str:
+        return "a value" if found[2] in values else found[0]
+
+    shown = re.sub(r" \(such as [^)]*\)", "", message)
+    return re.sub(r"(['\"])(.*?)\1", hidden, shown)

@@ -1,0 +1,61 @@
+"""Worlds: the data of a run, who is released and who is outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from auditor.auditing.correspondence import find_outsiders
+from auditor.files.tables import read_raw
+from auditor.model.arrays import Ints
+from auditor.model.errors import ScenarioError
+from auditor.model.record.record import Input
+from auditor.model.schema import Schema
+from auditor.model.seeding import stage
+from auditor.model.table import RawTable, Table, encode
+from scenarios import town
+from scenarios.scenario import Data
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """The data of a scenario: the table to be released, the population, and who of it is not in the table."""
+
+    people: Table
+    population: Table | None
+    outsiders: Ints
+    inputs: tuple[Input, ...]
+
+
+def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Input, ...]) -> World:
+    """A table of which a random share is released and the rest are outsiders; all of it where no share is given."""
+    if sample is None or sample == 1:
+        return World(everybody, None, np.empty(0, dtype=np.int64), inputs)
+    count = max(round(sample * everybody.rows), 1)
+    chosen = np.sort(stage(seed, "sample").choice(everybody.rows, count, replace=False))
+    outsiders = np.setdiff1d(np.arange(everybody.rows), chosen)
+    return World(everybody.take(chosen), everybody, outsiders, inputs)
+
+
+def build_world(data: Data, seed: int) -> World:
+    """The data of a scenario: a built-in source or a file, with its population or a sample of it."""
+    if data.source == "town":
+        frame = town.population(seed=seed)
+        schema = Schema.read(Path(str(town.schema_path())))
+        raw = RawTable.from_frame(frame, "town")
+        inputs: tuple[Input, ...] = (Input("population", "town (built in)", None, raw.rows),)
+    else:
+        if data.file is None or data.schema is None:
+            raise ScenarioError("[data]: a built-in source, or a file with its schema, must be given.")
+        schema = Schema.read(data.schema)
+        raw = read_raw(data.file, schema.format, tuple(schema.columns))
+        inputs = (Input("original", data.file.name, raw.sha256, raw.rows),)
+    if data.population is not None:
+        register = read_raw(data.population, schema.format, tuple(schema.columns))
+        people, population = encode(schema, [raw, register])
+        inputs = (*inputs, Input("population", data.population.name, register.sha256, register.rows))
+        return World(people, population, find_outsiders(people, population), inputs)
+    (everybody,) = encode(schema, [raw])
+    return sampled(everybody, data.sample, seed, inputs)

@@ -1,0 +1,323 @@
+"""Which figures go into which picture: from the record to the arguments of `charts`.
+
+Over several releases the rows of a panel are releases under the link that policies judge; over one release they are
+its links. The details of a record may hold anything, so histograms and curves are checked before they are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from auditor.model.record.comparison import Comparison
+from auditor.model.record.record import AuditRecord, Risk, RunRecord
+from reports.pictures.charts import Mark, Panel, Point, Ways
+from reports.pictures.points import numbers
+from reports.reading import (
+    attack_rank,
+    figures,
+    groups,
+    is_rate,
+    lead_adversary,
+    link_rank,
+    one_person,
+    pick,
+    reference_of,
+    shared_utility,
+    strongest_success,
+    strongest_value,
+    utility_of,
+    value_of,
+)
+from reports.tables.frontier import risk_title, utility_title
+from reports.text import clean, finite, number, spoken
+from reports.words.summary import utility_name
+
+ROWS = 12  # releases in a panel; more make a picture nobody reads
+BINS = 16
+_PICTURED = {
+    "linking": ("success", "mean"),
+    "divergence": ("top",),
+    "membership": ("auc",),
+}
+_ACROSS = {
+    "linking": "probability of the right link",
+    "homogeneity": "confidence in the best guess",
+    "proximity": "belief near the truth",
+    "divergence": "belief on unrelated values",
+    "membership": "matching buckets",
+}
+_HEADINGS = {
+    "linking": "Linking: the right record is found",
+    "homogeneity": "Homogeneity: the {column} is guessed right",
+    "proximity": "Proximity: the {column} lies in the claimed interval",
+    "divergence": "Divergence: an unrelated {column} is believed (a harm)",
+    "membership": "Membership: members ranked above {others} (0.5 is a coin)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Risk against utility: the points, what the axes measure, the releases that have no place in it, and which way of each
+    axis is better."""
+
+    points: tuple[Point, ...]
+    x: str
+    y: str
+    missing: tuple[str, ...]
+    better: Ways
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Names and counts of bars, with what they count."""
+
+    title: str
+    names: tuple[str, ...]
+    counts: tuple[float, ...]
+    unit: str
+    across: str = "value"
+    others: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The mean confidence of groups of claims, and the share of each group that was right."""
+
+    title: str
+    expected: tuple[float, ...]
+    realised: tuple[float, ...]
+
+
+def frontier(run: RunRecord) -> Frontier | None:
+    """Risk against utility over the releases of a run, as a comparison places them where there is one; nothing where an axis
+    has no figures."""
+    if run.comparison is not None:
+        return _compared(run.comparison)
+    axis = shared_utility(run)
+    if axis is None or any(one_person(record) for record in run.records):
+        return None
+    controlled = any(strongest_success(record) is not None for record in run.records)
+    points, missing, better = [], [], "lower"
+    for place, record in enumerate(run.records, 1):
+        row = utility_of(record, *axis)
+        found = _risk(record, controlled)
+        x = finite(row.value) if row is not None else None
+        if row is None or found is None or x is None:
+            missing.append(clean(record.release.name, 60))
+            continue
+        better = row.better
+        risk, (y, low, high) = found
+        note = f"Strongest: {risk.attack}" + (f" of {risk.sensitive}" if risk.sensitive else "")
+        note += f", {risk.adversary}" + (f", link {risk.link}" if risk.link else "")
+        method = clean(record.release.method or record.release.kind, 40)
+        points.append(Point(place, clean(record.release.name, 60), x, y, low, high, note, method))
+    if not points:
+        return None
+    y_name = "strongest attack, excess" if controlled else "strongest attack, success"
+    return Frontier(
+        tuple(points),
+        f"{utility_name(*axis)}, {clean(better, 20)} is better",
+        y_name,
+        tuple(missing),
+        (better, "lower"),
+    )
+
+
+def _compared(found: Comparison) -> Frontier | None:
+    points = tuple(
+        Point(
+            number,
+            clean(point.name, 60),
+            point.utility,
+            point.risk,
+            point.risk_low,
+            point.risk_high,
+            f"Risk from {clean(point.attack, 60)}" if point.attack else "",
+            clean(point.method, 40),
+        )
+        for number, point in enumerate(found.points, 1)
+    )
+    x = f"{utility_title(found.utility)}, {clean(found.utility.better, 20)} is better"
+    y = risk_title(found.risk) + (", higher is better" if found.risk.better == "higher" else "")
+    missing = tuple(clean(one.name, 60) for one in found.left_out)
+    return Frontier(points, x, y, missing, (found.utility.better, found.risk.better)) if points else None
+
+
+def _risk(record: AuditRecord, controlled: bool) -> tuple[Risk, tuple[float, float | None, float | None]] | None:
+    if controlled:
+        pair = strongest_success(record)
+        return None if pair is None else (pair[0], (pair[1].value, pair[1].low, pair[1].high))
+    best = strongest_value(record)
+    return None if best is None else (best, (value_of(best), finite(best.low), finite(best.high)))
+
+
+def panels(run: RunRecord) -> list[Panel]:
+    """A panel for each attack and sensitive column; its rows are releases, or the links of the one release."""
+    rows = [r for record in run.records for r in figures(record)]
+    made = []
+    for attack, sensitive in groups(rows):
+        of_one = len(run.records) == 1
+        marks = _links(run.records[0], attack, sensitive) if of_one else _releases(run, attack, sensitive)
+        if marks:
+            mine = [r for r in rows if r.attack == attack and r.params.get("against", "outsiders") == "outsiders"]
+            others = "outsiders" if any(r.measure == "auc" for r in mine) else "made-up people"
+            made.append(Panel(_heading(attack, sensitive).replace("{others}", others), tuple(marks)))
+    return made
+
+
+def _heading(attack: str, sensitive: str | None) -> str:
+    column = spoken(sensitive) if sensitive else "value"
+    name = clean(attack, 40)
+    other = f"{name[:1].upper()}{name[1:]}" + (f": {column}" if sensitive else "")
+    return _HEADINGS[attack].replace("{column}", column) if attack in _HEADINGS else other
+
+
+def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
+    marks = []
+    for place, number_ in sorted(numbers(run).items(), key=lambda pair: (pair[1], pair[0])):
+        record = run.records[place - 1]
+        adversary = lead_adversary(record)
+        mine = [r for r in _rows(record, attack, sensitive) if r.adversary == adversary]
+        row = pictured(attack, mine)
+        if row is not None:
+            marks.append(_mark(f"{number_} {clean(record.release.name, 60)}", row))
+    if len(marks) > ROWS:
+        kept = sorted(marks, key=lambda m: -m.value)[:ROWS]
+        marks = [m for m in marks if m in kept][:ROWS]
+    return marks
+
+
+def _links(record: AuditRecord, attack: str, sensitive: str | None) -> list[Mark]:
+    rows = _rows(record, attack, sensitive)
+    adversary = lead_adversary(record)
+    mine = [r for r in rows if r.adversary == adversary] or rows
+    links = sorted(dict.fromkeys(r.link for r in mine), key=link_rank)
+    found = [row for link in links if (row := pictured(attack, [r for r in mine if r.link == link])) is not None]
+    if attack == "membership":
+        scores = {str(r.params.get("score", "")): r for r in mine if r.measure == "auc" and is_rate(r)}
+        against = [r for r in mine if r.measure == "auc" and r.params.get("against", "outsiders") == "outsiders"]
+        if len(scores) > 1 and against:
+            return [_mark(f"score {spoken(r.params.get('score', ''))}", r) for r in against]
+    return [_mark(f"link {spoken(r.link)}" if r.link else spoken(r.adversary), r) for r in found]
+
+
+def _rows(record: AuditRecord, attack: str, sensitive: str | None) -> list[Risk]:
+    return [r for r in figures(record) if r.attack == attack and r.sensitive == sensitive]
+
+
+def pictured(attack: str, rows: Sequence[Risk]) -> Risk | None:
+    """The rate that stands for an attack in a picture."""
+    for measure in _PICTURED.get(attack, ("success",)):
+        row = pick(rows, measure)
+        if row is not None and is_rate(row):
+            return row
+    return None
+
+
+def _mark(name: str, risk: Risk) -> Mark:
+    low, high = finite(risk.low), finite(risk.high)
+    held = reference_of(risk)
+    return Mark(
+        name, value_of(risk), low, high, finite(risk.baseline), finite(risk.control), held.value if held else None
+    )
+
+
+def class_sizes(record: AuditRecord) -> Histogram | None:
+    """How many classes there are of each size, in at most some dozen bins."""
+    sizes = {int(size): float(count) for size, count in record.release.class_sizes.items() if str(size).isdigit()}
+    if not sizes:
+        return None
+    low, high = min(sizes), max(sizes)
+    step = -(-(high - low + 1) // BINS)
+    names, counts = [], []
+    for start in range(low, high + 1, step):
+        names.append(str(start) if step == 1 else f"{start}–{start + step - 1}")
+        counts.append(sum(count for size, count in sizes.items() if start <= size < start + step))
+    return Histogram("Class sizes", tuple(names), tuple(counts), "classes", "people in a class")
+
+
+def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
+    """The distributions over people that the attacks left in their details, for the lead adversary's first link."""
+    made: list[Histogram] = []
+    seen: set[tuple[str, str | None, str]] = set()
+    adversary = lead_adversary(record)
+    rows = sorted(figures(record), key=lambda r: (r.adversary != adversary, attack_rank(r.attack), link_rank(r.link)))
+    for risk in rows:
+        key = (risk.attack, risk.sensitive, risk.measure)
+        noted = risk.detail.get("histogram")
+        if key in seen or not isinstance(noted, Mapping) or len(made) >= limit:
+            continue
+        drawn = _histogram(_histogram_title(risk), noted, _ACROSS.get(risk.attack, "value"))
+        if drawn is not None:
+            seen.add(key)
+            made.append(drawn)
+    return made
+
+
+def _histogram_title(risk: Risk) -> str:
+    name = clean(risk.attack, 40)
+    column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
+    link = f", link {clean(risk.link, 40)}" if risk.link else ""
+    return f"{name[:1].upper()}{name[1:]}{column}: people by {_ACROSS.get(risk.attack, spoken(risk.measure))}{link}"
+
+
+def _histogram(title: str, noted: Mapping[str, Any], across: str) -> Histogram | None:
+    counts = _numbers(noted.get("counts", noted.get("members")))
+    others = _numbers(noted.get("others")) or ()
+    edges, labels = _numbers(noted.get("edges")), noted.get("labels")
+    if counts is None or not counts:
+        return None
+    if edges is not None and len(edges) == len(counts) + 1:
+        names = tuple(_edge(low, high) for low, high in pairwise(edges))
+    elif isinstance(labels, list | tuple) and len(labels) == len(counts):
+        names = tuple(clean(label, 40) for label in labels)
+    else:
+        return None
+    return Histogram(title, names, counts, "people", across, others if len(others) == len(counts) else ())
+
+
+def _edge(low: float, high: float) -> str:
+    return f"{low:.3g}–{high:.3g}" if max(abs(low), abs(high)) < 1000 else f"{number(low)}–{number(high)}"
+
+
+def roc(record: AuditRecord) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """The curve of the membership attack that stands for the release."""
+    rows = [r for r in figures(record) if isinstance(r.detail.get("roc"), Mapping)]
+    best = pick(rows, "auc") or (rows[0] if rows else None)
+    if best is None:
+        return None
+    across, up = _numbers(best.detail["roc"].get("fpr")), _numbers(best.detail["roc"].get("tpr"))
+    if across is None or up is None or len(across) != len(up) or len(up) < 2:
+        return None
+    return across, up
+
+
+def calibrations(record: AuditRecord, limit: int = 2) -> list[Calibration]:
+    """How often claims are right that are made with a given confidence: of the lead adversary, under the link that must be
+    calibrated (`likelihood`), else under the next that is not granted the class, where the two agree by construction."""
+    made: dict[tuple[str, str | None], Calibration] = {}
+    adversary = lead_adversary(record)
+    rows = [r for r in figures(record) if r.adversary == adversary and r.measure == "success" and r.link != "class"]
+    for risk in sorted(rows, key=lambda r: (r.attack == "linking", attack_rank(r.attack), link_rank(r.link))):
+        noted = risk.detail.get("calibration")
+        if (risk.attack, risk.sensitive) in made or not isinstance(noted, Mapping):
+            continue
+        expected, realised = _numbers(noted.get("expected")), _numbers(noted.get("realised"))
+        if expected and realised and len(expected) == len(realised) > 1:
+            column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
+            link = f", link {clean(risk.link, 40)}" if risk.link else ""
+            name = clean(risk.attack, 40)
+            title = f"{name[:1].upper()}{name[1:]}{column}: claims that are right, by their confidence{link}"
+            made[risk.attack, risk.sensitive] = Calibration(title, expected, realised)
+    return list(made.values())[:limit]
+
+
+def _numbers(values: object) -> tuple[float, ...] | None:
+    if not isinstance(values, list | tuple):
+        return None
+    found = [finite(value) for value in values]
+    kept = tuple(value for value in found if value is not None)
+    return kept if len(kept) == len(found) else None

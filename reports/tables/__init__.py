@@ -1,0 +1,1 @@
+"""What reports set in tables."""

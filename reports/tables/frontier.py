@@ -1,0 +1,86 @@
+"""The frontier of a comparison as tables: what no other beats, what is beaten and by what, and what has no place.
+
+The points come placed and sorted in the record; here they get their words.
+"""
+
+from __future__ import annotations
+
+from auditor.model.record.comparison import Axis, Comparison, Point
+from reports.tables.tables import Table
+from reports.text import NONE, clean, interval, number, probability, spoken
+from reports.words.summary import utility_name
+
+_STATUS = {
+    "timeout": "too slow",
+    "failed": "failed",
+    "not_applicable": "not applicable",
+    "no_figure": "no figure",
+}
+
+
+def risk_title(axis: Axis) -> str:
+    """What the risk axis measures, in words."""
+    if axis.figure == "strongest":
+        return "strongest attack, excess" if axis.excess else "strongest attack, success"
+    return f"{clean(axis.figure, 60)}, excess" if axis.excess else clean(axis.figure, 60)
+
+
+def utility_title(axis: Axis) -> str:
+    """What the utility axis measures, in words."""
+    measure, _, which = axis.figure.partition(".")
+    return utility_name(measure, which or None)
+
+
+def frontier_note(found: Comparison) -> str:
+    """How the table is to be read, in a sentence or two."""
+    best = sum(point.beaten_by is None for point in found.points)
+    several = any(point.seeds > 1 for point in found.points)
+    over = "means over seeds, with the interval of the mean" if several else "figures with their 95 % intervals"
+    beaten = (
+        " The others are beaten by the one named: no worse in risk, and of such the best in utility."
+        if best < len(found.points)
+        else ""
+    )
+    return (
+        f"{number(best)} of {number(len(found.points))} are on the frontier, beaten by nobody: no other is as "
+        "good on both axes and better on one. "
+        f"Risk is {risk_title(found.risk)}, {clean(found.risk.better, 10)} is better; utility is "
+        f"{utility_title(found.utility)}, {clean(found.utility.better, 10)} is better: {over}.{beaten}"
+    )
+
+
+def frontier_table(found: Comparison) -> Table:
+    """One row a method with its settings: the frontier first, by risk; then what is beaten, and by what."""
+    headings = ("#", "release", "risk", "from", "utility", "k", "passes", "beaten by")
+    rows = tuple(_row(number, point) for number, point in enumerate(found.points, 1))
+    return Table(headings, rows, frozenset({0, 2, 4, 5})).without_empty()
+
+
+def _row(number_: int, point: Point) -> tuple[str, ...]:
+    passed = NONE
+    if point.passed is not None:
+        passed = ("pass" if point.passed else "FAIL") if point.seeds == 1 else f"{point.passed} of {point.seeds}"
+    risk = probability(point.risk) if -1 <= point.risk <= 1 else number(point.risk)
+    return (
+        str(number_),
+        clean(point.name, 60),
+        f"{risk} {interval(point.risk_low, point.risk_high)}".rstrip(),
+        clean(point.attack, 60) if point.attack else NONE,
+        f"{number(point.utility)} {_range(point.utility_low, point.utility_high)}".rstrip(),
+        number(point.k),
+        passed,
+        "nobody" if point.beaten_by is None else clean(point.beaten_by, 60),
+    )
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None or low == high else f"[{number(low)}, {number(high)}]"
+
+
+def left_out_table(found: Comparison) -> Table:
+    """What has no place on the picture, and why."""
+    rows = tuple(
+        (clean(one.name, 60), _STATUS.get(one.status, spoken(one.status)), clean(one.reason, 300))
+        for one in found.left_out
+    )
+    return Table(("release", "status", "why"), rows)

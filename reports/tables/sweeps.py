@@ -1,0 +1,144 @@
+"""Success against the number of known attributes: the figures of a sweep, as curves and as tables.
+
+A sweep leaves in a record one adversary for each number of known attributes, which stands in the settings of their figures
+(`known`). Over one release the curves of a picture are its links; over several they are the releases, under the link that
+reads the labels best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from auditor.model.record.record import AuditRecord, Risk, RunRecord
+from reports.reading import attack_rank, figures, groups, is_rate, link_rank, value_of
+from reports.tables.tables import Table
+from reports.text import NONE, clean, finite, number, probability, spoken
+
+_MEASURES = ("success", "top", "auc")
+_LINKS = ("likelihood", "containment", "tightest", "class")
+MOST_CURVES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The figure for one number of known attributes."""
+
+    known: int
+    value: float
+    low: float | None = None
+    high: float | None = None
+    control: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The figures of one release or link, by the number of known attributes."""
+
+    name: str
+    points: tuple[Known, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The curves of one attack by one adversary, and how many attributes there are."""
+
+    title: str
+    measure: str
+    of: int
+    curves: tuple[Curve, ...]
+
+
+def is_sweep(run: RunRecord) -> bool:
+    """Whether the figures of a run are those of a sweep."""
+    return any(_known(risk) is not None for record in run.records for risk in record.risks)
+
+
+def sweeps(run: RunRecord) -> list[Sweep]:
+    """The curves of a run: for each adversary and attack (and sensitive column) those of its links or releases."""
+    everything = [[r for r in figures(record) if _known(r) is not None] for record in run.records]
+    rows = [r for each in everything for r in each]
+    made = []
+    for who in dict.fromkeys(_who(r) for r in rows):
+        for attack, sensitive in sorted(groups(rows), key=lambda pair: attack_rank(pair[0])):
+            mine = [
+                [r for r in each if (_who(r), r.attack, r.sensitive) == (who, attack, sensitive)] for each in everything
+            ]
+            measure = next((m for m in _MEASURES if any(r.measure == m for each in mine for r in each)), None)
+            chosen = [[r for r in each if r.measure == measure and is_rate(r)] for each in mine]
+            curves = _links(chosen[0]) if len(chosen) == 1 else _releases(run.records, chosen)
+            if measure is not None and curves:
+                of = max(_of(r) for each in chosen for r in each)
+                made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves[:MOST_CURVES])))
+    return made
+
+
+def sweep_table(sweep: Sweep) -> Table:
+    """A row for each number of known attributes; for each curve its figure with its interval, and its control."""
+    headings, columns = ["known"], []
+    numbers = sorted({p.known for curve in sweep.curves for p in curve.points})
+    for curve in sweep.curves:
+        at = {p.known: p for p in curve.points}
+        found = [at.get(n) for n in numbers]
+        headings.append(curve.name)
+        columns.append([NONE if p is None else _said(p) for p in found])
+        if any(p is not None and p.control is not None for p in found):
+            headings.append("control")
+            columns.append([NONE if p is None or p.control is None else probability(p.control) for p in found])
+    rows = [(number(n), *(column[i] for column in columns)) for i, n in enumerate(numbers)]
+    return Table(tuple(headings), tuple(rows), frozenset({0}))
+
+
+def _said(point: Known) -> str:
+    if point.low is None or point.high is None:
+        return probability(point.value)
+    return f"{probability(point.value)} [{probability(point.low)}, {probability(point.high)}]"
+
+
+def _links(rows: Sequence[Risk]) -> list[Curve]:
+    links = sorted(dict.fromkeys(r.link for r in rows), key=link_rank)
+    made = [
+        _curve(f"link {spoken(link)}" if link else "success", [r for r in rows if r.link == link]) for link in links
+    ]
+    return [curve for curve in made if len(curve.points) > 1]
+
+
+def _releases(records: Sequence[AuditRecord], rows: Sequence[Sequence[Risk]]) -> list[Curve]:
+    made = []
+    for place, (record, mine) in enumerate(zip(records, rows, strict=True), 1):
+        links = sorted(
+            dict.fromkeys(r.link for r in mine), key=lambda link: _LINKS.index(link) if link in _LINKS else 9
+        )
+        best = [r for r in mine if links and r.link == links[0]]
+        made.append(_curve(f"{place} {clean(record.release.name, 40)}", best))
+    return [curve for curve in made if len(curve.points) > 1]
+
+
+def _curve(name: str, rows: Sequence[Risk]) -> Curve:
+    first: dict[int, Known] = {}
+    for r in rows:
+        known = _known(r)
+        if known is not None:
+            first.setdefault(known, Known(known, value_of(r), finite(r.low), finite(r.high), finite(r.control)))
+    return Curve(name, tuple(first[known] for known in sorted(first)))
+
+
+def _title(who: str, attack: str, sensitive: str | None) -> str:
+    name = clean(attack, 40)
+    column = f" of {spoken(sensitive)}" if sensitive else ""
+    return f"{name[:1].upper()}{name[1:]}{column}" + f" by the {clean(who, 60)}"
+
+
+def _known(risk: Risk) -> int | None:
+    known = risk.params.get("known")
+    return known if isinstance(known, int) and not isinstance(known, bool) and _of(risk) >= known else None
+
+
+def _of(risk: Risk) -> int:
+    of = risk.params.get("of")
+    return of if isinstance(of, int) and not isinstance(of, bool) else 0
+
+
+def _who(risk: Risk) -> str:
+    """The adversary without the number."""
+    return risk.adversary.removesuffix(f" knowing {_known(risk)} of {_of(risk)}")

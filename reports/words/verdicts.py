@@ -1,0 +1,160 @@
+"""The verdict of the policy in words, and the warnings that belong beside it.
+
+A check is a sentence with its key in brackets: `The smallest class has 5 people; at least 10 are required (release.k).`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from auditor.model.record.record import AuditRecord, PolicyCheck, PolicyVerdict, RunRecord
+from reports.text import clean, number, percent, probability, short, spoken, words
+
+_DOUBT = "do not cover the original value"  # how a note begins that questions the correspondence of rows
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome for a reader in a hurry: `kind` is `pass`, `fail`, `mixed` or `none`; `warnings` qualify it."""
+
+    kind: str
+    title: str
+    lines: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def verdict(run: RunRecord) -> Verdict:
+    """What the policy said, over all releases of the run, with the warnings of all."""
+    judged = [r for r in run.records if r.policy is not None]
+    told = warnings(run)
+    if not run.records:
+        return Verdict("none", "Nothing was audited", ("The run holds no release.",))
+    if not judged:
+        some = any("policy was not judged" in note for record in run.records for note in record.notes)
+        why = (
+            "only some people were attacked, and a policy is about the whole release"
+            if some
+            else "no policy was asked for"
+        )
+        return Verdict("none", f"NOT JUDGED – {why}", (), told)
+    names = words(list(dict.fromkeys(policy_name(r.policy) for r in judged if r.policy)))
+    passed = [r for r in judged if r.policy is not None and r.policy.passed]
+    kind = "pass" if len(passed) == len(judged) else "mixed" if passed else "fail"
+    if len(run.records) == 1:
+        title = f"{'PASS' if passed else 'FAIL'} – {names}"
+        return Verdict(kind, title, tuple(_outcome(judged[0])), told)
+    all_of = f"{number(len(judged))} releases"
+    said = {
+        "pass": f"PASS – all {all_of} pass {names}",
+        "mixed": f"FAIL – {number(len(passed))} of {all_of} pass {names}",
+        "fail": f"FAIL – none of {all_of} passes {names}",
+    }
+    lines = [_release_line(r) for r in judged] if len(judged) <= 12 else [_passing(passed)]
+    if len(judged) < len(run.records):
+        rest = len(run.records) - len(judged)
+        lines.append(f"{number(rest)} {'release was' if rest == 1 else 'releases were'} not judged by a policy.")
+    return Verdict(kind, said[kind], tuple(lines), told)
+
+
+def policy_name(policy: PolicyVerdict) -> str:
+    """`policy ema (risk of re-identification at most 0.09)`."""
+    title = clean(policy.title)
+    if len(title) > 1 and title[1].islower():
+        title = title[0].lower() + title[1:]
+    return f"policy {clean(policy.name, 60)}" + (f" ({title})" if title else "")
+
+
+def warnings(run: RunRecord) -> tuple[str, ...]:
+    """What must be read before anything else: published identifiers, and doubts about the correspondence of rows."""
+    several = len(run.records) > 1
+    made = []
+    for record in run.records:
+        name = f"{clean(record.release.name, 60)}: " if several else ""
+        if record.release.identifiers:
+            made.append(name + published(record))
+        made += [name + clean(note, 600) for note in record.notes if _DOUBT in note]
+    return tuple(made)
+
+
+def published(record: AuditRecord) -> str:
+    """The sentence on identifiers that stand in the release."""
+    names = [f"'{clean(column, 60)}'" for column in record.release.identifiers]
+    column, it = ("column", "it") if len(names) == 1 else ("columns", "them")
+    return f"The release publishes the identifier {column} {words(names)}: everybody can be named. Remove {it}."
+
+
+def _outcome(record: AuditRecord) -> list[str]:
+    checks = record.policy.checks if record.policy is not None else ()
+    if record.policy is not None and record.policy.passed:
+        held = {1: "the one check holds", 2: "both checks hold"}.get(
+            len(checks), f"all {number(len(checks))} checks hold"
+        )
+        return [f"Under this policy {held}."]
+    return failed_checks(record)
+
+
+def _passing(passed: Sequence[AuditRecord]) -> str:
+    return f"Passing: {words([clean(r.release.name, 60) for r in passed], 12)}." if passed else "None passes."
+
+
+def _release_line(record: AuditRecord) -> str:
+    name = clean(record.release.name, 60)
+    if record.policy is None or record.policy.passed:
+        return f"{name} passes."
+    return f"{name} fails. " + " ".join(failed_checks(record)[:4])
+
+
+def failed_checks(record: AuditRecord) -> list[str]:
+    """A sentence for each check of the policy that does not hold."""
+    checks = record.policy.checks if record.policy is not None else ()
+    return [check_text(check) for check in checks if not check.passed]
+
+
+def _chance(value: float) -> str:
+    return f"probability {probability(value)}"
+
+
+def _values(value: float) -> str:
+    return "1 sensitive value" if value == 1 else f"{number(value)} different sensitive values"
+
+
+def _people(value: float) -> str:
+    return "1 person" if value == 1 else f"{'nobody' if value == 0 else number(value) + ' people'}"
+
+
+# For each key: what the figure is called, the sentence with the figure, and how a limit is written.
+_CHECKS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]] = {
+    "release.identifiers": ("The identifiers", "Identifier columns that are published: {}", number, short),
+    "release.k": ("The size of the smallest class", "The smallest class has {}", _people, short),
+    "release.l_distinct": (
+        "The variety of values",
+        "The poorest class has {}",
+        _values,
+        short,
+    ),
+    "release.alpha": ("The commonest value", "One value makes up {} of a class", percent, percent),
+    "linking.max": ("The highest risk", "The most exposed person is linked with {}", _chance, short),
+    "linking.mean": ("The mean risk", "On average a person is linked with {}", _chance, short),
+    "homogeneity.certain": ("Certain disclosure", "A sensitive value is certain for {}", _people, short),
+    "membership.auc": ("Membership", "Members are told from others in {} of pairs", percent, percent),
+}
+
+
+def check_text(check: PolicyCheck) -> str:
+    """`The smallest class has 5 people; at least 10 are required (release.k).`"""
+    key = clean(check.measure, 80)
+    plain = spoken(key.replace(".", " ")) if key.replace(".", "").replace("_", "").isalnum() else key
+    name, text, show, limit = _CHECKS.get(key, (f"The figure {plain}", f"The figure {plain} is {{}}", number, short))
+    if check.value is None:
+        return f"{name} cannot be judged: {clean(check.reason or 'there is no figure')} ({key})."
+    least = check.relation == ">="
+    many = show in (_people, _values) and check.limit != 1
+    bound = (
+        f"at least {limit(check.limit)} {'are' if many else 'is'} required"
+        if least
+        else "none is allowed"
+        if check.limit == 0
+        else f"at most {limit(check.limit)} {'are' if many else 'is'} allowed"
+    )
+    return f"{text.format(show(check.value))}; {bound} ({key})."

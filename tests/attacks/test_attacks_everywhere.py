@@ -1,0 +1,49 @@
+"""Every attack on a release of every anonymizer, by an adversary who knows of everything something: no exception, figures
+where they apply and reasons where they do not, the same answers under the same seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from anonymizers import ANONYMIZERS
+from anonymizers.anonymizing import anonymize
+from attacks import ATTACKS
+from auditor.auditing.audit import run_audit
+from auditor.auditing.subjects import Subject
+from auditor.model.record.record import NOT_APPLICABLE
+from auditor.model.table import Table
+from scenarios.adversaries import Adversary, Stance
+from scenarios.options import Options
+from tests.support.anonymizer_cases import SETTINGS, VALUES, table_of
+
+KNOWING = Adversary(
+    Stance.PROSECUTOR,
+    "knowing",
+    mechanism="parameters",
+    sample=0.5,
+    not_values=1,
+    acquaintances=5,
+)
+
+
+def people() -> Table:
+    rng = np.random.default_rng(4)
+    return table_of(
+        {column: [values[i] for i in rng.integers(len(values), size=160)] for column, values in VALUES.items()}
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ANONYMIZERS.all())
+def test_every_attack_runs_on_every_release(name: str) -> None:
+    population = people()
+    members = np.arange(80)
+    release, provenance = anonymize(population.take(members), name, 3, **SETTINGS[name][0])
+    subject = Subject(release, population.take(members), provenance, True, population, np.arange(80, 160))
+    records = [run_audit(subject, Options(adversaries=(KNOWING,), seed=3)) for _ in range(2)]
+    risks = records[0].risks
+    assert {risk.attack for risk in risks} == set(ATTACKS.all())
+    assert all(risk.reason for risk in risks if risk.status == NOT_APPLICABLE)
+    assert any(risk.value is not None for risk in risks)
+    assert records[0].to_json() == records[1].to_json()

@@ -1,0 +1,231 @@
+"""Scoring: ties, thresholds, counts and companions, on claims made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from attacks.claims import MemberClaims, RecordClaims, UnrelatedClaims, ValueClaims, WindowClaims
+from auditor.auditing.scoring.claims import Figure, Truth, score
+from auditor.auditing.scoring.members import MemberFigure, score_members
+from auditor.measure.intervals import wilson
+from auditor.model.arrays import Bools, Floats, Ints
+from auditor.posterior.beliefs import Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs
+
+
+def beliefs(rows: list[list[float]], row_of: list[int] | None = None) -> ValueBeliefs:
+    places = range(len(rows)) if row_of is None else row_of
+    return ValueBeliefs(sparse.csr_array(np.array(rows)), np.array(places, dtype=np.int64))
+
+
+def truth(codes: list[int]) -> Truth:
+    count = len(codes)
+    return Truth(np.arange(count), np.zeros(count, np.int64), np.zeros((count, 1), np.int64), np.array(codes))
+
+
+def by_measure(claims: object, true: Truth) -> dict[str, Figure]:
+    return {figure.measure: figure for figure in score(claims, true)}
+
+
+# ----- values --------------------------------------------------------------------------------------------------------
+
+
+def test_a_guess_among_tied_values_counts_its_share() -> None:
+    # truths: one of two tied; not among the tied; one of three tied, but for float noise; the top alone
+    third = 1 / 3
+    rows = [[0.5, 0.5, 0], [0.5, 0.5, 0], [third, third + 1e-16, 1 - 2 * third], [0.1, 0.2, 0.7]]
+    found = by_measure(ValueClaims(beliefs(rows), 0.5), truth([0, 2, 0, 2]))
+    np.testing.assert_allclose(found["success"].each, [1 / 2, 0, 1 / 3, 1])
+    assert found["success"].value == pytest.approx(11 / 6 / 4)
+    assert found["success"].n == 4
+    assert found["success"].expected == pytest.approx((0.5 + 0.5 + 1 / 3 + 0.7) / 4)
+    assert found["success"].interval == pytest.approx(wilson(11 / 6, 4))
+
+
+@pytest.mark.parametrize("half", [0.5, 1 / 3 + 1 / 6, sum([0.1] * 5), 0.5 + 1e-12])
+def test_thresholds_are_strict_beyond_float_noise(half: float) -> None:
+    found = by_measure(ValueClaims(beliefs([[half, 1 - half], [0.51, 0.49]]), 0.5), truth([0, 0]))
+    assert found["above"].each.tolist() == [0, 1]
+    assert found["above"].value == 1
+    assert found["above"].kind == "count"
+
+
+def test_certain_is_certain_but_for_float_noise() -> None:
+    rows = [[1.0, 0], [sum([0.1] * 10), 0], [0.999999, 0.000001], [0.5, 0.5]]
+    assert by_measure(ValueClaims(beliefs(rows), 0.5), truth([0] * 4))["certain"].each.tolist() == [1, 1, 0, 0]
+
+
+def test_targets_share_rows() -> None:
+    found = by_measure(ValueClaims(beliefs([[0.2, 0.8], [1, 0]], [0, 1, 0]), 0.5), truth([1, 1, 0]))
+    assert found["success"].each.tolist() == [1, 0, 0]
+    assert found["certain"].value == 1
+
+
+def test_nobody_believed_to_be_in_is_no_right_guess() -> None:
+    found = by_measure(ValueClaims(beliefs([[0, 0], [0.2, 0.1]]), 0.5), truth([0, 0]))
+    assert found["success"].each.tolist() == [0, 1]
+
+
+def test_the_histogram_puts_an_edge_into_its_own_bin() -> None:
+    # 1/5 as 0.6/3 and as 1 - 0.8 differ by float noise: both belong to the bin from 0.2
+    rows = [[0.6 / 3, 0], [1 - 0.8, 0], [0.19, 0], [1, 0]]
+    found = by_measure(ValueClaims(beliefs(rows), 0.5), truth([0] * 4))
+    assert found["success"].detail["histogram"]["counts"] == [0, 1, 2, 0, 0, 0, 0, 0, 0, 1]
+
+
+def test_nothing_is_shown_unless_asked_for() -> None:
+    found = by_measure(ValueClaims(beliefs([[0.2, 0.8]]), 0.5), truth([1]))
+    assert "claim" not in found["certain"].detail
+
+
+# ----- records -------------------------------------------------------------------------------------------------------
+
+
+class Fixed(Beliefs):
+    """Beliefs about records, as given."""
+
+    def __init__(self, right: list[float], best: list[float], tied: list[float]) -> None:
+        self.targets, self.right = len(right), np.array(right)
+        self.said = RecordBeliefs(np.array(best), np.array(tied))
+
+    @property
+    def matched(self) -> Bools:
+        return self.said.best > 0
+
+    def values(self, column: str) -> ValueBeliefs:
+        raise NotImplementedError
+
+    def records(self) -> RecordBeliefs:
+        return self.said
+
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        return np.where(bucket >= 0, self.right, 0.0)
+
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        return np.where(bucket >= 0, 1.0, 0.0), np.ones(self.targets)
+
+    def membership(self, prior: float) -> MemberBeliefs:
+        raise NotImplementedError
+
+
+def test_records() -> None:
+    # the first is one of five alike; the second was not the likeliest; the third is the only one; nothing fits the fourth
+    claims = RecordClaims(Fixed([0.2, 0.1, 1, 0], [0.2, 0.9, 1, 0], [5, 1, 1, 1]), 0.2)
+    found = by_measure(claims, truth([0, 0, 0, 0]))
+    assert found["max"].value == 1
+    assert found["mean"].value == pytest.approx(1.3 / 4)
+    assert found["at_risk"].each.tolist() == [0, 0, 1, 0]
+    np.testing.assert_allclose(found["success"].each, [1 / 5, 0, 1, 0])
+    assert found["mean"].detail["histogram"]["counts"] == [1, 0, 0, 0, 1, 1, 0, 1]
+
+
+def test_outsiders_are_never_linked() -> None:
+    nowhere = Truth(np.arange(2), np.full(2, -1), np.full((2, 1), -1))
+    found = by_measure(RecordClaims(Fixed([0.5, 1], [0.5, 1], [2, 1]), 0.2), nowhere)
+    for measure in ("max", "mean", "at_risk", "success", "class_found"):
+        assert found[measure].value == 0
+
+
+def test_no_targets_no_figures() -> None:
+    nobody = Truth(np.arange(0), np.empty(0, np.int64), np.empty((0, 1), np.int64))
+    found = by_measure(RecordClaims(Fixed([], [], []), 0.2), nobody)
+    assert found["max"].value is None
+    assert found["mean"].value is None
+    assert found["success"].interval is None
+
+
+# ----- windows and groups --------------------------------------------------------------------------------------------
+
+
+def test_windows() -> None:
+    # numbers 0, 10, 20 with 1/2, 1/4, 1/4, two windows of width 10 tied: [0, 10] and [10, 20] would not, but are given as
+    # such: the truth 0 lies in one of two, 10 in both, 20 in one; a missing value is not scored
+    values = beliefs([[0.5, 0.25, 0.25, 0]], [0, 0, 0, 0])
+    numbers, start = np.array([0.0, 10.0, 20.0]), np.array([0.0, 10.0])
+    claims = WindowClaims(values, numbers, 10.0, False, 10.0, 0.5, start, np.zeros(2, np.int64), np.array([0.75]), None)
+    found = by_measure(claims, truth([0, 1, 2, 3]))
+    assert found["mean"].each.tolist() == [0.75, 1, 0.5]
+    assert found["mean"].n == 3
+    assert found["above"].each.tolist() == [1, 1, 0]
+    assert found["success"].each.tolist() == [0.5, 1, 0.5]
+    # Σ_s p(s) · mass(s ± 10) = 1/2 · 3/4 + 1/4 · 1 + 1/4 · 1/2
+    assert found["mean"].expected == pytest.approx(0.75)
+
+
+def test_unrelated() -> None:
+    # groups {0, 1} and {2}; beliefs 0.4, 0.4, 0.2: the top is tied within the first group
+    claims = UnrelatedClaims(beliefs([[0.4, 0.4, 0.2]], [0, 0]), np.array([7, 7, 9]), 0.5, 0, "frequency")
+    found = by_measure(claims, truth([0, 2]))
+    np.testing.assert_allclose(found["mean"].each, [0.2, 0.8])
+    assert found["above"].each.tolist() == [0, 1]
+    assert found["top"].each.tolist() == [0, 1]
+    assert found["mean"].expected == pytest.approx(1 - 0.64 - 0.04)
+
+
+def test_a_claim_of_an_unknown_form_is_an_error() -> None:
+    with pytest.raises(TypeError, match="no scoring for str"):
+        score("a claim", truth([0]))
+
+
+# ----- membership ----------------------------------------------------------------------------------------------------
+
+
+def claims(posterior: list[float], buckets: list[float]) -> MemberClaims:
+    scores = {"buckets": np.array(buckets), "degree": np.array(buckets) / 10, "posterior": np.array(posterior)}
+    return MemberClaims(scores, "register", 0.5)
+
+
+def members(
+    ours: MemberClaims, theirs: MemberClaims, against: str = "outsiders"
+) -> dict[tuple[str, str], MemberFigure]:
+    found = score_members(ours, theirs, against, np.random.default_rng(0))
+    return {(f.measure, str(f.params.get("score", ""))): f for f in found}
+
+
+def test_membership_figures() -> None:
+    # posterior: members 0.9, 0.6, 0.5; outsiders 0.6, 0.2, 0.1, 0.1. Of 12 pairs the member is above in 4 + 3 + 3 and
+    # ties in one: AUC 10.5/12. Best threshold 0.5: 3/3 against 1/4, advantage 3/4. At FPR 0: 1/3 (0.9 only).
+    found = members(claims([0.9, 0.6, 0.5], [3, 2, 1]), claims([0.6, 0.2, 0.1, 0.1], [12, 0, 1, 21]))
+    assert found["auc", "posterior"].value == pytest.approx(10.5 / 12)
+    assert found["auc", "posterior"].n == 7
+    assert found["auc", "posterior"].baseline == 0.5
+    assert found["advantage", "posterior"].value == pytest.approx(3 / 4)
+    assert found["tpr_at_fpr_0.01", "posterior"].value == pytest.approx(1 / 3)
+    assert found["tpr_at_fpr_0.001", "posterior"].value == pytest.approx(1 / 3)
+    # one of four outsiders matches no bucket
+    assert found["no_match", ""].value == pytest.approx(1 / 4)
+    # guesses, ties at 0.5 counting half: members (1 + 1 + 0.5)/3, outsiders 3/4; half of the crowd each
+    assert found["success", "posterior"].value == pytest.approx((2.5 / 3 + 3 / 4) / 2)
+    assert found["success", "posterior"].baseline == 0.5
+    sure = ((0.9 + 0.6 + 0.5) / 3 + (0.6 + 0.8 + 0.9 + 0.9) / 4) / 2
+    assert found["success", "posterior"].expected == pytest.approx(sure)
+    detail = found["auc", "buckets"].detail
+    assert detail is not None
+    assert detail["histogram"]["members"] == [0, 3, 0, 0]
+    assert detail["histogram"]["others"] == [1, 1, 1, 1]
+
+
+def test_scores_that_differ_by_float_noise_are_tied() -> None:
+    third = 1 / 3
+    found = members(claims([third, third], [1, 1]), claims([third - 1e-16, third + 1e-16], [1, 1]))
+    assert found["auc", "posterior"].value == 0.5
+    assert found["advantage", "posterior"].value == 0
+    tiny = members(claims([2e-20, 2e-20], [1, 1]), claims([1e-20, 1e-20], [1, 1]))
+    assert tiny["auc", "posterior"].value == 1  # small is not noise
+
+
+def test_the_control_is_one_half_of_the_others_against_the_other() -> None:
+    found = members(claims([0.9] * 4, [1] * 4), claims([0.1] * 4, [0] * 4))
+    assert found["auc", "posterior"].value == 1
+    assert found["auc", "posterior"].control == 0.5
+    assert found["advantage", "posterior"].control == 0
+    alone = members(claims([0.9] * 4, [1] * 4), claims([0.1], [0]))
+    assert alone["auc", "posterior"].control is None
+
+
+def test_fakes_that_match_are_counted() -> None:
+    found = members(claims([0.9], [3]), claims([0.5, 0.5, 0.5], [0, 2, 1]), "fakes")
+    assert found["fakes", ""].value == 2
+    assert found["fakes", ""].n == 3
+    assert ("no_match", "") not in found

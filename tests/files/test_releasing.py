@@ -1,0 +1,429 @@
+"""Releases as files: what is written reads back as the same release, and the provenance still leads to the same records."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizers import ANONYMIZERS
+from auditor.files.releases import (
+    RawRelease,
+    build_release,
+    number_texts,
+    read_provenance,
+    read_release,
+    release_domains,
+    write_release,
+)
+from auditor.files.tables import write_files
+from auditor.measure.classes import class_facts
+from auditor.model.errors import ReleaseError, TableError, UsageError
+from auditor.model.labels.labels import Labels
+from auditor.model.provenance import Provenance
+from auditor.model.publishing import publish
+from auditor.model.release import Kind, Release
+from auditor.model.schema import Schema
+from auditor.model.table import RawTable, Table
+
+COLUMNS: dict[str, Any] = {
+    "name": {"role": "identifier"},
+    "age": {"role": "quasi", "type": "numeric"},
+    "town": {"role": "quasi", "taxonomy": {"North": ["A", "B"], "South": ["C", "D"]}},
+    "note": {"role": "neutral"},
+    "disease": {"role": "sensitive"},
+}
+ROWS = 24
+
+
+def schema(**table: Any) -> Schema:
+    return Schema.from_dict({"table": table, "columns": COLUMNS})
+
+
+def people(rows: int = ROWS, seed: int = 1, **table: Any) -> Table:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(rows)],
+            "age": rng.integers(20, 60, rows).astype(str),
+            "town": rng.choice(list("ABCD"), rows),
+            "note": rng.choice(["", 'say "hi", twice', "two\nlines", "Łódź"], rows),
+            "disease": np.resize(["flu", "HIV, late", "cold"], rows),
+        }
+    )
+    return Table.from_frame(frame, schema(**table))
+
+
+def made(method: str, table: Table, **settings: Any) -> tuple[Release, Provenance]:
+    return ANONYMIZERS.get(method).configure(settings).anonymize(table, np.random.default_rng(5))
+
+
+def written(release: Release, provenance: Provenance | None, target: Path) -> Path:
+    """The release on disk, and its provenance beside it."""
+    files, private = write_release(release, provenance, target)
+    if len(release.blocks) > 1:
+        target.mkdir()
+    write_files(files)
+    if private is not None:
+        write_files({target.parent / "provenance.csv": private})
+    return target
+
+
+def read_back(target: Path, table: Table) -> tuple[Release, Provenance]:
+    raw = read_release(target, table.schema)
+    fragments = read_provenance(target.parent / "provenance.csv", len(raw.blocks), table.rows, raw.rows)
+    rng = np.random.default_rng(99)
+    if raw.buckets is None:
+        match = np.full(raw.rows, -1, dtype=np.int64)
+        kept = np.flatnonzero(fragments[:, 0] >= 0)
+        match[fragments[kept, 0]] = kept
+        release, provenance = build_release(raw, table.schema, dict(table.domains), rng, match, None, table.rows)
+    else:
+        release, provenance = build_release(raw, table.schema, dict(table.domains), rng, None, fragments, table.rows)
+    assert provenance is not None
+    return release, provenance
+
+
+def contents(release: Release) -> Counter[Any]:
+    """A release without its order: for each bucket, in each block, how often each row of texts occurs."""
+    buckets: list[list[Counter[Any]]] = [[Counter() for _ in release.blocks] for _ in release.sizes]
+    for number, block in enumerate(release.blocks):
+        for bucket, cells in zip(block.bucket, block.cells, strict=True):
+            texts = [release.labels[c].texts[cell] for c, cell in zip(block.columns, cells, strict=True)]
+            buckets[bucket][number][tuple(texts)] += 1
+    return Counter(tuple(frozenset(block.items()) for block in bucket) for bucket in buckets)
+
+
+def record_of(release: Release, provenance: Provenance, row: int) -> list[str]:
+    """What was published of one original row."""
+    texts = []
+    for number, block in enumerate(release.blocks):
+        cells = block.cells[provenance.fragment[row, number]]
+        texts += [f"{c}={release.labels[c].texts[cell]}" for c, cell in zip(block.columns, cells, strict=True)]
+        assert block.bucket[provenance.fragment[row, number]] == provenance.bucket[row]
+    return texts
+
+
+METHODS = [
+    ("identity", {}, Kind.GENERALISED),
+    ("mondrian", {"k": 4}, Kind.GENERALISED),
+    ("anatomy", {"l": 2}, Kind.BUCKETIZED),
+    ("slicing", {"columns": [["age", "note"], ["town", "disease"]]}, Kind.SLICED),
+]
+
+
+@pytest.mark.parametrize(("method", "settings", "kind"), METHODS)
+@pytest.mark.parametrize("table_format", [{}, {"delimiter": ";", "encoding": "cp1252"}])
+@pytest.mark.parametrize("name", ["release", "release.parquet"])
+def test_what_is_written_reads_back(
+    tmp_path: Path, method: str, settings: dict[str, Any], kind: Kind, table_format: dict[str, Any], name: str
+) -> None:
+    table = people(**table_format)
+    release, provenance = made(method, table, **settings)
+    assert release.kind is kind
+    again, whose = read_back(written(release, provenance, tmp_path / name), table)
+    assert contents(again) == contents(release)
+    facts, same = class_facts(again), class_facts(release)
+    assert facts.class_sizes == same.class_sizes
+    assert facts.sensitive == same.sensitive
+    assert facts.blocks == same.blocks
+    if kind is not Kind.GENERALISED:
+        assert (again.method, again.params) == (release.method, release.params)
+    for row in range(table.rows):
+        assert record_of(again, whose, row) == record_of(release, provenance, row)
+
+
+def test_rows_that_were_left_out_stay_out(tmp_path: Path) -> None:
+    table = people()
+    columns = ["age", "town", "disease"]
+    labels = {c: Labels.exact(table.domains[c]) for c in columns}
+    bucket = np.arange(table.rows) % 3 - 1  # every third row is left out
+    for blocks in ([columns], [["age", "town"], ["disease"]]):
+        release, provenance = publish(table.schema, labels, table.codes, blocks, bucket, np.random.default_rng(1))
+        folder = tmp_path / f"{len(blocks)}"
+        folder.mkdir()
+        again, whose = read_back(written(release, provenance, folder / "release"), table)
+        assert again.rows == 16
+        assert (whose.bucket < 0).tolist() == (bucket < 0).tolist()
+        assert contents(again) == contents(release)
+        for row in np.flatnonzero(bucket >= 0).tolist():
+            assert record_of(again, whose, row) == record_of(release, provenance, row)
+
+
+@pytest.mark.parametrize(("method", "settings", "kind"), METHODS)
+def test_no_original_row_shows_in_the_files(tmp_path: Path, method: str, settings: dict[str, Any], kind: Kind) -> None:
+    table = people(400)
+    release, provenance = made(method, table, **settings)
+    files, private = write_release(release, provenance, tmp_path / "release")
+    published = {c for block in release.blocks for c in block.columns}
+    assert published == {"age", "town", "note", "disease"}
+    for file, text in files.items():
+        assert "person " not in text
+        if file.suffix != ".json":
+            header = text.splitlines()[0].split(",")
+            assert set(header) <= {*published, "bucket"}
+            assert ("bucket" in header) == (kind is not Kind.GENERALISED)
+    assert private is not None
+    assert private.startswith("row,bucket,fragment_1")
+    assert len(private.splitlines()) == table.rows + 1
+    # The order of the rows in the files says nothing about their order in the original.
+    lines = [list(map(int, line.split(",")[2:])) for line in private.splitlines()[1:]]
+    for fragments in zip(*lines, strict=True):
+        assert abs(np.corrcoef(np.arange(table.rows), fragments)[0, 1]) < 0.2
+    assert write_release(release, None, tmp_path / "release") == (files, None)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 3))
+def test_any_blocks_and_buckets_read_back(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, rows: int, count: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = people(rows, seed % 1000)
+    columns = ["age", "town", "note", "disease"]
+    parts = [list(part) for part in np.array_split(rng.permutation(columns), count)]
+    labels = {c: Labels.exact(table.domains[c]) for c in columns}
+    release, provenance = publish(table.schema, labels, table.codes, parts, rng.integers(0, 3, rows), rng)
+    again, whose = read_back(written(release, provenance, tmp_path_factory.mktemp("files") / "release"), table)
+    assert contents(again) == contents(release)
+    for row in range(rows):
+        assert record_of(again, whose, row) == record_of(release, provenance, row)
+
+
+def test_a_schema_with_a_given_header_reads_our_releases(tmp_path: Path) -> None:
+    table = people(header=["name", "age", "town", "note", "disease"])
+    release, provenance = made("identity", table)
+    again, _ = read_back(written(release, provenance, tmp_path / "release.csv"), table)
+    assert contents(again) == contents(release)
+
+
+def test_a_parquet_release_has_numbers_where_they_are_numbers(tmp_path: Path) -> None:
+    table = people()
+    for method, settings, ages in (("identity", {}, "int64"), ("mondrian", {"k": 4}, "string")):
+        file = written(*made(method, table, **settings), tmp_path / f"{method}.parquet")
+        assert file.read_bytes()[:4] == b"PAR1"
+        kinds = {field.name: str(field.type) for field in pq.read_schema(file)}
+        assert kinds == {"age": ages, "town": "string", "note": "string", "disease": "string"}
+        (tmp_path / "provenance.csv").unlink()
+    folder = written(*made("anatomy", table, l=2), tmp_path / "anatomy.parquet")
+    assert sorted(file.name for file in folder.iterdir()) == ["block1.parquet", "block2.parquet", "manifest.json"]
+    assert str(pq.read_schema(folder / "block2.parquet").field("bucket").type) == "int64"
+
+
+@pytest.mark.parametrize("name", ["r.xlsx", "r.XLS", "r.arrow", "r.csv.gz"])
+def test_releases_are_written_as_csv_or_parquet(tmp_path: Path, name: str) -> None:
+    release, _ = made("identity", people())
+    with pytest.raises(
+        UsageError, match=r"a release is written as CSV, or as Parquet where its name ends in \.parquet"
+    ):
+        write_release(release, None, tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_values_that_look_like_formulas_read_back(tmp_path: Path, name: str) -> None:
+    values = ["=cmd|' /C calc'!A0", "@SUM(A1)", "-2+3", "'=x", "-5", "+x"]
+    frame = pd.DataFrame({"age": ["1"] * 6, "town": ["A"] * 6, "note": ["<b>"] * 6, "disease": values})
+    table = Table.from_frame(frame, schema())
+    release, provenance = made("identity", table)
+    again, _ = read_back(written(release, provenance, tmp_path / name), table)
+    assert contents(again) == contents(release)
+    if name.endswith(".csv"):
+        published = {line.rsplit(",", 1)[1] for line in (tmp_path / name).read_text().splitlines()[1:]}
+        assert published == {"'=cmd|' /C calc'!A0", "'@SUM(A1)", "'-2+3", "''=x", "-5", "'+x"}
+
+
+# ----- files of other tools -------------------------------------------------------------------------------------------
+
+
+def raw_of(**columns: list[str]) -> RawRelease:
+    return RawRelease("other.csv", (RawTable("other.csv", columns),), None, None)
+
+
+def test_labels_make_the_classes_of_a_release_of_one_block() -> None:
+    table = people()
+    raw = raw_of(
+        age=["[20, 60]", "*", "[20, 60]", table.texts("age")[2]],
+        town=["North", "*", "North", "A"],
+        disease=["flu"] * 4,
+        name=["a", "b", "c", "d"],
+    )
+    release, provenance = build_release(
+        raw, table.schema, dict(table.domains), np.random.default_rng(0), np.array([5, -1, 0, 2]), None, table.rows
+    )
+    assert sorted(release.sizes.tolist()) == [1, 1, 2]
+    assert (release.rows, release.suppressed_rows) == (4, 1)
+    assert release.columns == ("age", "town", "disease")  # identifiers are not taken over
+    assert provenance is not None
+    assert provenance.rows == table.rows
+    assert np.flatnonzero(provenance.bucket >= 0).tolist() == [0, 2, 5]
+    assert provenance.bucket[0] == provenance.bucket[5] != provenance.bucket[2]
+    assert record_of(release, provenance, 2) == [f"age={table.texts('age')[2]}", "town=A", "disease=flu"]
+
+
+def test_one_class_that_covers_all_is_not_a_suppressed_one() -> None:
+    release, _ = build_release(raw_of(age=["*", "*"]), schema(), {}, np.random.default_rng(0))
+    assert (release.suppressed_rows, release.sizes.tolist()) == (0, [2])
+
+
+def test_the_domains_of_a_release_alone_are_what_its_labels_name() -> None:
+    raw = raw_of(age=["[20, 40[", "50", "*"], town=["North", "C", "*"], disease=["flu", "{cold, HIV}", ""])
+    domains = release_domains(schema(), raw, {})
+    assert domains["age"].texts == ("20", "39", "40", "50")  # the ends, and 39 inside
+    assert domains["town"].texts == ("A", "B", "C", "D")
+    assert domains["disease"].texts == ("HIV", "cold", "flu", "")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"age": ["20", "young"]}, "other.csv, row 2, column 'age': the label 'young' denotes no value"),
+        (
+            {"town": ["A", "Nort"]},
+            "row 2, column 'town': 'Nort' is no value of [columns.town] nor a group of its taxonomy. The nearest known",
+        ),
+        ({"name": ["Ann", "Bob"]}, "other.csv: must have a column that the schema does not call an identifier."),
+        ({"agee": ["20"]}, "other.csv: the schema (schema) does not name the column 'agee'."),
+    ],
+)
+def test_a_release_alone_that_does_not_fit(columns: dict[str, list[str]], message: str) -> None:
+    with pytest.raises((ReleaseError, TableError)) as caught:
+        build_release(raw_of(**columns), schema(), {}, np.random.default_rng(0))
+    assert message in str(caught.value)
+
+
+def test_texts_are_numbered() -> None:
+    numbers, distinct, first = number_texts(["b", "a", "b", "c"])
+    assert (numbers.tolist(), distinct, first) == ([1, 0, 1, 2], ["a", "b", "c"], [1, 0, 3])
+
+
+# ----- broken files ---------------------------------------------------------------------------------------------------
+
+
+def broken(folder: Path, manifest: Any, **blocks: str) -> str:
+    """What is said of a folder with this manifest (a text goes as it is) and these files."""
+    target = folder / "release"
+    target.mkdir()
+    if manifest is not None:
+        text = manifest if isinstance(manifest, str) else json.dumps({"format": "auditor-release/1", **manifest})
+        (target / "manifest.json").write_text(text, encoding="utf-8")
+    for name, content in blocks.items():
+        (target / f"{name}.csv").write_text(content, encoding="utf-8")
+    with pytest.raises((ReleaseError, TableError)) as caught:
+        build_release(read_release(target, schema()), schema(), {}, np.random.default_rng(0))
+    assert "release" in str(caught.value)
+    return str(caught.value)
+
+
+TWO = {"blocks": [{"file": "a.csv"}, {"file": "b.csv"}]}
+FIRST = "bucket,age\n1,20\n2,30\n"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        (None, "a release folder must hold manifest.json. "),
+        ("{", "manifest.json must be JSON ("),
+        ("[]", "manifest.json must have the format 'auditor-release/1'."),
+        ({"format": "x/1"}, "manifest.json must have the format"),
+        ({}, "manifest.json must list its blocks"),
+        ({"blocks": []}, "manifest.json must list its blocks"),
+        ({"blocks": ["a.csv"]}, "manifest.json must list its blocks"),
+        ({"blocks": [{"file": 3}]}, "manifest.json must list its blocks"),
+        ({"blocks": [{"file": "../a.csv"}]}, "manifest.json must list its blocks, files beside it"),
+        ({"blocks": [{"file": "/etc/passwd"}]}, "files beside it"),
+        ({"blocks": [{"file": "a.csv"}], "params": [1]}, '"params" an object'),
+        ({"blocks": [{"file": "a.csv"}], "method": 1}, '"method" must be a text'),
+        ({"blocks": [{"file": "none.csv"}]}, "none.csv: there is no such file."),
+    ],
+)
+def test_broken_manifests(tmp_path: Path, manifest: Any, message: str) -> None:
+    assert message in broken(tmp_path, manifest, a=FIRST)
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("group,disease\n1,flu\n2,flu\n", "b.csv: a block of a release must have the column 'bucket'"),
+        ("bucket\n1\n2\n", "b.csv: a block of a release must have the column 'bucket', others, and rows."),
+        ("bucket,disease\n", "others, and rows."),
+        ("bucket,disease\n1,flu\nx,flu\n", "b.csv, line 3, column 'bucket': must be a whole number. Got 'x'."),
+        ("bucket,disease\n1,flu\n-2,flu\n", "b.csv, line 3, column 'bucket': must be a whole number. Got '-2'."),
+        (f"bucket,disease\n{'9' * 30},flu\n2,flu\n", "line 2, column 'bucket': must be a whole number."),
+        ("bucket,disease\n1,flu\n1,flu\n", "b.csv: every block must have as many rows in each bucket as"),
+        ("bucket,disease\n1,flu\n", "b.csv: every block must have as many rows in each bucket as"),
+        ("bucket,age\n1,20\n2,30\n", "b.csv: the column 'age' must be in one block. It is in"),
+        ("bucket,name\n1,Ann\n2,Bob\n", "b.csv: must have a column that the schema does not call an identifier."),
+        ("bucket,town\n1,A\n2,X\n", "b.csv, line 3, column 'town': 'X' is no value of [columns.town]"),
+    ],
+)
+def test_broken_blocks(tmp_path: Path, second: str, message: str) -> None:
+    assert message in broken(tmp_path, TWO, a=FIRST, b=second)
+
+
+def test_a_release_without_rows(tmp_path: Path) -> None:
+    (tmp_path / "release.csv").write_text("age,town\n")
+    with pytest.raises(ReleaseError, match="must have at least one row below its header"):
+        read_release(tmp_path / "release.csv", schema())
+
+
+def test_a_column_called_bucket_cannot_be_in_a_release_of_several_blocks(tmp_path: Path) -> None:
+    columns = {"bucket": {"role": "quasi"}, "disease": {"role": "sensitive"}}
+    frame = pd.DataFrame({"bucket": ["a", "b", "c"], "disease": ["x", "y", "z"]})
+    release, _ = made("anatomy", Table.from_frame(frame, Schema.from_dict({"columns": columns})))
+    with pytest.raises(ReleaseError, match="a column 'bucket' must have another name"):
+        write_release(release, None, tmp_path / "release")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("row,bucket\n1,1\n", "must have the columns row, fragment_1, fragment_2."),
+        (
+            "row,fragment_1,fragment_2\n4,1,1\n",
+            "line 2: 4, 1, 1 points outside the original (3 rows) or the release (2 rows).",
+        ),
+        ("row,fragment_1,fragment_2\n0,1,1\n", "points outside the original"),
+        ("row,fragment_1,fragment_2\n1,1,1\n2,3,2\n", "line 3: 2, 3, 2 points outside"),
+        ("row,fragment_1,fragment_2\n1,-1,1\n", "points outside"),
+        ("row,fragment_1,fragment_2\n1,a,1\n", "line 2: must hold whole numbers"),
+        ("row,fragment_1,fragment_2\n1,1,1\n1,2,2\n", "line 3: the original row 1 stands twice."),
+        ("row,fragment_1,fragment_2\n1,1,1\n2,2,1\n", "two original rows have the same fragment in block 2."),
+    ],
+)
+def test_broken_provenance(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "provenance.csv"
+    file.write_text(text)
+    with pytest.raises(ReleaseError) as caught:
+        read_provenance(file, 2, 3, 2)
+    assert str(caught.value).startswith(str(file))
+    assert message in str(caught.value)
+
+
+def test_provenance_counts_from_one_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "provenance.csv"
+    file.write_text("row,bucket,fragment_1,fragment_2\n3,1,1,2\n1,2,2,1\n2,,,\n")
+    assert read_provenance(file, 2, 3, 2).tolist() == [[1, 0], [-1, -1], [0, 1]]
+
+
+def test_a_provenance_that_tears_a_row_apart_is_refused(tmp_path: Path) -> None:
+    target = tmp_path / "release"
+    target.mkdir()
+    (target / "manifest.json").write_text(json.dumps({"format": "auditor-release/1", **TWO}))
+    (target / "a.csv").write_text(FIRST)
+    (target / "b.csv").write_text("bucket,disease\n2,flu\n1,cold\n")
+    raw = read_release(target, schema())
+    rng = np.random.default_rng(0)
+    _, whose = build_release(raw, schema(), {}, rng, None, np.array([[0, 1], [1, 0]]), 2)
+    assert whose is not None
+    assert sorted(whose.bucket.tolist()) == [0, 1]
+    with pytest.raises(
+        ReleaseError, match=r"the provenance puts a row into different buckets\. Is it of this release\?"
+    ):
+        build_release(raw, schema(), {}, rng, None, np.array([[0, 0], [1, 1]]), 2)

@@ -1,0 +1,320 @@
+"""The words of the reports: sentences, standings, findings, verdicts and summaries for hand-made records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from auditor.model.record.record import AuditRecord, PolicyCheck, Risk
+from reports import render_html, render_terminal
+from reports.pictures.pictures import panels
+from reports.reading import Excess, excess_of, figures, is_rate, reference_of, standing_of
+from reports.text import THIN
+from reports.words.findings import findings, gaps
+from reports.words.person import revealed
+from reports.words.sentences import adversary_line, comparison, sentence, who
+from reports.words.summary import bottom_line, briefs
+from reports.words.verdicts import check_text, verdict
+from tests.support import record_samples as samples
+
+
+def plain(text: str) -> str:
+    return text.replace(THIN, " ")
+
+
+def one(risk: Risk, **release: object) -> AuditRecord:
+    whole = samples.record("sample", 0.3, 0.1)
+    return replace(whole, risks=(risk,), release=replace(whole.release, **release))
+
+
+def test_the_sentence_of_the_design() -> None:
+    record = one(samples.count("homogeneity", "certain", 34, 100, sensitive="disease"))
+    assert findings(record)[0].headline == (
+        "34 of 100 people in this release can be given their disease with certainty by this adversary."
+    )
+    assert adversary_line(record) == (
+        "The prosecutor knows that a person is in the release, and that person's age, sex and postcode; "
+        "link class: the person's class is known to them."
+    )
+
+
+def test_the_adversary_is_named_once() -> None:
+    risk = samples.count("homogeneity", "certain", 1, 9, link=None)
+    record = one(risk)
+    silent = replace(samples.PROSECUTOR, sentence="")
+    assert adversary_line(replace(record, adversaries=(silent,))) == (
+        "The prosecutor knows a person's age, sex and postcode."
+    )
+    assert adversary_line(replace(record, adversaries=())) == "The adversary is the prosecutor."
+    assert who(record, risk) == "this adversary"
+    assert who(record, replace(risk, adversary="journalist", link="tightest")) == "the journalist (link tightest)"
+
+
+def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
+    rows = [samples.rate("linking", "success", 0.5, 9, adversary=name) for name in ("journalist", "neighbour")]
+    neighbour = replace(samples.PROSECUTOR, name="neighbour", sentence="The neighbour knows a person's age.")
+    record = replace(one(rows[0]), risks=tuple(rows), adversaries=(samples.JOURNALIST, neighbour))
+    assert adversary_line(record).startswith("The neighbour knows")
+
+
+@pytest.mark.parametrize(
+    ("attack", "measure", "value", "params", "part"),
+    [
+        ("linking", "max", 0.2, {}, "most exposed person is linked to their own record with probability 0.200 (one in 5)"),
+        ("linking", "mean", 0.02, {}, "a person is linked to their own record with probability 0.0200 (one in 50)"),
+        ("linking", "at_risk", 7, {"threshold": 0.1}, "7 of 100 people can be linked to their own record"),
+        ("linking", "success", 0.12, {}, "points at the right record for 12 % of 100 people"),
+        ("linking", "class_found", 97, {}, "The right class was named for 97 of 100 people"),
+        ("homogeneity", "above", 0, {"tau": 0.5}, "None of 100 people can be given their disease with a confidence above 50"),
+        ("homogeneity", "success", 0.62, {}, "guesses the disease right for 62 % of 100 people"),
+        ("proximity", "max", 1.0, {"epsilon": 1000}, "100 % of the belief about their disease lies within ±1 000"),
+        ("proximity", "mean", 0.3, {"epsilon": 5}, "On average 30 % of the belief about a person's disease lies within ±5"),
+        ("proximity", "above", 3, {"epsilon": 5}, "3 of 100 people can be placed within ±5 of their true disease"),
+        ("proximity", "window", 0.75, {"width": 30}, "75 % of the belief about one person's disease falls into an interval"),
+        ("proximity", "success", 0.5, {"width": 30}, "of width 30 that holds the true disease for 50 % of 100 people"),
+        ("proximity", "m", 4, {"epsilon": 5}, "At most one in 4 of the disease values of a class lies within ±5"),
+        ("proximity", "m", 1, {"epsilon": 5}, "No protection against a near guess"),
+        ("divergence", "mean", 0.5, {"reading": "distinct"}, "lies on values unrelated to the truth (each distinct value"),
+        ("divergence", "above", 9, {}, "9 of 100 people would be believed to have an unrelated disease"),
+        ("divergence", "top", 0.25, {}, "is wrong, and unrelated to the truth, for 25 % of 100 people"),
+        ("membership", "auc", 0.71, {}, "tells one person who is in the data from one who is not in 71 % of pairs"),
+        ("membership", "auc", 0.71, {"against": "fakes"}, "from one made-up person in 71 % of pairs"),
+        ("membership", "advantage", 0.3, {}, "30 percentage points higher among members than among people who are not"),
+        ("membership", "tpr_at_fpr_0.01", 0.2, {}, "may be called members in error, 20 % of the members"),
+        ("membership", "tpr_at_fpr_0.001", 0.2, {}, "If 0.1 % of people who are not in the data"),
+        ("membership", "no_match", 0.4, {}, "40 % of outsiders match nothing"),
+        ("membership", "fakes", 12, {}, "12 of 100 made-up people match the release"),
+        ("definetti", "success", 0.81, {}, "names the right disease for 81 % of 100 people"),
+        ("skewness", "lift", 3.5, {}, "Skewness (disease): lift is 3.5"),
+    ],
+)  # fmt: skip
+def test_every_measure_has_its_sentence(
+    attack: str, measure: str, value: float, params: dict[str, object], part: str
+) -> None:
+    risk = Risk(attack, "prosecutor", "class", measure, "disease", params=params, value=value, n=100)
+    for attacker in (None, "someone who knows their age"):
+        text = plain(sentence(risk, attacker))
+        assert part in text
+        assert text.endswith(".")
+        assert "  " not in text
+
+
+def test_comparison_says_what_is_beaten_and_what_is_not() -> None:
+    beats = samples.rate("homogeneity", "success", 0.62, 400, control=0.31, baseline=0.28, control_kind="outsiders")
+    text = plain(comparison(beats))
+    assert "people who are not in the release: 31 %; the same guess without the release: 28 %." in text
+    assert "44.9 % (" in text  # (0.62 - 0.31) / 0.69 = 0.449
+    assert "not beat" not in text
+    not_above = samples.rate(
+        "homogeneity", "success", 0.3, 400, control=0.31, baseline=0.32, control_kind="leave_one_out"
+    )
+    text = comparison(not_above)
+    assert "does not beat a guess without the release" in text  # 32 % is more than the control's 31 %
+    unclear = samples.rate("homogeneity", "success", 0.32, 40, control=0.31, baseline=0.1)
+    assert "may be chance" in comparison(unclear)
+    assert [standing_of(r).kind for r in (beats, not_above, unclear)] == ["above", "not_above", "unclear"]
+    assert standing_of(beats).label == "above the control"
+    assert plain(standing_of(not_above).label) == "no better than guessing without the release (32 %)"
+    assert plain(standing_of(unclear).label) == "not shown to be above the control (31 %): it may be chance"
+
+
+def test_an_excess_over_the_baseline_is_named_so() -> None:
+    detail = {"excess": {"value": 0.3, "low": 0.1, "high": 0.4, "over": "baseline"}}
+    risk = Risk("homogeneity", "p", "class", "success", "disease", value=0.6, baseline=0.433, control=0.2, n=90)
+    over = replace(risk, detail=detail, control_kind="leave_one_out", low=0.5, high=0.7)
+    held = reference_of(over)
+    assert held is not None
+    assert (held.name, held.value) == ("baseline", 0.433)
+    assert standing_of(over).label == "above guessing without the release"
+    at_most = replace(over, detail={"excess": {**detail["excess"], "low": 0.0}})
+    assert "not shown to be better than guessing" in standing_of(at_most).label
+    below = replace(over, value=0.4, detail={"excess": {**detail["excess"], "value": -0.1, "low": -0.2}})
+    assert plain(standing_of(below).label) == "no better than guessing without the release (43.3 %)"
+    old = replace(
+        over, detail={"excess": {"value": 0.5, "low": 0.4, "high": 0.6}}
+    )  # over the control, which is too low
+    assert excess_of(old) == Excess(pytest.approx((0.6 - 0.433) / (1 - 0.433)), over="baseline")
+
+
+def test_certain_disclosures_are_no_chance() -> None:
+    certain = samples.count("homogeneity", "certain", 1, 7, sensitive="disease", control=1.0)
+    weak = samples.rate("homogeneity", "success", 0.5, 7, sensitive="disease", control=0.45)
+    found = findings(replace(one(certain), risks=(certain, weak)))[0]
+    assert (found.standing, found.label, found.rank) == ("certain", "certain", 1)
+
+
+def test_excess_is_recorded_or_worked_out_but_never_for_counts() -> None:
+    worked_out = excess_of(Risk("a", "p", None, "success", value=0.5, control=0.25))
+    noted = Risk("a", "p", None, "success", value=0.5, control=0.2, detail={"excess": {"value": 0.4, "low": 0.1}})
+    assert worked_out == Excess(1 / 3)
+    assert excess_of(noted) == Excess(0.4, 0.1)
+    assert excess_of(Risk("a", "p", None, "certain", value=5, control=2.0, n=9)) is None
+    assert excess_of(Risk("a", "p", None, "success", value=1.0, control=1.0)) is None
+    assert excess_of(Risk("a", "p", None, "success", value=0.5, detail={"excess": {"value": "much"}})) is None
+    assert not is_rate(Risk("other", "p", None, "rules", value=1))
+
+
+def test_findings_come_in_the_order_of_what_a_person_has_to_fear() -> None:
+    record = replace(samples.single_run().records[0])
+    open_file = replace(record, release=replace(record.release, identifiers=("id", "name")))
+    found = findings(open_file)
+    assert [f.attack for f in found] == [
+        "identifiers", "homogeneity", "proximity", "linking", "membership", "divergence",
+    ]  # fmt: skip
+    assert found[0].headline == (
+        "The release publishes the identifier columns 'id' and 'name': everybody can be named. Remove them."
+    )
+    assert found[1].advice == "More different values in each class (l-diversity)."
+    strong = samples.rate("proximity", "success", 0.9, 400, sensitive="income", control=0.2)
+    weak = samples.rate("homogeneity", "success", 0.23, 400, sensitive="disease", control=0.22)
+    linked = samples.rate("linking", "success", 0.2, 400, control=0.0)
+    assert [f.attack for f in findings(replace(record, risks=(weak, linked, strong)))] == [
+        "proximity", "linking", "homogeneity",
+    ]  # fmt: skip
+
+
+def test_the_summary_has_the_best_of_each_kind() -> None:
+    found = briefs(samples.sample_run(), [1, 2, 3, 4])
+    assert [b.release for b in found] == ["identity", "mondrian k=5", "anatomy l=3", "slicing k=20"]
+    assert [[f.kind for f in b.findings] for b in found] == [["value", "identity", "membership"]] * 4
+    assert (
+        found[0].findings[1].headline == "Everybody can be linked to their own record with certainty by this adversary."
+    )
+
+
+def test_linking_in_blocks_says_what_is_linked() -> None:
+    blocks = (("age", "sex", "postcode"), ("disease", "income"))
+    risk = samples.rate("linking", "mean", 1.0, 400, control=0.0)
+    assert findings(one(risk, blocks=blocks))[0].headline == (
+        "Everybody can be linked to their own record with certainty by this adversary "
+        "(the row of the quasi-identifier table, not the disease or income)."
+    )
+
+
+def test_made_up_people_do_not_outrank_real_ones() -> None:
+    fakes = samples.rate("membership", "auc", 0.95, 400, link=None, params={"against": "fakes"}, control=0.5)
+    weak = samples.rate("homogeneity", "success", 0.3, 400, sensitive="disease", control=0.22)
+    found = findings(replace(one(weak), risks=(fakes, weak)))
+    assert [f.attack for f in found] == ["homogeneity", "membership"]
+    assert found[1].strength == pytest.approx(0.9)
+
+
+def test_a_count_says_its_control() -> None:
+    risk = samples.count("homogeneity", "certain", 34, 100, sensitive="disease", control=3.0, control_kind="outsiders")
+    text = "The same attack on people who are not in the release: 3 of 100."
+    assert text in findings(one(risk))[0].support
+
+
+def test_revealed_claims_of_one_and_of_several() -> None:
+    def said(**detail: object) -> str | None:
+        return revealed(Risk("proximity", "prosecutor", "class", "success", value=1.0, detail=detail))
+
+    assert said(claim=["Flu"]) == "Flu"
+    assert said(claim=["Flu", "HIV"]) == "Flu or HIV"
+    assert said(claim=[["Flu"], ["Flu", "HIV"]]) == "Flu; Flu or HIV"
+    assert said(window=[10, 30]) == "between 10 and 30"
+    assert said(window=[[10, 30], [[1, 1], [3, 4]]]) == "between 10 and 30; exactly 1 or between 3 and 4"
+    assert said(window=[[i, i] for i in range(7)]) == (
+        "exactly 0; exactly 1; exactly 2; exactly 3; exactly 4; and of 2 more people"
+    )
+    assert said(window=["odd"]) is None
+    assert said(claim={"odd": 1}) is None
+
+
+def test_a_class_found_without_being_told_is_said() -> None:
+    found = {f.attack: f for f in findings(samples.single_run().records[0])}
+    assert any("by the link tightest, which was not told it" in line for line in found["linking"].support)
+
+
+def test_one_person() -> None:
+    run = samples.person_run()
+    said = [plain(f.headline) for f in findings(run.records[0])]
+    assert said == [
+        "The adversary believes the disease is Bronchitis, with probability 1 (true).",
+        "The adversary believes the income is between 10 000 and 10 030, with probability 0.750 (true).",
+    ]
+    for text in (plain(render_terminal(run)), plain(render_html(run)).split("Method and reproducibility")[0]):
+        assert "Bronchitis" in text
+        for wrong in ("may be chance", "On average", "most exposed", "95 %", " pairs", "for The"):
+            assert wrong not in text
+    assert all(m.low is None for panel in panels(run) for m in panel.marks)
+
+
+def test_one_person_without_reveal_and_with_ties() -> None:
+    def said(value: float, **detail: object) -> str:
+        risk = Risk("homogeneity", "p", "class", "success", "disease", value=value, expected=0.5, n=1, detail=detail)
+        return sentence(risk)
+
+    assert said(1.0) == "The adversary's strongest belief about the disease has probability 0.500, and it is true."
+    assert said(0.0).endswith("and it is false.")
+    assert said(0.0, claim=["Flu"]) == "The adversary believes the disease is Flu, with probability 0.500 (false)."
+    assert said(0.5, claim=["Flu", "HIV"]) == (
+        "The adversary believes the disease is Flu or HIV, each with probability 0.500 "
+        "(tied between 2 values, one of which is true)."
+    )
+    member = Risk("membership", "p", None, "auc", value=0.9, low=0.1, high=1.0, n=64, params={"against": "fakes"})
+    value = Risk("homogeneity", "p", "class", "success", "disease", value=1.0, expected=1.0, n=1)
+    top = Risk("divergence", "p", "class", "top", "disease", value=0.0, n=1)
+    record = replace(one(value), risks=(value, member, top))
+    assert [f.attack for f in findings(record)] == ["homogeneity", "membership"]  # no harm: not said
+    assert plain(findings(record)[1].headline) == (
+        "This adversary takes the person for a member before 90 % of made-up people."
+    )
+    assert all(r.low is None for r in figures(record))
+
+
+def test_gaps_are_grouped_with_their_reason() -> None:
+    found = gaps(samples.single_run().records[0])
+    assert len(found) == 3
+    assert found[0].what == "proximity, disease: success (link class, likelihood, tightest and containment)"
+    assert found[0].reason == "disease is nominal: proximity needs a numeric sensitive column"
+    assert {g.status for g in found} == {"not applicable", "did not converge"}
+
+
+def test_verdicts() -> None:
+    assert verdict(samples.sample_run()).kind == "mixed"
+    assert verdict(samples.sample_run()).title.startswith("FAIL – 1 of 4 releases pass policy ema (EMA policy 0070")
+    failed = verdict(samples.single_run())
+    assert failed.kind == "fail"
+    assert failed.title.startswith("FAIL – policy ema (")
+    assert failed.lines[0] == (
+        "On average a person is linked with probability 0.340; at most 0.09 is allowed (linking.mean)."
+    )
+    safe = verdict(samples.run_of(samples.record("safe", 0.02, 0.1)))
+    assert (safe.kind, safe.title[:13]) == ("pass", "PASS – policy")
+    assert safe.lines == ("Under this policy both checks hold.",)
+    assert verdict(samples.bare_run()).title == "NOT JUDGED – no policy was asked for"
+    assert verdict(samples.empty_run()).title == "Nothing was audited"
+
+
+@pytest.mark.parametrize(
+    ("key", "limit", "sign", "value", "text"),
+    [
+        ("release.k", 10, ">=", 5, "The smallest class has 5 people; at least 10 are required"),
+        ("release.alpha", 0.5, "<=", 0.8, "One value makes up 80 % of a class; at most 50 % is allowed"),
+        ("homogeneity.certain", 0, "<=", 3, "A sensitive value is certain for 3 people; none is allowed"),
+        ("membership.auc", 0.6, "<=", 0.7, "Members are told from others in 70 % of pairs; at most 60 % is allowed"),
+        ("odd.thing", 0.6, "<=", 0.7, "The figure odd thing is 0.700; at most 0.6 is allowed"),
+        ("release.k", 10, ">=", None, "The size of the smallest class cannot be judged: several blocks"),
+    ],
+)  # fmt: skip
+def test_checks_in_words(key: str, limit: float, sign: str, value: float | None, text: str) -> None:
+    assert plain(check_text(PolicyCheck(key, limit, sign, value, None, "several blocks"))) == f"{text} ({key})."
+
+
+def test_bottom_line_names_the_attack_and_respects_intervals() -> None:
+    run = samples.sample_run()
+    text = bottom_line(run)
+    assert text is not None
+    assert "mondrian k=5 and slicing k=20 have the least risk and cannot be told apart" in text  # 400 people are few
+    assert "identity has the best" not in text
+    assert "anatomy l=3 has the best query error (median) of those that protect: 0.0600" in text
+    apart = samples.run_of(samples.record("a", 0.5, 0.1, n=10_000), samples.record("b", 0.1, 0.1, n=10_000))
+    text = plain(bottom_line(apart) or "")
+    assert text.startswith(
+        "Of 2 releases, b has the least risk: its strongest attack is homogeneity of the disease by the"
+    )
+    assert "By query error (median), a and b are best and cannot be told apart" in text
+    assert bottom_line(samples.single_run()) is None
+    assert bottom_line(samples.run_of(*samples.person_run().records * 2)) is None

@@ -1,0 +1,180 @@
+"""The cases of the anonymizers' contract tests: the table's schema and values, settings per method, and what each promises.
+
+A method is listed in `SETTINGS`; `check_promise` recomputes its promise from what is published; `impossible` says where no
+release can keep it, and the method must refuse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from auditor.measure.classes import class_facts
+from auditor.measure.nearness import largest_m
+from auditor.model.release import Release
+from auditor.model.schema import Schema
+from auditor.model.table import RawTable, Table, encode
+from tests.support.naive_slicing import cannot_slice, check_sliced
+
+SCHEMA = Schema.from_dict(
+    {
+        "columns": {
+            "name": {"role": "identifier"},
+            "age": {"role": "quasi", "type": "numeric"},
+            "grade": {"role": "quasi", "order": ["low", "mid", "high"]},
+            "city": {
+                "role": "quasi",
+                "taxonomy": {"North": ["a", "b", "c"], "South": {"Coast": ["d"], "Hills": ["e", "f"]}},
+            },
+            "team": {"role": "quasi"},
+            "note": {"role": "neutral"},
+            "disease": {"role": "sensitive", "taxonomy": {"Lung": ["flu", "cough"], "Skin": ["rash", "acne"]}},
+            "income": {"role": "sensitive", "type": "numeric"},
+        }
+    }
+)
+VALUES = {
+    "age": [*map(str, range(20, 60)), "31.5", ""],
+    "grade": ["low", "mid", "high"],
+    "city": [*"abcdef", ""],
+    "team": ["red", "green", "blue", ""],
+    "note": ["x", "y"],
+    "disease": ["flu", "cough", "rash", "acne"],
+    "income": [str(v) for v in range(1000, 9000, 250)],
+}
+BLOCKS = (("age", "grade"), ("city", "team", "note"), ("disease", "income"))
+MIXED_BLOCKS = (("age", "team"), ("grade", "note", "income"), ("city", "disease"))
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "identity": [{}],
+    "mondrian": [
+        {"k": 3},
+        {"k": 2, "l": 2},
+        {"k": 4, "strict": False},
+        {"k": 1},
+        {"k": 2, "l": 2, "diversity": "entropy"},
+        {"k": 2, "l": 2, "diversity": "recursive", "c": 3},
+        {"k": 2, "t": 0.3},
+        {"k": 2, "t": 0.2, "closeness": "ordered", "sensitive": "income"},
+        {"k": 2, "t": 0.3, "closeness": "hierarchical", "strict": False},
+        {"k": 2, "alpha": 0.6, "l": 2},
+        {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income"},
+    ],
+    "kmember": [{"k": 3}, {"k": 1}, {"k": 20}],
+    "caat": [{"k": 3}, {"k": 1}, {"k": 10, "ties": "all"}],
+    "kaca": [{"k": 3}, {"k": 1}, {"k": 20, "beta": 0.5}],
+    "oka": [{"k": 3}, {"k": 1}, {"k": 7, "attributes": "all"}],
+    "kmeans1": [{"k": 3}, {"k": 1, "iterations": 4}, {"k": 7, "attributes": "qi"}],
+    "kmeans2": [{"k": 3}, {"k": 2, "attributes": "qi", "iterations": 3}],
+    "kmeans3": [{"k": 3}, {"k": 2, "attributes": "qi", "iterations": 1}],
+    "wfcm": [{"k": 3}, {"k": 2, "attributes": "all"}],
+    "loukides-shao": [{"k": 2, "threshold": 1.0}, {"k": 3, "threshold": 1}],
+    "mdav": [{"k": 3}, {"k": 1, "restore": True}, {"k": 7, "ordinal": "convex", "standardise": False}],
+    "mdav-refined": [{"k": 3}, {"k": 2, "rounds": 0}, {"k": 20, "restore": True}],
+    "rgather": [{"r": 3}, {"r": 1}, {"r": 20}],
+    "rcellular": [{"r": 3}, {"r": 2, "facility": 2.5}],
+    "grading": [
+        {},
+        {"categories": 1, "grave": [["disease", "Skin"]]},
+        {"bounds": [["income", 0, 3000, 3250, 9000]]},
+    ],
+    "anatomy": [{"l": 2}, {"l": 2, "sensitive": "income"}],
+    "slicing": [
+        {"columns": BLOCKS, "bucket_size": 3},
+        {"columns": BLOCKS, "bucket_size": 2, "partition": "random"},
+        {"columns": BLOCKS, "l": 2},
+        {"columns": BLOCKS, "l": 2, "ties": "divided", "weighting": "paper"},
+        {"columns": BLOCKS, "l": 3, "strict": True, "generalise": 4},
+        {"columns": MIXED_BLOCKS, "l": 2, "generalise": 5, "bucket_size": 2, "ties": "divided"},
+        {},
+        {"c": 3, "l": 2},
+        {"c": 4, "sensitive_size": 1, "bins": 4, "sensitive": "income", "ties": "divided", "l": 2},
+        {"c": 3, "sensitive_size": 2, "generalise": 3, "l": 2, "strict": True, "weighting": "paper"},
+        {"c": 2, "generalise": 2, "bucket_size": 4},
+    ],
+}
+
+
+def table_of(rows: dict[str, list[str]]) -> Table:
+    count = len(rows["age"])
+    (table,) = encode(SCHEMA, [RawTable("people", {"name": [f"p{i}" for i in range(count)], **rows})])
+    return table
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    count = draw(st.sampled_from([1, 2, 5, 17, 60, 300]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = {}
+    for column, values in VALUES.items():
+        pool = values[: draw(st.integers(1, len(values)))]  # often constant, often with ties
+        rows[column] = [pool[i] for i in rng.integers(len(pool), size=count)]
+    return table_of(rows)
+
+
+def check_promise(release: Release, settings: dict[str, Any], table: Table) -> None:
+    """The promise, recomputed from what is published about the people in the table."""
+    if release.method == "slicing":
+        check_sliced(release, settings, table)
+        return
+    facts = class_facts(release)
+    if release.rows == release.suppressed_rows:
+        return
+    if {"k", "r"} & set(settings):
+        assert facts.k is not None
+        assert facts.k >= settings.get("k", settings.get("r"))
+    figures = {f.column: f for f in facts.sensitive}[settings.get("sensitive", "disease")]
+    if "l" in settings:
+        assert (figures.l_distinct or 0) >= settings["l"]
+    if settings.get("diversity") == "entropy":
+        assert (figures.l_entropy or 0) >= settings["l"] - 1e-9
+    if settings.get("diversity") == "recursive":
+        assert figures.l_recursive_c is not None
+        assert figures.l_recursive_c < settings["c"]
+    if "t" in settings:
+        reached = getattr(figures, f"t_{settings.get('closeness', 'equal')}")
+        assert reached is not None
+        assert reached <= settings["t"] + 1e-9
+    if "alpha" in settings:
+        assert (figures.alpha or 1) <= settings["alpha"] + 1e-9
+    if "m" in settings:
+        block = release.blocks[0]
+        numbers = release.labels["income"].low[block.cell("income")]
+        assert largest_m(block.bucket.astype(np.int64), numbers, settings["epsilon"]) >= settings["m"] - 1e-9
+    if release.method == "grading":
+        check_grading(release)
+
+
+def check_grading(release: Release) -> None:
+    """No number is published, and an alias leaves at least two values open."""
+    income, disease = release.labels["income"], release.labels["disease"]
+    assert income.is_alias.all()
+    assert (income.counts == income.domain.size).all()
+    assert all(1 <= float(text) < 5 for text in income.texts)
+    assert (disease.counts[disease.is_alias] >= 2).all()
+    assert (disease.counts[~disease.is_alias] == 1).all()
+
+
+def impossible(name: str, settings: dict[str, Any], table: Table) -> bool:
+    """Whether no release of this table can keep the promise: not even one class of all rows does."""
+    if name == "slicing":
+        return cannot_slice(settings, table)
+    codes = table.codes[settings.get("sensitive", "disease")]
+    counts = np.sort(np.unique(codes, return_counts=True)[1])[::-1]
+    share = counts / table.rows
+    l = settings.get("l", 1)
+    if table.rows < settings.get("k", settings.get("r", settings.get("bucket_size", 1))):
+        return True
+    if name == "anatomy":
+        return bool(counts[0] * l > table.rows)
+    broken = [len(counts) < l, share[0] > settings.get("alpha", 1) + 1e-9]
+    if settings.get("diversity") == "entropy":
+        broken.append(np.exp(-(share * np.log(share)).sum()) < l - 1e-9)
+    if settings.get("diversity") == "recursive":
+        broken.append(counts[0] >= settings["c"] * counts[l - 1 :].sum())
+    if "m" in settings:
+        numbers = np.array([float(text) for text in table.texts("income")])
+        near = (np.abs(numbers[:, None] - numbers[None, :]) <= settings["epsilon"]).mean(axis=1).max()
+        broken.append(near > 1 / settings["m"] + 1e-9)
+    return bool(any(broken))
