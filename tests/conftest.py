@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests go first, so that processes end together; and ahead of them the one that compiles all kernels,
     which the others then find compiled."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path.stem != "test_anonymizers", item.path not in slow))
+    items.sort(key=lambda item: (item.path.parts[-2:] != ("anonymizers", "test_contract.py"), item.path not in slow))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,7 +20,7 @@ from auditor.measure.classes import class_facts
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
-from tests.anonymizers.test_anonymizers import check, simple
+from tests.anonymizers.test_contract import check, simple
 from tests.support.anonymizer_cases import SETTINGS, VALUES, check_promise, impossible, table_of, tables
 
 SIZE = 30

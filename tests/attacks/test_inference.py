@@ -1,4 +1,4 @@
-"""Inference: the table worked by hand of `test_attack_definetti.py`, before any round of learning.
+"""Inference: the table worked by hand of `test_definetti.py`, before any round of learning.
 
 There P(m|a) = 3/4, P(m|b) = 2/3, P(m|c) = 5/6, and a has two people, b and c one each. So m has a, b, c by
 2 · 3/4 : 2/3 : 5/6 = 9/18 : 4/18 : 5/18, and f by 2 · 1/4 : 1/3 : 1/6 = 3/6 : 2/6 : 1/6.

@@ -17,7 +17,7 @@ from auditor.files.tables import csv_text, refuse_existing, write_files
 from auditor.model.errors import UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.taxonomy import Taxonomy
-from tests.files.test_files import cells, read
+from tests.files.test_tables import cells, read
 
 # ----- formulas -------------------------------------------------------------------------------------------------------
 
