@@ -27,9 +27,11 @@ from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
+from auditor.model.record.meaning import Kind, Measure
 from auditor.model.release import Release
 from auditor.model.table import Table
 from auditor.posterior.beliefs import spread
@@ -67,6 +69,19 @@ class Alias(Attack):
     )
     success: ClassVar[str] = "The likeliest value, aliases decoded, is the true one; among m tied values it counts 1/m."
     lowered_by: ClassVar[str] = "A fresh alias for every person, or publishing nothing of values that are to be hidden."
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures("decoding the aliases, {who} names the right {column} for {share}"),
+        Measure(
+            "decoded",
+            "How many aliases are decoded with a confidence above τ.",
+            "{value} of {n} aliases of the {column} are decoded with a confidence above {percent_tau}",
+            label="aliases decoded",
+            kind=Kind.FACT,
+            none="none of {n} aliases of the {column} is decoded with a confidence above {percent_tau}",
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "decoded")
+    axis: ClassVar[str] = CONFIDENCE
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -23,7 +23,9 @@ import numpy as np
 
 from attacks.base import ONLY_A_PART, Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Better, Kind, Measure
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.coupled import Coupled
 
@@ -48,6 +50,28 @@ class Background(Attack):
     lowered_by: ClassVar[str] = (
         "More different sensitive values in every class, in even shares (entropy or recursive l)."
     )
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures(
+            "knowing facts about people and their acquaintances, {who} names the right {column} for {share}"
+        ),
+        Measure(
+            "breached",
+            "How many people's value is certain given the facts, and is not without them.",
+            "these facts, and not the release alone, make the {column} certain for {of}",
+            label="values certain by the facts",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "facts_needed",
+            "How many facts of the kind “this person does not have this value” would leave one value, on average.",
+            "on average, {value} facts of the kind “this person does not have this {column}” would leave one value",
+            label="facts needed for certainty",
+            kind=Kind.FACT,
+            better=Better.HIGHER,
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "breached", "facts_needed")
+    axis: ClassVar[str] = CONFIDENCE
 
     tau: float = 0.5
     together: bool = False

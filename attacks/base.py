@@ -8,7 +8,7 @@ does not apply. It never sees the truth: scoring is the audit's business, and an
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -18,17 +18,10 @@ from attacks.claims import Claims
 from auditor.model.domain import Domain
 from auditor.model.knowledge import Knowledge
 from auditor.model.plugin import Plugin
+from auditor.model.record.meaning import AttackFacts, Criterion, Goal, Measure
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.links import Link
-
-
-class Goal(StrEnum):
-    """What an attack is after."""
-
-    IDENTITY = "identity"
-    ATTRIBUTE = "attribute"
-    MEMBERSHIP = "membership"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,21 +73,48 @@ ONLY_A_PART = NotApplicable(
 
 @dataclass(frozen=True)
 class Attack(Plugin):
-    """A technique that claims something about people. `claim`, `success` and `lowered_by` are in plain words; `harm` marks
-    one whose figures are high where people are believed to have what they have not; `linked` says whether it runs under
-    each link model, or has its own way to people and runs once; `about_matched` whether a value is claimed only of people
-    whom something in the release fits. `needs_whole` marks one that looks at records of other classes than the person's own
-    (or at all of them), so that it cannot be run on a release that is held in part."""
+    """A technique that claims something about people. All of its words stand on its class: reports, `auditor list` and
+    `auditor explain` have no others."""
 
     goal: ClassVar[Goal]
     claim: ClassVar[str]
     needs: ClassVar[str]
     success: ClassVar[str]
     lowered_by: ClassVar[str]
+    criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    measures: ClassVar[tuple[Measure, ...]]
+    """What each figure means and how it is said."""
+    lead: ClassVar[tuple[str, ...]] = ("success",)
+    """The measures that may make the headline; the first that says something is taken."""
+    compared: ClassVar[tuple[str, ...]] = ("success",)
+    """The measures that are held against control and baseline; the first there is is taken."""
+    support: ClassVar[tuple[str, ...]] = ()
+    """Measures to mention beside the headline."""
+    axis: ClassVar[str] = ""
+    """What the spread of a figure over people shows, in words."""
+    caption: ClassVar[str] = ""
+    """The caption of the figures in pictures, with {column} and {others}; where it is empty, made from the name."""
     harm: ClassVar[bool] = False
+    """Whether figures are high where people are believed to have what they have not."""
     linked: ClassVar[bool] = True
+    """Whether the attack runs under each link model; otherwise it has its own way to people and runs once."""
     about_matched: ClassVar[bool] = True
+    """Whether a value is claimed only of people whom something in the release fits."""
     needs_whole: ClassVar[bool] = False
+    """Whether the attack looks at other classes than the person's own, so that it needs the whole release."""
+
+    @classmethod
+    def facts(cls) -> AttackFacts:
+        """What the record says of the attack."""
+        return AttackFacts(
+            cls.name, cls.goal, cls.claim, cls.lowered_by, cls.paper, cls.summary, cls.criterion, cls.harm, cls.lead,
+            cls.compared, cls.support, cls.axis, cls.caption,
+        )  # fmt: skip
+
+    @classmethod
+    def meanings(cls) -> tuple[Measure, ...]:
+        """Its measures as the record has them."""
+        return tuple(replace(measure, of=cls.name) for measure in cls.measures)
 
     @abstractmethod
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:

@@ -32,9 +32,11 @@ from scipy import sparse
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
 from attacks.shared.learning import Attribute, Lesson, Pairs
+from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
+from auditor.model.record.meaning import Measure
 from auditor.model.release import Suppression
 from auditor.posterior.beliefs import ValueBeliefs, or_prior, spread
 from auditor.posterior.candidates import Entries, Matching
@@ -65,6 +67,19 @@ class DeFinetti(Attack):
     )
     success: ClassVar[str] = "The likeliest value is the true one; among m tied values it counts 1/m."
     lowered_by: ClassVar[str] = "Buckets of people who are alike, or larger ones; fewer quasi-identifiers beside them."
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures(
+            "learning from the release which values go with whom, {who} names the right {column} for {share}"
+        ),
+        Measure(
+            "success_top_tenth",
+            "Share of right guesses among the most confident tenth of them.",
+            "of the tenth of guesses that {who} is surest of, {rate}{interval} are right",
+            label="right among the surest guesses",
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "success_top_tenth")
+    axis: ClassVar[str] = CONFIDENCE
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -32,11 +32,13 @@ from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
+from auditor.model.record.meaning import Kind, Measure
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, spread
 from auditor.posterior.published import decoded_beliefs, label_beliefs
@@ -78,6 +80,19 @@ class Degrade(Attack):
     lowered_by: ClassVar[str] = (
         "Publishing ranks or classes instead of places on a line; not publishing exact quasi-identifiers."
     )
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures("decoding the graded numbers, {who} names the exact {column} for {share}"),
+        Measure(
+            "decoded",
+            "How many categories of graded numbers are decoded.",
+            "{value} of {n} categories of the graded {column} are decoded",
+            label="categories decoded",
+            kind=Kind.FACT,
+            none="none of {n} categories of the graded {column} is decoded",
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "decoded")
+    axis: ClassVar[str] = CONFIDENCE
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -22,6 +22,7 @@ from scipy import sparse
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, SeveralClaims, UnrelatedClaims
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Criterion, Kind, Measure
 from auditor.posterior.beliefs import ValueBeliefs
 
 
@@ -45,6 +46,35 @@ class Divergence(Attack):
     needs: ClassVar[str] = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."
     success: ClassVar[str] = "The top belief is unrelated to the truth; among m tied beliefs each counts 1/m."
     lowered_by: ClassVar[str] = "Classes whose sensitive values are related (groups of one taxonomy branch)."
+    criterion: ClassVar[Criterion] = Criterion.HARM
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            "mean",
+            "Mean belief in values unrelated to the truth: the harm of being thought to have what one has not.",
+            "on average {rate} of the belief about a person's {column} lies on values unrelated to the truth{reading}{seen}",
+            label="mean belief in unrelated values",
+            one="{rate} of the belief about the person's {column} lies on values unrelated to the truth",
+        ),
+        Measure(
+            "above",
+            "How many people are believed, with a confidence above τ, to have an unrelated value.",
+            "{of} would be believed to have an unrelated {column} with a confidence above {percent_tau}{reading}{by}",
+            label="strong belief in unrelated values",
+            kind=Kind.COUNT,
+        ),
+        Measure(
+            "top",
+            "Share of people about whom the strongest belief is unrelated to the truth.",
+            "the strongest belief about the {column} is wrong, and unrelated to the truth, for {share}{reading}{seen}",
+            label="strongest belief unrelated",
+            one="with {sure}, the strongest belief about the person's {column} is unrelated to the truth",
+        ),
+    )
+    lead: ClassVar[tuple[str, ...]] = ("top", "mean", "above")
+    compared: ClassVar[tuple[str, ...]] = ("top", "mean")
+    support: ClassVar[tuple[str, ...]] = ("mean",)
+    axis: ClassVar[str] = "belief in unrelated values"
+    caption: ClassVar[str] = "Divergence: an unrelated {column} is believed (a harm)"
 
     level: int = 0
     tau: float = 0.5

@@ -31,6 +31,7 @@ from attacks.singling_out import SinglingOut
 from auditor.measure.isolation import meeting
 from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Criterion, Kind, Measure
 from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import ReleasedPeople
 
@@ -60,6 +61,32 @@ class Downcoding(Attack):
     lowered_by: ClassVar[str] = (
         "Labels from fixed bands or levels, the same for all classes, instead of the narrowest ones; larger classes."
     )
+    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            "success",
+            "Share of the finer descriptions that fit exactly one person in the data.",
+            "knowing that labels are the narrowest possible, {who} describes people more finely than the release does, and "
+            "{rate} of {n} descriptions{interval} fit exactly one person in the data",
+            label="people described exactly",
+        ),
+        Measure(
+            "finer",
+            "Share of records that can be made finer than they were published, for certain.",
+            "{rate} of {n} records can be made finer than they were published, for certain",
+            label="records made finer",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "exact",
+            "Share of records that can be given an exact value in some column, for certain.",
+            "{rate} of {n} records can be given an exact value in some column, for certain",
+            label="records made exact",
+            kind=Kind.FACT,
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("finer", "exact")
+    caption: ClassVar[str] = "Downcoding: a finer description fits one person"
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -17,7 +17,9 @@ import numpy as np
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
+from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Measure
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,13 @@ class Homogeneity(Attack):
     needs: ClassVar[str] = "Some quasi-identifiers of the person, and a published sensitive column."
     success: ClassVar[str] = "The likeliest value is the true one; among m tied values it counts 1/m."
     lowered_by: ClassVar[str] = "More different sensitive values in every class (l-diversity, t-closeness)."
+    measures: ClassVar[tuple[Measure, ...]] = value_measures(
+        "{who} guesses the {column} right for {share}", one="{belief}"
+    )
+    lead: ClassVar[tuple[str, ...]] = ("certain", "success", "above")
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "success")
+    axis: ClassVar[str] = CONFIDENCE
+    caption: ClassVar[str] = "Homogeneity: the {column} is guessed right"
 
     tau: float = 0.5
 

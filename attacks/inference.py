@@ -26,8 +26,10 @@ from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.proximity import best_windows
 from attacks.shared.learning import Lesson
+from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
+from auditor.model.record.meaning import Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs, spread
 from auditor.posterior.matching import distinct_people
@@ -46,6 +48,12 @@ class Inference(Attack):
     needs: ClassVar[str] = "Some published quasi-identifiers of the person, and a published sensitive column."
     success: ClassVar[str] = "The model's likeliest value is the true one, or its window holds the true number."
     lowered_by: ClassVar[str] = "Fewer or coarser quasi-identifiers that go with the sensitive value."
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures("with a model trained on the release, {who} predicts the right {column} for {share}"),
+        *near_measures(),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "mean")
+    axis: ClassVar[str] = CONFIDENCE
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
     about_matched: ClassVar[bool] = False

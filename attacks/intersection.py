@@ -29,11 +29,13 @@ from scipy import sparse
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
+from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
+from auditor.model.record.meaning import Criterion, Measure
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.coupled import beliefs_about_others
@@ -56,6 +58,12 @@ class Intersection(Attack):
         "The likeliest value given all releases is the true one; among m tied values it counts 1/m."
     )
     lowered_by: ClassVar[str] = "The same classes in every release, or publishing the sensitive column once."
+    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    measures: ClassVar[tuple[Measure, ...]] = value_measures(
+        "comparing this release with another one, {who} names the right {column} for {share}"
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above")
+    axis: ClassVar[str] = CONFIDENCE
 
     overlap: float = 1.0
     tau: float = 0.5

@@ -22,7 +22,9 @@ import numpy as np
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, RecordClaims
+from attacks.shared.measures import RIGHT_LINK, record_measures
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Criterion, Measure
 from auditor.model.release import Kind
 from auditor.posterior.matching import Cells
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
@@ -42,6 +44,13 @@ class Linking(Attack):
     )
     success: ClassVar[str] = "The record named is the person's own; among m equally likely records it counts 1/m."
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers (larger classes), fewer of them, or suppressing rare people."
+    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    measures: ClassVar[tuple[Measure, ...]] = record_measures("{who} points at the right record for {share}")
+    lead: ClassVar[tuple[str, ...]] = ("at_risk", "mean", "max", "success")
+    compared: ClassVar[tuple[str, ...]] = ("success", "mean")
+    support: ClassVar[tuple[str, ...]] = ("at_risk", "mean", "max", "success")
+    axis: ClassVar[str] = RIGHT_LINK
+    caption: ClassVar[str] = "Linking: the right record is found"
 
     threshold: float = 0.2
 

@@ -21,7 +21,9 @@ import numpy as np
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
+from attacks.shared.measures import MATCHED, RANKED, member_measures
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Criterion, Measure
 from auditor.posterior.presence import CONVERGED
 
 
@@ -41,6 +43,13 @@ class Membership(Attack):
         "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
     )
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers, or blocks that many buckets match."
+    criterion: ClassVar[Criterion] = Criterion.MEMBERSHIP
+    measures: ClassVar[tuple[Measure, ...]] = (*member_measures(), *MATCHED)
+    lead: ClassVar[tuple[str, ...]] = ("auc", "advantage", "tpr_at_fpr_0.01")
+    compared: ClassVar[tuple[str, ...]] = ("auc", "advantage")
+    support: ClassVar[tuple[str, ...]] = ("tpr_at_fpr_0.01", "no_match", "fakes")
+    axis: ClassVar[str] = "matching classes"
+    caption: ClassVar[str] = f"Membership: {RANKED}"
 
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True

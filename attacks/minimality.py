@@ -34,12 +34,14 @@ from scipy.sparse.csgraph import connected_components
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from attacks.shared.measures import CONFIDENCE, value_measures
 from attacks.shared.narrowest import parts
 from attacks.shared.worlds import Constraint, Cuts, Worlds, held, joined, narrow, worlds
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.knowledge import Knowledge, Mechanism
 from auditor.model.packing import distinct_rows
+from auditor.model.record.meaning import Kind, Measure
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -70,6 +72,18 @@ class Minimality(Attack):
         "Cuts that do not depend on sensitive values, or that are left out at random; promises that hold in every part "
         "with room to spare."
     )
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures("knowing that no more was generalised than needed, {who} names the right {column} for {share}"),
+        Measure(
+            "breached",
+            "How many people are believed to have one value more strongly than the method promised.",
+            "the bound that the method promised on beliefs about the {column} is broken for {of}",
+            label="promised bound broken",
+            kind=Kind.FACT,
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "breached")
+    axis: ClassVar[str] = CONFIDENCE
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

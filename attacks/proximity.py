@@ -21,11 +21,13 @@ import numpy as np
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, WindowClaims
+from attacks.shared.measures import near_measures
 from auditor.measure.classes import NEAR, proximity
 from auditor.measure.counts import class_counts
 from auditor.measure.nearness import upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Better, Kind, Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
@@ -46,6 +48,37 @@ class Proximity(Attack):
     needs: ClassVar[str] = "Some quasi-identifiers of the person, and a published numeric sensitive column."
     success: ClassVar[str] = "The true number lies in the claimed window; among m tied windows each counts 1/m."
     lowered_by: ClassVar[str] = "Classes whose numbers lie far apart ((ε,m)-anonymity, ordered t-closeness)."
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *near_measures(),
+        Measure(
+            "above",
+            "How many people have more than τ of the belief within ±ε of their true number.",
+            "{of} can be placed {near} their true {column} with a confidence above {percent_tau}{by}",
+            label="near disclosure with high confidence",
+            kind=Kind.COUNT,
+        ),
+        Measure(
+            "success",
+            "Share of people whose true number lies in the claimed interval; among m tied intervals each counts 1/m.",
+            "{who} names {width} that holds the true {column} for {share}",
+            label="right intervals",
+            one="{belief}",
+        ),
+        Measure(
+            "m",
+            "The largest m for which (ε,m)-anonymity holds: at most one in m values of a class lies within ±ε of any.",
+            "at most one in {value} {column} values of a class lies {near} any one of them ((ε,m)-anonymity for m = {value})",
+            label="m of (ε,m)-anonymity",
+            kind=Kind.FACT,
+            better=Better.HIGHER,
+            everybody="in some class all {column} values lie {near} one of them: no protection against a near guess (m = 1)",
+        ),
+    )
+    lead: ClassVar[tuple[str, ...]] = ("success", "above", "mean", "max")
+    compared: ClassVar[tuple[str, ...]] = ("success", "mean")
+    support: ClassVar[tuple[str, ...]] = ("above", "success", "m")
+    axis: ClassVar[str] = "belief near the truth"
+    caption: ClassVar[str] = "Proximity: the {column} lies in the claimed interval"
 
     epsilon: float | None = None
     width: float | None = None

@@ -26,9 +26,11 @@ import numpy as np
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, RankClaims, RecordClaims, SeveralClaims
+from attacks.shared.measures import RIGHT_LINK, record_measures
 from auditor.model.arrays import Codes, Floats
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
+from auditor.model.record.meaning import Criterion, Measure
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.distance import Nearest, no_distance
@@ -48,6 +50,19 @@ class RecordLinkage(Attack):
     needs: ClassVar[str] = "Some quasi-identifiers of the person, published in one block."
     success: ClassVar[str] = "The nearest record is the person's own; among m equally near ones it counts 1/m."
     lowered_by: ClassVar[str] = "Larger groups to average over (k), more noise, or fewer quasi-identifiers."
+    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *record_measures("{who} takes the nearest record, and it is the right one for {share}"),
+        Measure(
+            "rank_interval",
+            "Share of true numbers that lie within the given percentage of ranks of the number published for them.",
+            "{rate} of the true numbers{bounds} lie within {set_percent}\u202f% of the ranks of the published ones",
+            label="true numbers near the published ones",
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("at_risk", "mean", "rank_interval")
+    axis: ClassVar[str] = RIGHT_LINK
+    caption: ClassVar[str] = "Record linkage: the nearest record is the right one"
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -26,10 +26,12 @@ import numpy as np
 
 from attacks.base import Attack, Goal, Lacks, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
+from attacks.shared.measures import RANKED, member_measures
 from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
+from auditor.model.record.meaning import Criterion, Measure
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.candidates import Matching
@@ -62,6 +64,12 @@ class ShadowMembership(Attack):
         "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
     )
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers, larger classes, or a release of a random sample only."
+    criterion: ClassVar[Criterion] = Criterion.MEMBERSHIP
+    measures: ClassVar[tuple[Measure, ...]] = member_measures()
+    lead: ClassVar[tuple[str, ...]] = ("auc", "advantage")
+    compared: ClassVar[tuple[str, ...]] = ("auc", "advantage")
+    support: ClassVar[tuple[str, ...]] = ("tpr_at_fpr_0.01", "success")
+    caption: ClassVar[str] = f"Shadow membership: {RANKED}"
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -22,10 +22,12 @@ from scipy import sparse
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, RangeClaims
 from attacks.proximity import best_windows
+from attacks.shared.measures import CONFIDENCE, lift_measure, value_measures
 from attacks.skewness import at_large, least_share
 from auditor.measure.nearness import upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs
 
@@ -49,6 +51,15 @@ class Similarity(Attack):
     lowered_by: ClassVar[str] = (
         "Classes whose values are spread over groups as in the whole table (t-closeness by taxonomy)."
     )
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures(
+            "{who} names the right group of similar values of the {column} for {share}",
+            "be placed in one group of similar values of the {column}",
+        ),
+        lift_measure("one group of similar values of the {column}"),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "lift_max")
+    axis: ClassVar[str] = CONFIDENCE
 
     level: int = 0
     width: float | None = None

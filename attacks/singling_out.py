@@ -37,6 +37,7 @@ from attacks.claims import Claims, PredicateClaims, SeveralClaims
 from auditor.measure.isolation import by_chance, exactly_one, meeting
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Criterion, Measure
 from auditor.model.release import DERIVED, Release
 from auditor.model.schema import Role, Type
 from auditor.posterior.population import IndependentPopulation
@@ -72,6 +73,16 @@ class SinglingOut(Attack):
     needs: ClassVar[str] = "Nothing but the release; to be scored, the original data."
     success: ClassVar[str] = "Exactly one person of the original data meets the predicate."
     lowered_by: ClassVar[str] = "Coarser values in all columns, not only the quasi-identifiers; fewer columns."
+    criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            "success",
+            "Share of descriptions that fit exactly one person in the data.",
+            "{who} describes people so that {rate} of {n} descriptions{interval} fit exactly one person in the data",
+            label="people singled out",
+        ),
+    )
+    caption: ClassVar[str] = "Singling out: a description fits one person"
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -21,6 +21,7 @@ from scipy import sparse
 
 from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, RangeClaims, SeveralClaims
+from attacks.shared.measures import CONFIDENCE, lift_measure, value_measures
 from auditor.measure.divergences import (
     equal_distance,
     hierarchical_distance,
@@ -31,6 +32,7 @@ from auditor.measure.divergences import (
 from auditor.model.arrays import Floats
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Kind, Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
@@ -51,6 +53,26 @@ class Skewness(Attack):
         "The value with the greatest lift over the prior is the true one; among m tied it counts 1/m."
     )
     lowered_by: ClassVar[str] = "Classes whose sensitive values are distributed as in the whole table (t-closeness)."
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *value_measures("going by what is commoner here than at large, {who} names the right {column} for {share}"),
+        lift_measure("one {column}"),
+        Measure(
+            "gain_mean",
+            "What the release tells about a person's value beyond the shares at large, in bits, on average.",
+            "on average, the release tells {value} bits about a person's {column}",
+            label="mean information gained (bits)",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "t_max",
+            "The largest distance between the belief about a person and the shares at large: the t of t-closeness.",
+            "the belief about one person's {column} is up to {value} away from the shares at large (the t of t-closeness)",
+            label="largest distance from the shares at large",
+            kind=Kind.FACT,
+        ),
+    )
+    support: ClassVar[tuple[str, ...]] = ("certain", "above", "lift_max")
+    axis: ClassVar[str] = CONFIDENCE
 
     tau: float = 0.5
 

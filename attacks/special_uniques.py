@@ -25,6 +25,7 @@ from attacks.base import Attack, Goal, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims
 from auditor.measure.sample_uniqueness import dis_scores, largest_size, published_values, special_uniques
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import Criterion, Kind, Measure
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,34 @@ class SpecialUniques(Attack):
     needs: ClassVar[str] = "Published quasi-identifiers."
     success: ClassVar[str] = "A high DIS score: a match with the record is likely right."
     lowered_by: ClassVar[str] = "Coarsening or withholding the attributes that contribute most."
+    criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            "max",
+            "The highest DIS score: the probability that a match with the record is right.",
+            "a match with the record that stands out most is right with probability {one_in} (DIS score)",
+            label="highest DIS score",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "mean",
+            "The mean DIS score of the records.",
+            "on average, a match with a record is right with probability {one_in} (DIS score)",
+            label="mean DIS score",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "at_risk",
+            "How many records have a DIS score above the threshold: few attributes make them unique.",
+            "{of} are special uniques: a few of their quasi-identifiers are enough to tell them from all others",
+            label="special uniques",
+            kind=Kind.FACT,
+            none="none of {n} records is a special unique, told from all others by a few of its quasi-identifiers",
+        ),
+    )
+    lead: ClassVar[tuple[str, ...]] = ("at_risk", "max", "mean")
+    compared: ClassVar[tuple[str, ...]] = ("max", "mean")
+    support: ClassVar[tuple[str, ...]] = ("max", "mean", "at_risk")
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -29,6 +29,7 @@ from auditor.measure.sample_uniqueness import published_values
 from auditor.model.arrays import Bools, Ints
 from auditor.model.errors import UsageError
 from auditor.model.packing import distinct_rows
+from auditor.model.record.meaning import Criterion, Kind, Measure
 from auditor.model.release import Release
 from auditor.model.schema import Role
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
@@ -47,6 +48,40 @@ class Uniqueness(Attack):
     needs: ClassVar[str] = "Published quasi-identifiers in one block, and the population's size or sampling weights."
     success: ClassVar[str] = "A high share of records that are unique in the population."
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers, fewer of them, or a smaller sample."
+    criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            "unique",
+            "Share of records estimated to be unique in the population, not only in the release.",
+            "by a statistical model, {rate} of {n} records are unique in the population, and not only in the release",
+            label="unique in the population",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "weighted_max",
+            "The highest chance of finding a record's person among all whom the sampling weights stand for.",
+            "by their sampling weights, the most exposed record is linked to its person with probability {one_in}",
+            label="highest risk by sampling weights",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "weighted_mean",
+            "The mean chance of finding a record's person among all whom the sampling weights stand for.",
+            "by their sampling weights, a record is linked to its person with probability {one_in} on average",
+            label="mean risk by sampling weights",
+            kind=Kind.FACT,
+        ),
+        Measure(
+            "reidentified",
+            "How many right links are expected when all records are tried, by their sampling weights.",
+            "by their sampling weights, about {value} of {n} records would be linked to the right person if all were tried",
+            label="expected right links",
+            kind=Kind.FACT,
+        ),
+    )
+    lead: ClassVar[tuple[str, ...]] = ("reidentified", "weighted_max", "unique")
+    compared: ClassVar[tuple[str, ...]] = ("unique", "weighted_max")
+    support: ClassVar[tuple[str, ...]] = ("unique", "weighted_max", "weighted_mean")
     linked: ClassVar[bool] = False
     needs_whole: ClassVar[bool] = True
 

@@ -1,20 +1,15 @@
 """The choices an adversary's reasoning depends on, each by name: link models and weighting.
 
-A *link model* says how the adversary finds the class of a person:
-
-- `containment`: every compatible fragment counts alike, the convention of the literature;
-- `likelihood`: a fragment weighs 1/q(labels), q being the share of the population that its labels cover: Bayes' rule
-  for labels of unequal width, and the one that must be calibrated;
-- `class`: the true class is granted, the worst case that k-anonymity accounts for;
-- `tightest`: the class of least loss that covers the person: an anonymizer that minimises loss put them there;
-- `distance`: the nearest records, for averages, centres of clusters and noise, which cover nobody or somebody else.
-
-The first four match labels (`posterior.py`), the fifth measures (`distance.py`).
+A *link model* says how the adversary finds the class of a person. `LINKS` says what each does, in the order in which reports
+show them: the one that policies judge first. The first four match labels (`posterior.py`), the fifth measures distances
+(`distance.py`).
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
+
+from auditor.model.record.meaning import LinkFacts
 
 
 class Link(StrEnum):
@@ -25,6 +20,44 @@ class Link(StrEnum):
     CLASS = "class"
     TIGHTEST = "tightest"
     DISTANCE = "distance"
+
+    @property
+    def facts(self) -> LinkFacts:
+        """The link model in words."""
+        return next(facts for facts in LINKS if facts.name == self)
+
+
+LINKS = (
+    LinkFacts(
+        Link.CLASS,
+        "The adversary is told the person's class: the worst case that k-anonymity accounts for, and what policies judge.",
+        "the person's class is known to them",
+        granted=True,
+    ),
+    LinkFacts(
+        Link.LIKELIHOOD,
+        "Classes are weighed by how likely each holds the person (Bayes' rule): one over the share of the population that "
+        "their labels cover. Its probabilities are calibrated.",
+        "classes are weighed by how likely each holds the person",
+    ),
+    LinkFacts(
+        Link.TIGHTEST,
+        "The adversary takes the class with the narrowest labels that cover the person: a tool that loses as little detail "
+        "as possible put them there.",
+        "the tightest class that covers the person is taken",
+    ),
+    LinkFacts(
+        Link.CONTAINMENT,
+        "Every record whose labels cover the person counts alike: the convention of the literature.",
+        "every class that could hold the person counts alike",
+    ),
+    LinkFacts(
+        Link.DISTANCE,
+        "The adversary takes the nearest published record: for averages, centres of clusters and noise, which cover nobody "
+        "or somebody else.",
+        "the nearest published record is taken",
+    ),
+)
 
 
 class Weighting(StrEnum):
