@@ -18,12 +18,15 @@ from functools import cached_property
 
 import numpy as np
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
-from auditor.auditing.scoring.claims import Crowd, Figure, Truth, score
+from attacks.base import Attack, Lacks, NotApplicable, View
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Crowd, Figure, Truth
+from auditor.auditing.scoring.rows import Attempt
 from auditor.auditing.subjects import Subject
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
+from auditor.model.record.meaning import Goal
 from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
 from auditor.model.table import Table
@@ -51,7 +54,8 @@ class Sides:
         self.everybody, self.notes = self._targets()
         self.targets = self.everybody
         self.priors = self._priors()
-        self.register = None if subject.population is None else register_of(subject.population)
+        population = subject.population if subject.has_original else None
+        self.register = None if population is None else register_of(population)
         self._acquainted = np.empty(0, dtype=np.int64)
         self._simulator: Simulator | None = None
         self._without: tuple[Posterior | Nearest, LeaveOneOut | WithoutOwn] | None = None
@@ -329,21 +333,14 @@ class Side:
         return Side(self.name, self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which), truth, self.blind)
 
 
-def trial(
-    attack: Attack,
-    side: Side,
-    release: Release,
-    link: Link | None,
-    column: str | None,
-    seed: int,
-    suppression: Suppression = Suppression.EXCLUDED,
-) -> list[Figure] | NotApplicable:
+def trial(attempt: Attempt, side: Side, release: Release, options: Options) -> list[Figure] | NotApplicable:
     """Runs an attack on a side and scores it."""
+    attack, column = attempt.attack, attempt.column
     truth = side.truth(column)
     if truth is None:
         return NotApplicable(f"the true values of {column} are not known", Lacks.PEOPLE)
     if not side.beliefs.targets:
         return NotApplicable("no record fits what is known of anybody")
-    view = View(release, side.knowledge, side.beliefs, link, column, side.blind, suppression)
-    claims = attack.run(view, stage(seed, attack.name))
+    view = View(release, side.knowledge, side.beliefs, attempt.link, column, side.blind, options.suppression)
+    claims = attack.run(view, stage(options.seed, attack.name))
     return claims if isinstance(claims, NotApplicable) else score(claims, truth)

@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 
 from attacks.claims import MemberClaims, RecordClaims, UnrelatedClaims, ValueClaims, WindowClaims
-from auditor.auditing.scoring.claims import Figure, Truth, score
-from auditor.auditing.scoring.members import MemberFigure, score_members
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Figure, Truth
+from auditor.auditing.scoring.members import score_members
 from auditor.measure.intervals import wilson
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs
@@ -178,7 +179,7 @@ def claims(posterior: list[float], buckets: list[float]) -> MemberClaims:
 
 def members(
     ours: MemberClaims, theirs: MemberClaims, against: str = "outsiders"
-) -> dict[tuple[str, str], MemberFigure]:
+) -> dict[tuple[str, str], Figure]:
     found = score_members(ours, theirs, against, np.random.default_rng(0))
     return {(f.measure, str(f.params.get("score", ""))): f for f in found}
 

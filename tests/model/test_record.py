@@ -22,19 +22,16 @@ from auditor.model.record.record import (
     AdversaryFacts,
     AttackFacts,
     AuditRecord,
-    ClassRisk,
     Input,
     Lack,
     PolicyCheck,
     PolicyVerdict,
-    ReleaseFacts,
     Risk,
     RunRecord,
-    SensitiveFacts,
     Utility,
-    WeightedRisk,
     read_run,
 )
+from auditor.model.record.release_facts import ClassRisk, ReleaseFacts, SensitiveFacts, WeightedRisk
 from auditor.model.release import Kind, Suppression
 from auditor.model.schema import Schema
 from auditor.posterior.links import Link
@@ -88,7 +85,7 @@ def schema_named(name: str) -> Any:
 
 
 def validator(name: str) -> Draft202012Validator:
-    known = [schema_named(n) for n in ("record-1", "run-1")]
+    known = [schema_named(n) for n in ("record-2", "run-2")]
     registry: Registry[Any] = Registry().with_resources([(s["$id"], Resource.from_contents(s)) for s in known])
     Draft202012Validator.check_schema(schema_named(name))
     return Draft202012Validator(schema_named(name), registry=registry)
@@ -109,7 +106,7 @@ def empty() -> AuditRecord:
 
 
 def test_an_audit_meets_the_schema(made: AuditRecord) -> None:
-    assert faults("record-1", json.loads(made.to_json())) == []
+    assert faults("record-2", json.loads(made.to_json())) == []
     # Two classes of three; in the first all have flu; linking.max is 1/3 under the granted class.
     assert made.release.k == 3
     assert made.release.class_sizes == {"3": 2}
@@ -122,28 +119,28 @@ def test_an_audit_meets_the_schema(made: AuditRecord) -> None:
 
 def test_an_audit_of_the_release_alone_meets_the_schema() -> None:
     record = audit(RELEASE, SCHEMA)
-    assert faults("record-1", json.loads(record.to_json())) == []
+    assert faults("record-2", json.loads(record.to_json())) == []
     assert "There is no original" in record.notes[0]
 
 
 def test_an_empty_record_meets_the_schema() -> None:
-    assert faults("record-1", json.loads(empty().to_json())) == []
+    assert faults("record-2", json.loads(empty().to_json())) == []
 
 
 def test_runs_meet_the_schema_which_refers_to_that_of_records(made: AuditRecord) -> None:
     run = RunRecord("two", 1, (made, empty()), {"name": "auditor"})
-    assert faults("run-1", json.loads(run.to_json())) == []
-    assert faults("run-1", json.loads(sample_run().to_json())) == []
-    assert faults("run-1", json.loads(empty_run().to_json())) == []
+    assert faults("run-2", json.loads(run.to_json())) == []
+    assert faults("run-2", json.loads(sample_run().to_json())) == []
+    assert faults("run-2", json.loads(empty_run().to_json())) == []
     broken = json.loads(run.to_json())
     broken["records"][1]["seed"] = "one"
-    assert faults("run-1", broken) == ["$.records[1].seed: 'one' is not of type 'integer'"]
+    assert faults("run-2", broken) == ["$.records[1].seed: 'one' is not of type 'integer'"]
 
 
 @pytest.mark.parametrize(
     ("path", "value", "fault"),
     [
-        (("format",), "auditor-record/2", "'auditor-record/1' was expected"),
+        (("format",), "auditor-record/3", "'auditor-record/2' was expected"),
         (("extra",), 1, "'extra' was unexpected"),
         (("release", "kind"), "sanded", "'sanded' is not one of"),
         (("release", "suppression"), "hidden", "'hidden' is not one of"),
@@ -171,13 +168,13 @@ def test_a_broken_record_does_not_meet_the_schema(
     for step in path[:-1]:
         place = place[step]
     place[path[-1]] = value
-    assert any(fault in found for found in faults("record-1", data)), faults("record-1", data)
+    assert any(fault in found for found in faults("record-2", data)), faults("record-2", data)
 
 
 def test_a_record_without_a_field_does_not_meet_the_schema(made: AuditRecord) -> None:
     data = json.loads(made.to_json())
     del data["risks"][0]["n"]
-    assert faults("record-1", data) == ["$.risks[0]: 'n' is a required property"]
+    assert faults("record-2", data) == ["$.risks[0]: 'n' is a required property"]
 
 
 @pytest.mark.parametrize(
@@ -196,12 +193,12 @@ def test_a_record_without_a_field_does_not_meet_the_schema(made: AuditRecord) ->
         (PolicyCheck, "check"),
         (PolicyVerdict, "policy"),
         (AuditRecord, None),
-        (RunRecord, "run-1"),
+        (RunRecord, "run-2"),
     ],
 )
 def test_the_schema_names_the_fields_of_the_record(kind: type[Any], part: str | None) -> None:
-    whole = schema_named("run-1" if part == "run-1" else "record-1")
-    described = whole if part in (None, "run-1") else whole["$defs"][part]
+    whole = schema_named("run-2" if part == "run-2" else "record-2")
+    described = whole if part in (None, "run-2") else whole["$defs"][part]
     names = {field.name for field in dataclasses.fields(kind)}
     assert set(described["properties"]) == names
     assert set(described["required"]) == names
@@ -209,7 +206,7 @@ def test_the_schema_names_the_fields_of_the_record(kind: type[Any], part: str | 
 
 
 def test_the_schema_names_the_choices_of_the_code() -> None:
-    parts = schema_named("record-1")["$defs"]
+    parts = schema_named("record-2")["$defs"]
     assert set(parts["release"]["properties"]["kind"]["enum"]) == set(Kind)
     assert set(parts["release"]["properties"]["suppression"]["enum"]) == set(Suppression)
     assert set(parts["risk"]["properties"]["link"]["enum"]) >= {*Link, None}
@@ -257,8 +254,8 @@ def test_numpy_values_become_plain_ones() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "auditor-record/9"}, "old.json must have the format 'auditor-record/1'. Got 'auditor-record/9'."),
-        ({"format": None}, "old.json must have the format 'auditor-record/1'. Got None."),
+        ({"format": "auditor-record/9"}, "old.json must have the format 'auditor-record/2'. Got 'auditor-record/9'."),
+        ({"format": None}, "old.json must have the format 'auditor-record/2'. Got None."),
         ({"verdict": 1}, "old.json has fields this version does not know: verdict."),
         ({"risks": {}}, "old.json.risks must be a list. Got dict."),
         ({"risks": [{"attack": "linking"}]}, r"old.json.risks[0] lacks: adversary, link, measure."),

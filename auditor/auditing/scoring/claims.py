@@ -24,14 +24,12 @@ from attacks.claims import (
     WindowClaims,
 )
 from auditor.auditing.scoring.crowds import score_predicates, score_sample
-from auditor.auditing.scoring.figures import COUNT, EXTREME, FACT, RATE, Crowd, Figure, Truth, count, rate
+from auditor.auditing.scoring.figures import EXTREME, FACT, RATE, Figure, Truth, count, rate
 from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.matching import expand
-
-__all__ = ["COUNT", "EXTREME", "FACT", "RATE", "Crowd", "Figure", "Truth", "score"]
 
 
 def _above(probability: Floats, limit: float) -> Floats:

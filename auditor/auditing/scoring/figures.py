@@ -15,10 +15,10 @@ from auditor.measure.calibration import calibration
 from auditor.measure.intervals import wilson
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.domain import Domain
+from auditor.model.record.meaning import Kind
 from auditor.model.table import Table
 
-RATE, COUNT, EXTREME, FACT = "rate", "count", "extreme", "fact"
-"""How a figure comes about: a mean or a count over targets, the extreme one, or a fact of the release alone."""
+RATE, COUNT, EXTREME, FACT = Kind.RATE, Kind.COUNT, Kind.EXTREME, Kind.FACT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,22 +63,28 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """One measured figure. `each` is its part for every target, `hit` how badly each target is hit (to name the worst;
-    None where nobody is worse off than another), `rows` whose that is where it is not all targets', `kind` how it comes
-    about, `limits` its own interval, `doubt` why it did not converge."""
+    """One measured figure, and once it has been set beside them its companions."""
 
     measure: str
-    kind: str
+    kind: Kind
     value: float | None
     n: int
     expected: float | None = None
     each: Floats | None = None
+    """Its part for every target."""
     params: Mapping[str, Any] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
     hit: Floats | None = None
+    """How badly each target is hit, to name the worst; None where nobody is worse off than another."""
     rows: Ints | None = None
+    """Whose `hit` is, where it is not that of all targets."""
     limits: tuple[float, float] | None = None
+    """Its own interval, where it brings one along."""
     doubt: str | None = None
+    """Why it did not converge."""
+    baseline: float | None = None
+    control: float | None = None
+    control_kind: str | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:

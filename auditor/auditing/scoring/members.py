@@ -7,13 +7,12 @@ learned there, so what it shows is chance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from attacks.claims import MemberClaims
+from auditor.auditing.scoring.figures import COUNT, RATE, Figure
 from auditor.measure.intervals import Interval, auc, best_advantage, difference, excess, roc, tpr_at_fpr, wilson
 from auditor.model.arrays import Bools, Floats
 from auditor.posterior.beliefs import TIE
@@ -22,26 +21,7 @@ LEVELS = {"tpr_at_fpr_0.01": 0.01, "tpr_at_fpr_0.001": 0.001}
 _CURVE = 200
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MemberFigure:
-    """One figure, with its interval and what the control gives."""
-
-    measure: str
-    value: float
-    n: int
-    baseline: float | None
-    control: float | None
-    interval: tuple[float, float] | None
-    params: Mapping[str, Any]
-    expected: float | None = None
-    each: Floats | None = None
-    detail: Mapping[str, Any] | None = None
-    doubt: str | None = None
-
-
-def score_members(
-    members: MemberClaims, others: MemberClaims, against: str, rng: np.random.Generator
-) -> list[MemberFigure]:
+def score_members(members: MemberClaims, others: MemberClaims, against: str, rng: np.random.Generator) -> list[Figure]:
     """The figures of members against one other group (`outsiders` or `fakes`)."""
     figures = []
     order = np.lexsort(tuple(others.scores.values()))  # by score, so that the halves do not depend on the order of rows
@@ -57,8 +37,12 @@ def score_members(
             detail = _detail(members, others, inside, outside, name) if measure == "auc" else None
             doubt = (members.doubt or others.doubt) if name == members.probability else None
             n = len(inside) + len(outside)
+            hit = inside if name == "posterior" else None
+            companions = _companions(baseline, chance, against)
             figures.append(
-                MemberFigure(measure, value, n, baseline, chance, interval, params, None, inside, detail, doubt)
+                Figure(
+                    measure, RATE, value, n, None, inside, params, detail or {}, hit, None, interval, doubt, *companions
+                )
             )
     if "buckets" in others.scores:
         figures.append(_matched(others.scores["buckets"] > 0, against))
@@ -67,12 +51,12 @@ def score_members(
     return figures
 
 
-def _matched(matched: Bools, against: str) -> MemberFigure:
+def _matched(matched: Bools, against: str) -> Figure:
     """How many outsiders nothing matches, or how many fakes something does."""
     if against != "outsiders":
-        return MemberFigure("fakes", float(matched.sum()), len(matched), None, None, None, {})
+        return Figure("fakes", COUNT, float(matched.sum()), len(matched))
     out = float((~matched).mean())
-    return MemberFigure("no_match", out, len(matched), 0.0, None, wilson(out * len(matched), len(matched)), {})
+    return Figure("no_match", RATE, out, len(matched), baseline=0.0)
 
 
 def _settled(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
@@ -121,7 +105,7 @@ def _detail(members: MemberClaims, others: MemberClaims, inside: Floats, outside
     return detail
 
 
-def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
+def _guesses(members: MemberClaims, others: MemberClaims) -> Figure:
     """In or out, by the posterior, for a crowd in which the prior's share are members: right guesses, and expected."""
     prior = members.prior
 
@@ -142,7 +126,13 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> MemberFigure:
     params = {"score": members.probability, "against": "outsiders", "prior": prior, "population": members.population}
     doubt = members.doubt or others.doubt
     n, baseline = len(ours) + len(theirs), max(prior, 1 - prior)
-    return MemberFigure("success", value, n, baseline, chance, interval, params, float(sure), ours, detail, doubt)
+    hit = ours if members.probability == "posterior" else None
+    companions = _companions(baseline, chance, "outsiders")
+    return Figure("success", RATE, value, n, float(sure), ours, params, detail, hit, None, interval, doubt, *companions)
+
+
+def _companions(baseline: float, control: float | None, against: str) -> tuple[float, float | None, str | None]:
+    return baseline, control, None if control is None else against
 
 
 def _mixed(first: Floats, second: Floats, share: float) -> tuple[float, Interval]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable
-from auditor.auditing.scoring.claims import COUNT, FACT, Figure, Truth
-from auditor.auditing.scoring.members import MemberFigure
+from attacks.base import Attack, Lacks, NotApplicable
+from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.measure.intervals import Interval, excess
 from auditor.model.arrays import Floats, Ints
+from auditor.model.record.meaning import Better, Goal, Kind
 from auditor.model.record.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGINAL, Risk
 from auditor.posterior.links import Link
 from scenarios.adversaries import Adversary
@@ -23,21 +24,30 @@ _OF_CLASSES = ("mean", "success")
 """The figures of which the worst classes are named."""
 
 
-def not_applicable(
-    attack: Attack,
-    adversary: Adversary,
-    link: Link | None,
-    why: NotApplicable,
-    sensitive: str | None = None,
-    params: Mapping[str, Any] | None = None,
-) -> Risk:
-    """The row of an attack that does not apply, with the reason and what it lacks: of the people the original says
-    who they are."""
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Who attacks, how, and what is sought."""
+
+    attack: Attack
+    adversary: Adversary
+    link: Link | None = None
+    column: str | None = None
+
+
+def not_applicable(attempt: Attempt, why: NotApplicable, params: Mapping[str, Any] | None = None) -> Risk:
+    """The row of an attack that does not apply, with the reason and what it lacks. What it lacks of the people is in the
+    original."""
+    attack = attempt.attack
     measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
     lacks = None if why.lacks is None else ORIGINAL if why.lacks is Lacks.PEOPLE else str(why.lacks)
     return Risk(
-        attack.name, adversary.name, link, measure, sensitive, params or {}, NOT_APPLICABLE, why.reason, lacks=lacks
-    )
+        attack.name, attempt.adversary.name, attempt.link, measure, attempt.column, params or {}, NOT_APPLICABLE,
+        why.reason, lacks=lacks, better=_better(attack, measure),
+    )  # fmt: skip
+
+
+def _better(attack: Attack, measure: str) -> str:
+    return next((known.better for known in attack.measures if known.name == measure), Better.LOWER)
 
 
 def worst_rows(each: Floats | None, rows: Ints) -> tuple[int, ...]:
@@ -68,80 +78,96 @@ def worst_classes(each: Floats, truth: Truth) -> list[dict[str, Any]]:
     ]
 
 
-def risk_row(
-    attack: Attack,
-    adversary: Adversary,
-    link: Link | None,
-    column: str | None,
-    figure: Figure,
-    baseline: Figure | None,
-    control: Figure | None,
-    kind: str | None,
-    truth: Truth,
-) -> Risk:
-    """The row of a figure beside its baseline and control."""
-    scale = figure.n if figure.kind == COUNT else 1.0
-    detail = dict(figure.detail)
-    limits = figure.interval
-
-    def companion(other: Figure | None) -> float | None:
-        if other is None or other.value is None or figure.kind == FACT:
-            return None
-        return other.value / max(other.n, 1) * scale if figure.kind == COUNT else other.value
-
-    if control is None and figure.kind != FACT:
-        detail["no_control"] = (
-            "no record fits anybody who is not in the release, and none is left without the own one"
-            if attack.linked
-            else "nobody is known who is not in the release: give a population"
-        )
-    elif control is not None:
-        detail["control_n"] = control.n
-    beyond = _excess(attack, figure, baseline, control, kind)
-    if beyond is not None:
-        detail["excess"] = beyond
-    if not adversary.sure_of_membership:
-        detail.pop("calibration", None)  # as with what is expected of the whole
-    if link is Link.CLASS and figure.measure in _OF_CLASSES and figure.hit is not None and figure.rows is None:
-        detail["worst_classes"] = worst_classes(figure.hit, truth)
+def risk_row(attempt: Attempt, figure: Figure) -> Risk:
+    """The row of a figure that has its companions."""
+    low, high = figure.interval or (None, None)
     value = figure.value
-    if value is not None and figure.kind == COUNT and abs(value - round(value)) < 1e-9:
+    if value is not None and figure.kind is Kind.COUNT and abs(value - round(value)) < 1e-9:
         value = round(value)
     return Risk(
-        attack.name,
-        adversary.name,
-        link,
+        attempt.attack.name,
+        attempt.adversary.name,
+        attempt.link,
         figure.measure,
-        column,
+        attempt.column,
         figure.params,
         status=OK if figure.doubt is None else NOT_CONVERGED,
         reason=figure.doubt,
         value=value,
-        # somebody unsure of membership expects less than is found among people who are in: not the same question
-        expected=figure.expected if adversary.sure_of_membership else None,
-        baseline=companion(baseline),
-        control=companion(control),
-        control_kind=None if companion(control) is None else kind,
-        low=limits[0] if limits else None,
-        high=limits[1] if limits else None,
+        expected=figure.expected,
+        baseline=figure.baseline,
+        control=figure.control,
+        control_kind=figure.control_kind,
+        low=low,
+        high=high,
         n=figure.n,
-        worst_rows=worst_rows(figure.hit, truth.rows if figure.rows is None else figure.rows),
+        worst_rows=() if figure.rows is None else worst_rows(figure.hit, figure.rows),
+        detail=figure.detail,
+        kind=figure.kind,
+        better=_better(attempt.attack, figure.measure),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """What a figure is set beside: the same without the release, and on people who are not in it (`kind` says who)."""
+
+    baseline: Figure | None
+    control: Figure | None
+    kind: str | None
+
+
+def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) -> Figure:
+    """A figure with its companions, its excess over them, and whom it hits."""
+    control = beside.control
+    detail = dict(figure.detail)
+    if control is None and figure.kind is not Kind.FACT:
+        detail["no_control"] = (
+            "no record fits anybody who is not in the release, and no record is left once a person's own is taken out"
+            if attempt.attack.linked
+            else "there is no list of people who are not in the release: give a population"
+        )
+    elif control is not None:
+        detail["control_n"] = control.n
+    beyond = _excess(attempt.attack, figure, beside)
+    if beyond is not None:
+        detail["excess"] = beyond
+    # Somebody unsure of membership expects less than is found among people who are in: that is another question.
+    sure = attempt.adversary.sure_of_membership
+    if not sure:
+        detail.pop("calibration", None)
+    granted = attempt.link is Link.CLASS
+    if granted and figure.measure in _OF_CLASSES and figure.hit is not None and figure.rows is None:
+        detail["worst_classes"] = worst_classes(figure.hit, truth)
+    against = _companion(figure, control)
+    return replace(
+        figure,
+        expected=figure.expected if sure else None,
+        baseline=_companion(figure, beside.baseline),
+        control=against,
+        control_kind=None if against is None else beside.kind,
+        rows=truth.rows if figure.rows is None else figure.rows,
         detail=detail,
     )
 
 
-def _excess(
-    attack: Attack, figure: Figure, baseline: Figure | None, control: Figure | None, kind: str | None
-) -> dict[str, Any] | None:
+def _companion(figure: Figure, other: Figure | None) -> float | None:
+    """A companion's value; beside a count, scaled to as many people."""
+    if other is None or other.value is None or figure.kind is Kind.FACT:
+        return None
+    return other.value / max(other.n, 1) * figure.n if figure.kind is Kind.COUNT else other.value
+
+
+def _excess(attack: Attack, figure: Figure, companions: Beside) -> dict[str, Any] | None:
     """What a rate has over its control, and over which companion.
 
-    Leaving a person's own value out of a small class makes the class speak against it, so a leave-one-out control lies too
-    low (and for a harm, belief in what is unrelated to the truth, too high); where it lies on that side of the baseline the
-    excess is over the baseline. Somebody without a record is never linked rightly,
-    so there the companion is a record named at random, whether or not there is a control; neither is an estimate, so
-    neither has an interval. Predicates (a figure without a part for each target) isolate outsiders as well, more or less
-    often: their companions are estimates.
+    A leave-one-out control lies too low: without the person's own value a small class speaks against it. (For a harm, belief
+    in what is unrelated to the truth, it lies too high.) Where it lies on that side of the baseline, the excess is over the
+    baseline. Somebody without a record is never linked rightly, so of links the companion is a record named at random,
+    whether or not there is a control; neither is an estimate, so neither has an interval. Predicates (a figure without a part
+    for each target) isolate outsiders as well, more or less often: their companions are estimates.
     """
+    baseline, control, kind = companions.baseline, companions.control, companions.kind
     linking = attack.goal is Goal.IDENTITY
     if control is None and linking:
         control = baseline
@@ -157,27 +183,3 @@ def _excess(
     limits = beside.interval if beside.interval and not fixed else (beside.value, beside.value)
     beyond = excess(figure.value, Interval(*figure.interval), beside.value, Interval(*limits))
     return None if beyond is None else {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": over}
-
-
-def member_row(attack: Attack, adversary: Adversary, figure: MemberFigure, against: str, targets: Ints) -> Risk:
-    """The row of a membership figure: members against one other group."""
-    low, high = figure.interval or (None, None)
-    return Risk(
-        attack.name,
-        adversary.name,
-        None,
-        figure.measure,
-        params=figure.params,
-        status=OK if figure.doubt is None else NOT_CONVERGED,
-        reason=figure.doubt,
-        value=figure.value,
-        expected=figure.expected,
-        baseline=figure.baseline,
-        control=figure.control,
-        control_kind=None if figure.control is None else against,
-        low=low,
-        high=high,
-        n=figure.n,
-        worst_rows=worst_rows(figure.each, targets) if figure.params.get("score") == "posterior" else (),
-        detail=figure.detail or {},
-    )

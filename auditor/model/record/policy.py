@@ -21,8 +21,6 @@ least as bad for all people (`OF_ALL` marks those that are exact): a check may f
 
 from __future__ import annotations
 
-import difflib
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -31,18 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from auditor.model.errors import PolicyError, UsageError
-from auditor.model.record.record import (
-    NOT_CONVERGED,
-    OK,
-    AdversaryFacts,
-    ClassRisk,
-    PolicyCheck,
-    PolicyVerdict,
-    ReleaseFacts,
-    Risk,
-    SensitiveFacts,
-    WeightedRisk,
-)
+from auditor.model.faults import Faults, hint, is_number, read_toml
+from auditor.model.record.record import NOT_CONVERGED, OK, AdversaryFacts, PolicyCheck, PolicyVerdict, Risk
+from auditor.model.record.release_facts import ClassRisk, ReleaseFacts, SensitiveFacts, WeightedRisk
 
 _RELEASE = ("k", "classes", "suppressed_rows", "suppressed_share")
 _NO_FIGURE = ("column", "values", "l_recursive_l", "proximity_epsilon", "records", "threshold", "people", "reason")
@@ -188,56 +177,46 @@ def read_policy(name: str) -> Policy:
         return known[name]
     file = Path(name)
     if not file.is_file():
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"There is no policy {name!r}.{hint} Built in are: {', '.join(known)}; or give a TOML file.")
-    try:
-        return parse_policy(file.stem, tomllib.loads(file.read_text(encoding="utf-8")), str(file))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PolicyError(f"{file}: the policy cannot be read ({error}).") from error
+        raise UsageError(
+            f"There is no policy {name!r}.{hint(name, known)} The built-in ones are {', '.join(known)}; or give a TOML file."
+        )
+    return parse_policy(file.stem, read_toml(file, "policy", PolicyError), str(file))
 
 
 def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -> Policy:
     """A policy from nested mappings, as TOML gives them; all faults at once."""
-    where = where or f"policy {name}"
-    faults = [f"{where}: unknown key {key!r}." for key in data if key not in ("title", "source", "check")]
-    checks, entries = [], data.get("check", [])
+    faults = Faults(PolicyError, where or f"policy {name}", data)
+    faults.known("title", "source", "check")
+    title, source = faults.text("title"), faults.text("source")
+    entries = data.get("check")
     if not isinstance(entries, list) or not entries:
-        faults.append(f"{where}: [[check]] must be there at least once.")
+        faults.add("[[check]] must be there at least once.")
         entries = []
-    for number, entry in enumerate(entries, 1):
-        place = f"{where}, check {number}"
-        if not isinstance(entry, Mapping):
-            faults.append(f"{place} must be a table with figure and at_most or at_least. Got {entry!r}.")
-            continue
-        unknown = [k for k in entry if k not in ("figure", "at_most", "at_least", "adversary", "link", "source")]
-        known = "figure, at_most, at_least, adversary, link, source"
-        faults += [f"{place}: unknown key {key!r}. Known are: {known}." for key in unknown]
-        figure = str(entry.get("figure", ""))
-        part, _, measure = figure.partition(".")
-        if not part or not measure:
-            faults.append(f'{place}: figure must be "ATTACK.MEASURE" or "release.FIGURE". Got {figure!r}.')
-        elif part == "release" and measure not in _FIGURES:
-            faults.append(f"{place}: release has no figure {measure!r}. It has: {', '.join(_FIGURES)}.")
-        limits = [k for k in ("at_most", "at_least") if k in entry]
-        if len(limits) != 1 or not _is_limit(entry[limits[0]]):
-            faults.append(f"{place}: at_most or at_least must give one number.")
-            continue
-        relation = "<=" if limits[0] == "at_most" else ">="
-        checks.append(
-            Check(
-                figure,
-                relation,
-                float(entry[limits[0]]),
-                str(entry.get("adversary", "prosecutor")),
-                str(entry.get("link", "class")),
-                None if entry.get("source") is None else str(entry["source"]),
-            )
-        )
-    if faults:
-        raise PolicyError.of(faults)
-    return Policy(name, str(data.get("title", name)), str(data.get("source", "the user's own")), tuple(checks))
+    wanted = "a table with figure and at_most or at_least"
+    checks = [_check(faults.at(f"check {number}", entry, wanted)) for number, entry in enumerate(entries, 1)]
+    faults.check()
+    return Policy(name, title or name, source or "the user's own", tuple(c for c in checks if c is not None))
 
 
-def _is_limit(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _check(entry: Faults) -> Check | None:
+    """One [[check]]; None where something is wrong with it."""
+    if entry.found:
+        return None
+    entry.known("figure", "at_most", "at_least", "adversary", "link", "source")
+    figure = entry.value("figure", _is_figure, '"ATTACK.MEASURE" or "release.FIGURE"', required=True)
+    part, _, measure = (figure or "").partition(".")
+    if part == "release" and measure not in _FIGURES:
+        near = hint(measure, _FIGURES) or f" It has: {', '.join(_FIGURES)}."
+        entry.add(f"release has no figure {measure!r}.{near}")
+    adversary, link, source = (entry.text(key) for key in ("adversary", "link", "source"))
+    limits = [key for key in ("at_most", "at_least") if key in entry.data]
+    if len(limits) != 1 or not is_number(entry.data[limits[0]]):
+        entry.add("at_most or at_least must give one number.")
+    if entry.found:
+        return None
+    relation, limit = "<=" if limits[0] == "at_most" else ">=", float(entry.data[limits[0]])
+    return Check(figure, relation, limit, adversary or "prosecutor", link or "class", source)
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, str) and all(value.partition("."))

@@ -1,8 +1,9 @@
 """Records as JSON: dataclasses of plain values out, and in again.
 
-What is written has finite numbers only: one that is not is an error of ours, and better found here than read as `NaN` by
-somebody's script. What is read must have the fields of the dataclass, those with a default excepted, and no others, so that
-a record of an older version loads and one of a newer version is refused by the names of what it adds.
+What is written has finite numbers only: any other number is a fault of the program, and better found here than read as `NaN`
+by somebody's script. What is read must have the fields of the dataclass that have no default, and no others. So a record with
+fields that a newer version added is refused, by their names. Records of version 1 are brought up to date before that
+(`version_1.py`).
 """
 
 from __future__ import annotations
@@ -56,9 +57,8 @@ def json_object(text: str, name: str) -> dict[str, Any]:
     return data
 
 
-def from_json(cls: type[T], text: str, name: str, wanted: str) -> T:
-    """The record of a dataclass in a JSON text of the wanted format."""
-    data = json_object(text, name)
+def from_json(cls: type[T], data: dict[str, Any], name: str, wanted: str) -> T:
+    """The record of a dataclass in a JSON object of the wanted format."""
     if data.get("format") != wanted:
         raise RecordError(f"{name} must have the format {wanted!r}. Got {data.get('format')!r}.")
     return typing.cast("T", _build(cls, data, name))

@@ -1,0 +1,238 @@
+"""Attacking: one adversary tries every attack on a release, under every link model that applies, and each try is scored.
+
+An attack is run on the sides of a trial (`auditor/auditing/sides.py`): the targets, from the release; the same targets
+without it (the *baseline*); and people who are not in it (the *control*: real outsiders where a population is given,
+otherwise the targets themselves with their own record left out). Attacks that do not look for a person's class run once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
+from attacks.claims import MemberClaims
+from auditor.auditing.scoring.figures import Figure
+from auditor.auditing.scoring.members import score_members
+from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
+from auditor.auditing.sides import Side, Sides, trial
+from auditor.model.knowledge import Knowledge
+from auditor.model.record.meaning import Goal
+from auditor.model.record.record import Risk
+from auditor.model.release import Suppression
+from auditor.model.seeding import stage
+from auditor.posterior.beliefs import Beliefs
+from auditor.posterior.candidates import Matching
+from auditor.posterior.distance import Nearest, no_distance
+from auditor.posterior.links import Link
+from auditor.posterior.posterior import Posterior
+from scenarios.adversaries import Adversary
+
+MOST_FAKES = 5_000
+MOSTLY = 0.5
+"""Above this share of people whom their own record does not cover, covering says nothing."""
+_COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
+
+Tell = Callable[[str], None]
+"""Is told what comes next."""
+
+
+class Attacker:
+    """One adversary at work on one release."""
+
+    def __init__(self, adversary: Adversary, sides: Sides, attacks: Sequence[Attack]) -> None:
+        self.adversary, self.options = adversary, sides.options
+        self.subject, self.release = sides.subject, sides.release
+        self.attacks = [a for a in attacks if a.goal in adversary.aims]
+        self.sides, self.untrue = sides.facing(adversary), sides.untrue
+
+    def risks(self, tell: Tell) -> Iterator[Risk]:
+        """The rows of all attacks."""
+        if not self.attacks:
+            return
+        nobody = self._nobody()
+        if nobody is not None:
+            yield from (not_applicable(Attempt(a, self.adversary), nobody) for a in self.attacks)
+            return
+        yield from self._linked([a for a in self.attacks if a.linked], tell)
+        for attack in (a for a in self.attacks if not a.linked):
+            tell(f"{self.adversary.name}, {attack.name}")
+            yield from self._membership(attack) if attack.goal is Goal.MEMBERSHIP else self._once(attack)
+
+    def _nobody(self) -> NotApplicable | None:
+        """Why this adversary can attack nobody at all, or None."""
+        subject = self.subject
+        if subject.nobody is not None:
+            return NotApplicable(subject.nobody)
+        if subject.people is None or subject.provenance is None:
+            why = "a release of several blocks does not say whose value is whose; give the original and the provenance"
+            return NotApplicable(why, Lacks.PEOPLE)
+        if not len(self.sides.targets):
+            return NotApplicable("there is no target in the release whose quasi-identifiers are published")
+        if not subject.has_original and not self.adversary.sure_of_membership:
+            why = "without the original nothing is known of the people, so nobody can be looked up in the population"
+            return NotApplicable(why, Lacks.PEOPLE)
+        return None
+
+    # ----- how people are found --------------------------------------------------------------------------------------
+
+    @cached_property
+    def links(self) -> tuple[tuple[Link, ...], dict[Link, NotApplicable]]:
+        """The link models that are run, and why others that were asked for do not apply. A link that cannot tell anything is
+        run only where it is asked for by name."""
+        asked = self.options.links or tuple(Link)
+        barred = {link: why for link in asked if (why := self._barred(link)) is not None}
+        return tuple(link for link in asked if link not in barred), barred
+
+    def _barred(self, link: Link) -> NotApplicable | None:
+        named = bool(self.options.links)
+        if link is not Link.CLASS and not self.subject.has_original:
+            why = "without the original nothing is known of the people; only their class can be granted"
+            return NotApplicable(why, Lacks.PEOPLE)
+        if link is Link.TIGHTEST and self.release.exact:
+            return NotApplicable("every label is one value, so no class is tighter than another")
+        if link is Link.DISTANCE:
+            impossible = self._no_distance
+            if impossible is None and not named and not self.untrue:
+                impossible = "every record covers its person, so the nearest records are those that contain the person"
+            return None if impossible is None else NotApplicable(impossible)
+        if link in _COVERING and not named and self._by_distance:
+            share = f"{100 * self.untrue:.0f} %"
+            return NotApplicable(
+                f"{share} of the records do not cover their person (averages, centres or noise): see the link {Link.DISTANCE}"
+            )
+        return None
+
+    @cached_property
+    def _no_distance(self) -> str | None:
+        """Why this adversary cannot find people by distance, or None."""
+        return no_distance(self.release, self.adversary.columns(self.release.schema.quasi), len(self.sides.targets))
+
+    @property
+    def _by_distance(self) -> bool:
+        """Whether records mostly do not cover their people, so that the nearest ones are looked for."""
+        return self.untrue > MOSTLY and self._no_distance is None
+
+    @cached_property
+    def _knowledge(self) -> Knowledge:
+        return self.sides.knowledge()
+
+    @cached_property
+    def _outsiders(self) -> Knowledge | None:
+        return self.sides.outsiders()
+
+    @cached_property
+    def _matching(self) -> Matching:
+        return self.sides.matching(self._knowledge)
+
+    # ----- attacks on values and records -----------------------------------------------------------------------------
+
+    def _linked(self, attacks: Sequence[Attack], tell: Tell) -> Iterator[Risk]:
+        """The attacks that run under each link model."""
+        links, barred = self.links
+        for link, why in barred.items():
+            tell(f"{self.adversary.name}, {link}")
+            yield from (not_applicable(Attempt(a, self.adversary, link), why) for a in attacks)
+        for link in links:
+            tell(f"{self.adversary.name}, {link}")
+            if attacks:
+                main, outside = self._both(link)
+                for attack in attacks:
+                    yield from self._tried(Attempt(attack, self.adversary, link), main, outside)
+
+    def _both(self, link: Link) -> tuple[Side, Side | None]:
+        """The targets, and the people who are not in the release; these have no class that could be granted."""
+        main = self.sides.main(self._knowledge, self._matching, link)
+        if self._outsiders is None or link is Link.CLASS:
+            return main, None
+        return main, self.sides.outside(self._outsiders, link)
+
+    def _once(self, attack: Attack) -> Iterator[Risk]:
+        """An attack that has its own way to a person's value or record, whatever the link model."""
+        found_by = Link.DISTANCE if self._by_distance else Link.CONTAINMENT
+        main, outside = self._both(found_by if self.subject.has_original else Link.CLASS)
+        yield from self._tried(Attempt(attack, self.adversary), main, outside)
+
+    def _tried(self, attempt: Attempt, main: Side, outside: Side | None) -> Iterator[Risk]:
+        attack = attempt.attack
+        columns: Sequence[str | None] = self.release.sensitive if attack.goal is Goal.ATTRIBUTE else (None,)
+        if attack.needs_whole and self.release.beyond is not None:
+            yield not_applicable(attempt, ONLY_A_PART)
+            return
+        if not columns:
+            yield not_applicable(attempt, NotApplicable("no sensitive column is published"))
+        tried = main.take(main.attempted(attack))
+        for column in columns:
+            about = replace(attempt, column=column)
+            figures = self._trial(about, tried)
+            truth = tried.truth(column)
+            if isinstance(figures, NotApplicable) or truth is None:
+                why = figures if isinstance(figures, NotApplicable) else NotApplicable("the truth is not known")
+                yield not_applicable(about, why)
+                continue
+            baseline = self._trial(about, self.sides.blind(tried))
+            control, kind = self._control(about, main, outside)
+            for i, figure in enumerate(figures):
+                without = None if isinstance(baseline, NotApplicable) else baseline[i]
+                beside = Beside(without, control[i] if control else None, kind)
+                yield risk_row(about, completed(about, figure, beside, truth))
+
+    def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
+        return trial(attempt, side, self.release, self.options)
+
+    def _control(self, attempt: Attempt, main: Side, outside: Side | None) -> tuple[list[Figure] | None, str | None]:
+        """The figures of the same attack on people who are not in the release, and who they are; None where there is nobody
+        to attack."""
+        attack = attempt.attack
+        for own_record_left_out in (False, True) if attack.linked else (False,):
+            side = self.sides.left_out(main, attack, attempt.column) if own_record_left_out else outside
+            if side is None:
+                continue
+            figures = self._trial(attempt, side.take(side.attempted(attack)))
+            if not isinstance(figures, NotApplicable):
+                return figures, side.name
+        return None, None
+
+    # ----- membership ------------------------------------------------------------------------------------------------
+
+    def _membership(self, attack: Attack) -> Iterator[Risk]:
+        attempt, knowledge = Attempt(attack, self.adversary), self._knowledge
+        if not knowledge.columns or (attack.needs_whole and self.release.beyond is not None):
+            nothing = NotApplicable("nothing is known of the people whose membership is asked", Lacks.PEOPLE)
+            yield not_applicable(attempt, ONLY_A_PART if knowledge.columns else nothing)
+            return
+        rng = stage(self.options.seed, attack.name)
+        members = self._claims(attack, knowledge)
+        if isinstance(members, NotApplicable):
+            yield not_applicable(attempt, members)
+            return
+        for against, others in self._strangers().items():
+            strangers = others if isinstance(others, NotApplicable) else self._claims(attack, others)
+            if isinstance(strangers, NotApplicable):
+                yield not_applicable(attempt, strangers, {"against": against})
+                continue
+            for figure in score_members(members, strangers, against, rng):
+                yield risk_row(attempt, replace(figure, rows=self.sides.targets))
+
+    def _strangers(self) -> dict[str, Knowledge | NotApplicable]:
+        """Who is not in the release: real outsiders, and made-up people."""
+        return {
+            "outsiders": self._outsiders
+            or NotApplicable(
+                "no outsiders are known: give a population with people who are not in the release", Lacks.POPULATION
+            ),
+            "fakes": self.sides.invented(self._knowledge, MOST_FAKES)
+            or NotApplicable("every combination of known values that could be invented belongs to somebody"),
+        }
+
+    def _claims(self, attack: Attack, knowledge: Knowledge) -> MemberClaims | NotApplicable:
+        """Membership claims; suppressed rows are candidates for everybody here."""
+        beliefs: Beliefs
+        if self._by_distance:
+            beliefs = Nearest(self.release, knowledge, Suppression.EXCLUDED)  # what is suppressed is near to everybody
+        else:
+            beliefs = Posterior(Matching(self.release, knowledge, Suppression.WILDCARD), Link.CONTAINMENT)
+        claims = attack.run(View(self.release, knowledge, beliefs), stage(self.options.seed, attack.name))
+        assert isinstance(claims, MemberClaims | NotApplicable)
+        return claims

@@ -1,0 +1,124 @@
+"""Facts of a release: what it is, and what its classes show by themselves. All are recomputed from what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveFacts:
+    """Class statistics of one sensitive column, recomputed from what is published; null where one does not apply.
+    What each means is declared where it is computed (`auditor/measure/statistics.py` lists them)."""
+
+    column: str
+    values: int
+    alpha: float | None = None
+    l_distinct: int | None = None
+    l_entropy: float | None = None
+    l_recursive_c: float | None = None
+    l_recursive_l: int | None = None
+    t_equal: float | None = None
+    t_ordered: float | None = None
+    t_hierarchical: float | None = None
+    beta_basic: float | None = None
+    beta_enhanced: float | None = None
+    delta_disclosure: float | None = None
+    proximity_m: float | None = None
+    proximity_epsilon: float | None = None
+    """The ε of `proximity_m`."""
+    labels_overlap: bool = False
+    """Whether one label may hold the value of another: alpha and l are then the worst that is possible."""
+    homogeneity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRisk:
+    """What class sizes alone say about finding records: one over the size of the class, over all `records` that count.
+    `at_risk` of them have more than `threshold`; `sample_uniques` are alone in their class. `marketer` is for a population of
+    nobody but the people in the release: the most that a marketer reaches. `wildcard_…` are the prosecutor's figures where a
+    suppressed cell fits any value; null where they would take too long."""
+
+    records: int
+    prosecutor_max: float
+    prosecutor_mean: float
+    prosecutor_min: float
+    at_risk: int
+    at_risk_share: float
+    threshold: float
+    marketer: float
+    sample_uniques: int
+    sample_unique_share: float
+    wildcard_max: float | None = None
+    wildcard_mean: float | None = None
+    wildcard_min: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedRisk:
+    """The individual risk in a sample with published weights (`column`): its maximum and mean over records, how many records
+    a person who tries all would get right (`reidentified`), and how many have more than `threshold`. The records stand for
+    `people`. The figures are null where `reason` says why."""
+
+    column: str
+    threshold: float
+    people: float | None = None
+    max: float | None = None
+    mean: float | None = None
+    reidentified: float | None = None
+    at_risk: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterRisk:
+    """What a population of `people` says about finding records. Of a class of f records, F people of the population fit it.
+    The journalist's risk of a record is 1/F. Its mean is the greater of two: over records, Σ f/F divided by the records; over
+    people, the number of classes divided by ΣF. The `marketer`'s is the first. `at_risk` records have more than `threshold`.
+    In `short` classes fewer people fit than there are records: the list is not complete, and F counts as f. The figures are
+    null where `reason` says why."""
+
+    people: int
+    threshold: float
+    journalist_max: float | None = None
+    journalist_mean: float | None = None
+    marketer: float | None = None
+    at_risk: int | None = None
+    at_risk_share: float | None = None
+    short: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """What the release is, and its class statistics."""
+
+    name: str
+    kind: str
+    rows: int
+    suppressed_rows: int
+    suppression: str
+    classes: int
+    k: int | None
+    class_sizes: Mapping[str, int]
+    """How many classes there are of each size."""
+    method: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    promises: Sequence[str] = ()
+    quasi: Sequence[str] = ()
+    blocks: Sequence[Sequence[str]] = ()
+    sensitive: Sequence[SensitiveFacts] = ()
+    identifiers: Sequence[str] = ()
+    """Identifying columns that stand in the file: nobody is protected then."""
+    left_out_rows: int = 0
+    """People of the original who were left out."""
+    risk: ClassRisk | None = None
+    """Null for a release of several blocks."""
+    weighted: WeightedRisk | None = None
+    """Null where no weights are published."""
+    register: RegisterRisk | None = None
+    """Null where no population was given."""
