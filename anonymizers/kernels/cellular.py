@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from anonymizers.kernels.gathering import Ground, Search, hide, look_from, show_again
+from anonymizers.kernels.gathering import Ground, Search, hide, look_from, set_aside, show_again
 from anonymizers.kernels.search import HUGE, cost_of, nearest
 from auditor.model.arrays import Ints
 
@@ -59,9 +59,7 @@ def cheapest_ball(ground: Ground, search: Search, u: int, r: int, facility: int)
         v, way = nearest(search.tree, search.left, ground.costs, ground.stack)
         if v < 0 or way > best:
             break
-        hide(search, v)
-        search.hidden[count] = v
-        count += 1
+        count = set_aside(search, v, count)
         rows += ground.first[v + 1] - ground.first[v]
         if rows >= r and facility / rows + way <= best:
             best, radius = facility / rows + way, way
@@ -70,12 +68,12 @@ def cheapest_ball(ground: Ground, search: Search, u: int, r: int, facility: int)
         far = np.empty(len(others), dtype=np.int64)
         for i in range(len(others)):
             far[i] = cost_of(ground.costs, ground.tuples[others[i]])
-        for i in np.argsort(far, kind="mergesort"):
-            if far[i] > best:
+        for at in np.argsort(far, kind="mergesort"):
+            if far[at] > best:
                 break
-            rows += ground.first[others[i] + 1] - ground.first[others[i]]
-            if rows >= r and facility / rows + far[i] <= best:
-                best, radius = facility / rows + far[i], far[i]
+            rows += ground.first[others[at] + 1] - ground.first[others[at]]
+            if rows >= r and facility / rows + far[at] <= best:
+                best, radius = facility / rows + far[at], far[at]
     show_again(search, count)
     return best, radius
 
@@ -156,9 +154,7 @@ def place(ground: Ground, centres: Search, cells: Cells, row: int, limit: int) -
         u, way = nearest(centres.tree, centres.left, ground.costs, ground.stack)
         if u < 0 or way >= best:
             break
-        hide(centres, u)
-        centres.hidden[count] = u
-        count += 1
+        count = set_aside(centres, u, count)
         c = cells.number[u]
         rise = (cells.size[c] + 1) * max(cells.radius[c], way) - cells.size[c] * cells.radius[c]
         if c != cells.member[row] and rise < best:
@@ -254,9 +250,7 @@ def open_new(
             v, way = nearest(search.tree, search.left, ground.costs, ground.stack)
             if v < 0 or way > limit:
                 break
-            hide(search, v)
-            search.hidden[hidden] = v
-            hidden += 1
+            hidden = set_aside(search, v, hidden)
             for other in range(ground.first[v], ground.first[v + 1]):
                 a = cells.member[other]
                 if count < r and a != c and cells.size[a] > r and other != cells.anchor[a]:

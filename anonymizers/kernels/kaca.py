@@ -28,7 +28,7 @@ from numba import njit
 
 from anonymizers.kernels.growing import above, fill
 from anonymizers.kernels.search import HUGE, Costs, Stack
-from anonymizers.kernels.tree import Tree, remove
+from anonymizers.kernels.tree import Tree, put_off, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Floats, Ints
 
@@ -233,15 +233,7 @@ def _nearest(tree: Tree, bounds: Bounds, classes: Classes, costs: Costs, stack: 
         if tree.alive[child + 1] > 0:
             hull = _least_hull_loss(costs, bounds.low[child + 1], bounds.high[child + 1])
             two = rows * (hull - loss) + min(bounds.size[child + 1], lacking) * max(hull - bounds.loss[child + 1], 0)
-        near, far = child, child + 1  # the more promising child is put on top of the stack
-        if two < one or (two == one and tree.least[child + 1] < tree.least[child]):
-            near, far, one, two = far, near, two, one
-        if two <= best and two < HUGE:
-            stack.node[waiting], stack.bound[waiting] = far, two
-            waiting += 1
-        if one <= best and one < HUGE:
-            stack.node[waiting], stack.bound[waiting] = near, one
-            waiting += 1
+        waiting = put_off(tree, stack.node, stack.bound, waiting, child, one, two, best, HUGE)
     return int(found)
 
 
@@ -302,8 +294,8 @@ def _move(classes: Classes, tuples: Ints, costs: Costs, c: int, other: int, k: i
     classes.size[c] += lacking
     classes.size[other] -= lacking
     classes.head[other] = -1
-    for i in order:
-        piece = pieces[i]
+    for nearest in order:
+        piece = pieces[nearest]
         taken = min(classes.held[piece], lacking)
         lacking -= taken
         if taken == classes.held[piece]:

@@ -206,7 +206,7 @@ class Close(Constraint):
         if self.kind is not Closeness.ORDERED:
             return found | self._edges()
         whole = self.about.whole[: self.ranked]
-        reached = np.cumsum(whole / max(whole.sum(), 1))
+        reached = np.cumsum(whole / max(int(whole.sum()), 1))
         return found | {"reached": reached, "before": np.concatenate([[0.0], np.cumsum(reached)])}
 
     def _edges(self) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _far_as_random(release: Release, provenance: Provenance, table: Table, colum
             way = np.abs(true[table.codes[column][order]] - labels.low[cell])
             away[i] += np.nansum(way) / (labels.domain.width or 1.0)
     spread = float(away[1:].std())
-    return spread > 1e-9 * away.mean() and bool(away[0] >= away[1:].mean() - _DEVIATIONS * spread)
+    return bool(spread > 1e-9 * away.mean() and away[0] >= away[1:].mean() - _DEVIATIONS * spread)
 
 
 def _uncovered(release: Release, provenance: Provenance, table: Table, people: Ints) -> dict[str, int]:

@@ -149,7 +149,7 @@ class Prior(Beliefs):
         others = dict(beyond or {})
         self.targets = targets
         self._priors = priors
-        self._people = float(max(sizes.sum() + sum(size * times for size, times in others.items()), 1))
+        self._people = float(max(int(sizes.sum()) + sum(size * times for size, times in others.items()), 1))
         self._largest = max([int(sizes.max(initial=0)), *others])
         self._is_largest = sizes == self._largest
         self._sharing = max(int(self._is_largest.sum()) + others.get(self._largest, 0), 1)

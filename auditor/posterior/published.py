@@ -33,7 +33,7 @@ def label_beliefs(release: Release, knowledge: Knowledge, column: str) -> ValueB
         columns=tuple(knowledge.columns[place] for place in known),
         codes=knowledge.codes[:, known],
         granted=None,
-        priors={column: counts / max(counts.sum(), 1)},
+        priors={column: counts / max(int(counts.sum()), 1)},
         not_values={},
         acquaintances=None,
     )
