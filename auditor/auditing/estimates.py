@@ -1,13 +1,13 @@
 """Estimates: what figures of a sample of people say about everybody.
 
-Rates among the sampled estimate those of all, with their interval. A count or a maximum of the sampled can only be smaller
-than that of all: it says how bad things are at least. Two figures are exact all the same, and their rows say so
+Rates in the sample estimate those of all people, with an interval. A count or a maximum in the sample can only be smaller
+than that of all: it says how bad things are at least. Two figures are exact nevertheless, and their rows say so
 (`detail["of_all"]`): the m of (ε,m)-anonymity, a figure of the classes; and the greatest chance of a right link where a
 person's class is granted, which is one over the size of the smallest class. Nobody is named: the worst of a sample are not
 the worst of all.
 
-A policy is judged by the worse end of the interval of a rate. By a figure that is only known to be so large at least it can
-fail, and not pass.
+A policy judges a rate by the worse end of its interval. A figure that is only known to be at least so large can make a check
+fail, and never pass.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from attacks.linking import Linking
 from attacks.proximity import Proximity
 from auditor.auditing.subjects import Subject
 from auditor.model.record.policy import OF_ALL
-from auditor.model.record.record import OK, ReleaseFacts, Risk
+from auditor.model.record.record import OK, Risk
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
 from auditor.posterior.links import Link
 from scenarios.adversaries import Adversary
@@ -55,7 +56,7 @@ def estimated(risks: list[Risk], subject: Subject, facts: ReleaseFacts, adversar
 
 def _greatest_link(subject: Subject, facts: ReleaseFacts) -> float | None:
     """One over the smallest class, where that is the greatest chance of all people; None where it need not be: a release of
-    several blocks, withheld rows that count as people, or a class in which nobody is known."""
+    several blocks, suppressed rows that count as people, or a class with nobody of the original."""
     release = subject.release
     if facts.risk is None or (facts.suppressed_rows and facts.suppression != Suppression.EXCLUDED):
         return None

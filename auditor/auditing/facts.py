@@ -1,4 +1,4 @@
-"""The facts of a release: what it shows by itself, by the settings of the attacks that look at the same."""
+"""The facts of a release: what it shows by itself, with the thresholds that the attacks were given."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attacks.proximity import Proximity
 from auditor.auditing.subjects import Subject
 from auditor.measure.classes import class_facts
 from auditor.measure.register_risk import count_register, risk_beside
-from auditor.model.record.record import RegisterRisk, ReleaseFacts
+from auditor.model.record.release_facts import RegisterRisk, ReleaseFacts
 from scenarios.options import Options
 
 
@@ -26,8 +26,6 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
 
 
 def _register(subject: Subject, threshold: float) -> RegisterRisk | None:
-    """What a register says of the classes; None where there is none."""
-    register = subject.population if subject.population is not None else subject.register
-    return (
-        None if register is None else risk_beside(count_register(subject.release, register), register.rows, threshold)
-    )
+    """What the population says of the classes; None where there is none."""
+    people = subject.population
+    return None if people is None else risk_beside(count_register(subject.release, people), people.rows, threshold)

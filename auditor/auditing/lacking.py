@@ -1,8 +1,8 @@
 """What an audit was not given, and what it could have said with it.
 
-A release alone shows its class statistics, and what attacks reach when the class of each record is granted. Who would be
-found by what is known of them, and whether people can be told from outsiders, takes the original; a journalist's and a
-marketer's risk a register of the population; some attacks knowledge that only a scenario can grant. Each not applicable row
+A release alone shows its class statistics, and what attacks reach when the class of each record is granted. To see who would
+be found by what is known of them, and whether members can be told from outsiders, takes the original. A journalist's and a
+marketer's risk take a population; some attacks knowledge that only a scenario can grant. Each not applicable row
 says what it lacks; here they are gathered, so that a report can set apart what the release shows from what it cannot show.
 """
 
@@ -24,7 +24,7 @@ from scenarios.adversaries import Stance
 _GIVE = {
     ORIGINAL: "--original DATA with --match rows (same order), --match COLUMN (an id in both) or --provenance FILE (our own "
     "releases)",
-    POPULATION: "--population REGISTER beside --original",
+    POPULATION: "--population PEOPLE beside --original",
     MECHANISM: "a scenario (auditor redteam) whose adversary knows the mechanism",
     FACTS: "a scenario (auditor redteam) whose adversary knows what people do not have, or has acquaintances, a sample of "
     "the population or earlier releases",
@@ -35,7 +35,7 @@ def lacking(
     risks: Sequence[Risk], stances: Collection[str], has_original: bool, has_population: bool
 ) -> tuple[Lack, ...]:
     """What was not given, with the figures that each would take; in the order of how much they would show. `stances` are
-    those of the adversaries who attacked or were not wanted."""
+    those of the adversaries who attacked, or who are not wanted."""
     found = {what: _attacks(what, risks) for what in _GIVE}
     if not has_original:
         found[ORIGINAL].append("utility measured against the true values, such as count queries")

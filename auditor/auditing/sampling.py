@@ -6,7 +6,7 @@ How people are drawn, and why no order of rows or engine matters: `auditor/measu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,37 +20,33 @@ from auditor.model.beyond import Beyond
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
 from auditor.model.publishing import publish
-from auditor.model.record.record import Input, ReleaseFacts
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
 from scenarios.options import Options
 
 
-def held_part(
-    schema: Schema,
-    labels: Mapping[str, Labels],
-    columns: Sequence[str],
-    cells: Mapping[str, NDArray[np.integer]],
-    beyond: Beyond,
-    *,
-    people: int,
-    sample: int,
-    seed: int,
-    name: str,
-    method: str | None = None,
-    params: Mapping[str, Any] | None = None,
-    facts: ReleaseFacts | None = None,
-    inputs: tuple[Input, ...] = (),
-    notes: tuple[str, ...] = (),
-    identifiers: tuple[str, ...] = (),
-) -> Subject:
-    """A release of one block held in part, with the people of a sample as targets.
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What is held of a release of one block: all rows of the classes that have anybody in the sample."""
 
-    `cells[column]` are the label numbers of all rows of the touched classes, in any order, for each of the published
-    `columns`; `beyond` sums up all other rows. `people` is the number of people that count: of all rows, or of those whose
-    quasi-identifiers were not all withheld where these are excluded. About `sample` of them are drawn by the seed.
-    """
+    name: str
+    schema: Schema
+    labels: Mapping[str, Labels]
+    cells: Mapping[str, NDArray[np.integer]]
+    """The label numbers of these rows, in any order, for each of the published columns."""
+    beyond: Beyond
+    """Sums of all other rows."""
+    people: int
+    """How many people count: those of all rows, or of the rows that are not suppressed where these are excluded."""
+    method: str | None = None
+    params: Mapping[str, Any] | None = None
+
+
+def held_part(part: Part, sample: int, seed: int) -> Subject:
+    """A release held in part. About `sample` of its people, drawn by the seed, are the targets."""
+    schema, cells, columns, people = part.schema, part.cells, list(part.cells), part.people
     rows = len(cells[columns[0]])
     quasi = [c for c in schema.quasi if c in columns]
     sensitive = [c for c in schema.sensitive if c in columns]
@@ -60,20 +56,14 @@ def held_part(
     chosen = drawn(_starts([ordered[c] for c in quasi], rows), rows, share(sample, people), seed)
     if not len(chosen):
         raise UsageError(
-            f"--sample {sample}: nobody was drawn of the {people} people of {name}. Ask for more, or take another --seed."
+            f"--sample {sample}: nobody was drawn of the {people} people of {part.name}. Ask for more, or give another "
+            "--seed."
         )
     rng = stage(seed, "release")
     release, provenance = publish(
-        schema, labels, ordered, [list(columns)], None, rng, name, method, params, beyond=beyond
+        schema, part.labels, ordered, [columns], None, rng, part.name, part.method, part.params, beyond=part.beyond
     )
-    alone = release_alone(release, provenance, inputs)
-    return replace(
-        alone,
-        notes=(*notes, *alone.notes),
-        identifiers=identifiers,
-        sample=Sample(chosen, people),
-        facts=facts,
-    )
+    return replace(release_alone(release, provenance), sample=Sample(chosen, people))
 
 
 def _starts(keys: Sequence[Codes], rows: int) -> Ints:
@@ -119,23 +109,16 @@ def part_of(subject: Subject, sample: int, seed: int, suppression: Suppression, 
         {c: np.bincount(block.cell(c)[~held], minlength=len(release.labels[c].texts)) for c in block.columns},
         {one.column: one.proximity_m for one in facts.sensitive},
     )
-    part = held_part(
-        release.schema,
-        release.labels,
-        block.columns,
-        {c: block.cell(c)[held] for c in block.columns},
-        beyond,
-        people=people,
-        sample=sample,
-        seed=seed,
-        name=release.name,
-        method=release.method,
-        params=release.params,
+    cells = {c: block.cell(c)[held] for c in block.columns}
+    part = Part(release.name, release.schema, release.labels, cells, beyond, people, release.method, release.params)
+    return replace(
+        held_part(part, sample, seed),
         facts=facts,
         inputs=subject.inputs,
+        notes=subject.notes,
         identifiers=subject.identifiers,
+        population=subject.population,
     )
-    return replace(part, notes=subject.notes, register=subject.register)
 
 
 def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression) -> Subject:

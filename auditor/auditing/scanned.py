@@ -16,10 +16,10 @@ import numpy as np
 from attacks.linking import Linking
 from attacks.proximity import Proximity
 from auditor.auditing.audit import run_audit
-from auditor.auditing.sampling import held_part
+from auditor.auditing.sampling import Part, held_part
 from auditor.auditing.subjects import WITHOUT_PEOPLE, Subject
 from auditor.engines.engine import Engine, EngineName, duckdb_limit, open_engine, read_memory, watched
-from auditor.engines.scanning.drawing import Drawn, draw, published_sizes, withheld_sizes
+from auditor.engines.scanning.drawing import Drawn, draw, published_sizes, suppressed_sizes
 from auditor.engines.scanning.opening import Opened, open_release
 from auditor.engines.scanning.registers import Register, count_register, open_register
 from auditor.engines.scanning.scan import scan_facts
@@ -29,7 +29,8 @@ from auditor.model.beyond import Beyond
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.publishing import publish
-from auditor.model.record.record import AuditRecord, Input, ReleaseFacts
+from auditor.model.record.record import AuditRecord, Input
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
 from scenarios.options import Options
@@ -157,26 +158,20 @@ class _Scan:
         )
         inputs = self._inputs(opened, register)
         if isinstance(drawn, Drawn):
-            return held_part(
-                counting.schema,
-                counting.labels,
-                columns,
-                drawn.cells,
-                drawn.beyond,
-                people=drawn.people,
-                sample=drawn.sample,
-                seed=options.seed,
-                name=facts.name,
-                params={},
+            cells = {c: drawn.cells[c] for c in columns}
+            part = Part(facts.name, counting.schema, counting.labels, cells, drawn.beyond, drawn.people, params={})
+            subject = held_part(part, drawn.sample, options.seed)
+            return replace(
+                subject,
                 facts=facts,
                 inputs=inputs,
-                notes=(*notes, *drawn.notes),
+                notes=(*notes, *drawn.notes, *subject.notes),
                 identifiers=opened.identifiers,
             )
         nothing = {c: np.empty(0, dtype=np.int32) for c in columns}
         beyond = Beyond(
             dict(published_sizes(counting, facts)),
-            dict(withheld_sizes(counting)),
+            dict(suppressed_sizes(counting)),
             {c: counting.codings[c].rows for c in columns},
             {one.column: one.proximity_m for one in facts.sensitive},
         )
@@ -197,7 +192,7 @@ class _Scan:
             found.append(Input("schema", file.name, sha256(file.read_bytes())))
         return tuple(found)
 
-    # ----- how far it is -----------------------------------------------------------------------------------------------
+    # ----- progress --------------------------------------------------------------------------------------------------------
 
     def _begin(self, weight: float) -> None:
         self.done, self.weight = self.done + self.weight, weight
@@ -208,8 +203,8 @@ class _Scan:
         self._within(0.0)
 
     def _within(self, share: float) -> None:
-        """Tells how far the scan is, `share` being what is done of the query under way: a step may have several, so that what
-        was told stays told."""
+        """Reports the progress of the scan. `share` is what is done of the query under way. A step may have several queries,
+        so progress never falls back."""
         so_far = self.done + self.weight * min((self.at + share) / self.steps, 1.0)
         self.told = max(self.told, round(_SCALE * so_far / self.all))
         self.progress(self.told, _SCALE, self.what)

@@ -5,8 +5,8 @@
 - *outsiders*: people of the population who are not in the release (the *control*);
 - *leave one out*: the targets, each with their own record taken out of the release (the control without outsiders).
 
-This module and scoring alone read the provenance: to grant the class under the link model `class`, to leave a record out, and
-to score.
+Only this module and scoring read the provenance: to grant the class under the link model `class`, to leave a record out,
+and to score.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LEAST_SAMPLE = 200
 
 
 class Sides:
-    """Forms the sides of trials on one release, by one adversary: `facing` turns them to one."""
+    """The sides of trials on one release; `facing` gives those of one adversary."""
 
     def __init__(self, subject: Subject, options: Options) -> None:
         self.subject, self.options, self.release = subject, options, subject.release
@@ -62,7 +62,7 @@ class Sides:
         self._crowds: dict[bool, Crowd] = {}
 
     def facing(self, adversary: Adversary) -> Sides:
-        """The sides of trials by an adversary. Whom they know already they do not attack."""
+        """The sides of trials by one adversary, who does not attack the people they know already."""
         subject, turned = self.subject, copy(self)
         turned.targets, turned._acquainted = self.everybody, np.empty(0, dtype=np.int64)
         turned._simulator, turned._without = None, None
@@ -86,7 +86,7 @@ class Sides:
         return turned
 
     def _targets(self) -> tuple[Ints, list[str]]:
-        """The original rows that are attacked, and what is to be said of those that are not."""
+        """The original rows that are attacked, and notes on those that are not."""
         subject = self.subject
         if subject.people is None or subject.provenance is None:
             return np.empty(0, dtype=np.int64), []
@@ -105,15 +105,14 @@ class Sides:
         withheld = ~out & self.release.suppressed[bucket[wanted]]
         if withheld.any() and self.options.suppression is Suppression.EXCLUDED:
             notes.append(
-                f"{int(withheld.sum())} of {len(wanted)} targets have all quasi-identifiers withheld and are left out of the "
-                "figures based on classes."
+                f"{int(withheld.sum())} of {len(wanted)} targets have all quasi-identifiers suppressed and are left out "
+                "of the figures based on classes."
             )
             out |= withheld
         return wanted[~out], notes
 
     def _priors(self) -> dict[str, Floats]:
-        """The share of each sensitive value among people at large: the original's, else the release's own (which, where
-        every label is one value, are those of the people whose truth it stands for)."""
+        """The share of each sensitive value among people at large: in the original, else in the release itself."""
         priors = {}
         for column in self.release.sensitive:
             domain = self.release.labels[column].domain
@@ -205,7 +204,7 @@ class Sides:
         without, which = self._without[1], np.arange(len(self.targets))
         if attack.goal is Goal.ATTRIBUTE and column is not None:
             values = posterior.values(column)
-            which = np.flatnonzero(without.matched)  # of the others nothing is left to attack
+            which = np.flatnonzero(without.matched)  # nothing is left to attack of the others
             load = np.diff(values.rows.indptr)[values.row_of[which]]
             if load.sum() > MOST_ENTRIES:
                 count = max(int(MOST_ENTRIES / load.mean()), LEAST_SAMPLE)
@@ -230,7 +229,7 @@ class Sides:
 
     def _outsider_rows(self) -> Ints:
         rows = self.subject.outsiders
-        if self._simulator is not None:  # who served to learn from is no control
+        if self._simulator is not None:  # people whom the adversary learned from are no control
             rows = np.setdiff1d(rows, self._simulator.sample)
         if len(rows) <= MOST_CONTROLS:
             return rows
