@@ -1,29 +1,31 @@
 # Two commands do everything on a machine with Python 3.11+ and make: `make demo` and `make test`.
+# For work on the code: `make quick` (minutes), `make check` (lint, types, floors), `make proofs` (simulations at full length).
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PACKAGES = auditor anonymizers attacks scenarios reports
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test lint types floors tests format clean
+.PHONY: demo test quick proofs check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/auditor demo -o demo
 
-test: lint types floors tests
+test: $(VENV)/.installed-test
+	$(PYTEST) --cov --cov-report=term --durations=25
 
-lint: $(VENV)/.installed-dev
+quick: $(VENV)/.installed-test
+	$(PYTEST) -m "not slow"
+
+proofs: $(VENV)/.installed-test
+	$(PYTEST) -m proof --full --durations=0
+
+check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-
-types: $(VENV)/.installed-dev
 	$(BIN)/mypy --strict $(addprefix -p ,$(PACKAGES))
-
-floors: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
-
-tests: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term --durations=25
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -36,10 +38,16 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed.") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --editable
+
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(INSTALL) .
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.installed-test: $(VENV)/bin/python pyproject.toml
+	$(INSTALL) '.[test]'
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
+	$(INSTALL) '.[dev]'
+	touch $@ $(VENV)/.installed-test $(VENV)/.installed

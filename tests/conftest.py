@@ -21,6 +21,11 @@ settings.register_profile("auditor", deadline=None, derandomize=True, suppress_h
 settings.load_profile("auditor")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--full`, as `make proofs` has it."""
+    parser.addoption("--full", action="store_true", help="run long simulations (mark proof) at their full length")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests go first, so that processes end together; and ahead of them the one that compiles all kernels,
     which the others then find compiled."""
@@ -40,6 +45,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     finally:
         sys.settrace(tracer)
+
+
+@pytest.fixture(scope="session")
+def full(pytestconfig: pytest.Config) -> bool:
+    """Whether a simulation runs at its full length, or at the reduced one of `make test`."""
+    return bool(pytestconfig.getoption("--full"))
 
 
 @pytest.fixture(scope="session")
