@@ -2,7 +2,7 @@
 
     AuditorError                 anything below; the command line prints the message and exits with `exit_code`
     ├── UsageError          (2)  a wrong name or setting on the command line or in a call
-    └── DataError           (3)  something is wrong with what was handed in
+    └── DataError           (3)  something is wrong with the data or files that were given
         ├── TableError           a file that cannot be read as a table, or a value in it
         ├── SchemaError          the schema file
         ├── TaxonomyError        a hierarchy
@@ -13,8 +13,8 @@
         ├── KeyFileError         a file that is not the key of a release
         └── PromiseError         an anonymizer that cannot keep its promise on this table
 
-A message says what is wrong, where (file, line or column, value) and what would be right. Where several faults are
-found they are reported together, one a line: `DataError.of([...])`.
+A message says what is wrong, where (file, line or column, value) and what would be right. Several faults are reported
+together, one per line: `SchemaError.of([...])`; `faults.py` collects them.
 """
 
 from __future__ import annotations
@@ -24,19 +24,9 @@ from typing import Self
 
 
 class AuditorError(Exception):
-    """Something that the user must mend; shown without a traceback."""
+    """Something that the user must mend; shown without a traceback. `faults` are the single messages."""
 
     exit_code = 3
-
-
-class UsageError(AuditorError):
-    """A wrong name or setting in a call."""
-
-    exit_code = 2
-
-
-class DataError(AuditorError):
-    """Something is wrong with what was handed in. `faults` are the single messages where there are several."""
 
     def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -48,6 +38,16 @@ class DataError(AuditorError):
         if len(faults) == 1:
             return cls(faults[0])
         return cls(f"{len(faults)} faults:\n" + "\n".join(f"  - {fault}" for fault in faults), faults)
+
+
+class UsageError(AuditorError):
+    """A wrong name or setting in a call."""
+
+    exit_code = 2
+
+
+class DataError(AuditorError):
+    """Something is wrong with the data or files that were given."""
 
 
 class TableError(DataError):

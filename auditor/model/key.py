@@ -1,16 +1,16 @@
 """The key of a release by `grading`: what its aliases and graded numbers stand for. Private, as the provenance is.
 
 It is what the paper's trusted server keeps: for each value of a categorical column its two aliases, for each numeric column
-the bounds of its categories. Whoever has it reads the release as the original. No attack can import this module (an import
-contract holds that).
+the bounds of its categories. Anyone who has it can read the release as the original. No attack can import this module (an
+import contract checks that).
 
 **Graded numbers.** A number x in category i, which reaches from min to max, is published as i + m(x):
 
     m(x) = 0.0 where x = min;  (x - min)/(max - min) between;  0.999 where x = max
 
-In a category wider than 1000 units a number between can have a degree above 0.999, and would come to stand above the
-category's own greatest number. Degrees are therefore cut off at 0.999: order is kept, and numbers that were cut off share the
-published number of the greatest one, and are decoded as that (at most 0.1 % of the category's width too high).
+In a category wider than 1000 units a number in between can have a degree above 0.999, and would be published above the
+category's own greatest number. Degrees are therefore cut off at 0.999. Order is kept; numbers that were cut off share the
+published number of the greatest one and are decoded as that one (at most 0.1 % of the category's width too high).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import KeyFileError
+from auditor.model.faults import Faults, are_texts, is_count, is_number, parse_json
 
 FORMAT = "auditor-key/1"
 HIGHEST = 0.999
@@ -37,21 +38,25 @@ _NOISE = 8 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """The names that stand for the values of a categorical column: `alias1` shows a value's group, `alias2` nothing."""
+    """The names that stand for the values of a categorical column."""
 
     values: tuple[str, ...]
     alias1: tuple[str, ...]
+    """By value, the name that shows its group."""
     alias2: tuple[str, ...]
+    """By value, the name that shows nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """The categories of a numeric column, as the least and greatest number of each; `decimals` is how many digits its
-    numbers have behind the point."""
+    """The categories of a numeric column."""
 
     low: tuple[float, ...]
+    """The least number of each."""
     high: tuple[float, ...]
+    """The greatest number of each."""
     decimals: int = 0
+    """How many digits the column's numbers have after the point."""
 
     def find(self, numbers: Floats) -> Ints:
         """The category of each number, from 0; -1 where it lies in none."""
@@ -71,8 +76,8 @@ class Categories:
         return np.where(degree == HIGHEST, np.round(category + HIGHEST, 3), category + degree)
 
     def number(self, graded: float) -> float | None:
-        """The number that a graded one stands for; None where it can be none of this column. A number between two that
-        were published, such as a tree's threshold, gives one between their originals."""
+        """The number that a graded one stands for; None where this column cannot have it. A number between two published
+        ones, such as a threshold of a decision tree, gives one between their originals."""
         category = int(graded)
         if not 1 <= category <= len(self.low):
             return None
@@ -91,24 +96,25 @@ class Categories:
 
 
 def name_pattern(stems: Sequence[str]) -> str:
-    """The pattern of names that begin so and end with a number; they may stand beside `_`, as in `disease_A07`."""
+    """The pattern of names that begin with one of these and end with a number; `_` may precede them, as in `disease_A07`."""
     longest_first = sorted(stems, key=len, reverse=True)
     return rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})[0-9]+(?![^\W_])"
 
 
 def decimals_of(numbers: Sequence[float]) -> int:
-    """How many digits behind the point the numbers have."""
+    """How many digits the numbers have after the point."""
     return max((max(0, -int(Decimal(repr(number)).normalize().as_tuple().exponent)) for number in numbers), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What the published values of each sensitive column stand for. `missing` are the texts of missing values, which are
-    published as they are; `decimal` is the decimal mark of the release's numbers."""
+    """What the published values of each sensitive column stand for."""
 
     columns: Mapping[str, Aliases | Categories]
     missing: tuple[str, ...] = ("",)
+    """The texts of missing values, which are published as they are."""
     decimal: str = "."
+    """The decimal mark of the release's numbers."""
 
     def to_json(self) -> str:
         """The key as the text of a file."""
@@ -128,61 +134,60 @@ class Key:
 
     @classmethod
     def from_json(cls, text: str, name: str = "key") -> Key:
-        """The key in the text of a file; `name` is said in errors."""
-        try:
-            content = json.loads(text)
-        except ValueError as error:
-            raise KeyFileError(
-                f"{name} must be JSON ({error}). A key is what `auditor anonymize --key` wrote."
-            ) from error
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise KeyFileError(
-                f"{name} must have the format {FORMAT!r}: a key is what `auditor anonymize --key` wrote."
-            )
-        columns, missing = content.get("columns"), content.get("missing", [""])
+        """The key in the text of a file; errors call it `name`."""
+        advice = " A key is a file that `auditor anonymize --key` wrote."
+        content = parse_json(text, name, FORMAT, KeyFileError, advice)
+        faults = Faults(KeyFileError, name, content)
+        missing = faults.texts("missing")
+        decimal = faults.value("decimal", lambda value: value in (".", ","), '"." or ","')
+        columns = content.get("columns")
         if not isinstance(columns, dict) or not columns:
-            raise KeyFileError(f'{name}: "columns" must name at least one column.')
-        if not _texts(missing) or content.get("decimal", ".") not in (".", ","):
-            raise KeyFileError(f'{name}: "missing" must be a list of texts and "decimal" a point or a comma.')
-        read = {column: _column(part, f"{name}, column {column!r}") for column, part in columns.items()}
+            faults.add("columns must name at least one column.")
+            columns = {}
+        read: dict[str, Aliases | Categories] = {}
         meaning: dict[str, str] = {}
-        for column, part in read.items():
-            for alias in (*part.alias1, *part.alias2) if isinstance(part, Aliases) else ():
+        for column, part in columns.items():
+            found = _column(faults.at(f"column {column!r}", part if isinstance(part, dict) else {}))
+            for alias in (*found.alias1, *found.alias2) if isinstance(found, Aliases) else ():
                 if alias in meaning:
-                    raise KeyFileError(f"{name}: the alias {alias!r} stands twice ({meaning[alias]!r} and {column!r}).")
+                    faults.add(f"the alias {alias!r} stands twice ({meaning[alias]!r} and {column!r}).")
                 meaning[alias] = column
-        return cls(read, tuple(missing), content.get("decimal", "."))
+            if found is not None:
+                read[column] = found
+        faults.check()
+        return cls(read, ("",) if missing is None else missing, decimal or ".")
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _column(part: Any, where: str) -> Aliases | Categories:
-    if isinstance(part, dict) and isinstance(part.get("aliases"), list):
-        rows = [[row.get(k) for k in ("value", "alias1", "alias2")] for row in part["aliases"] if isinstance(row, dict)]
-        if not all(map(_texts, rows)) or len(rows) < len(part["aliases"]) or not all(a and b for _, a, b in rows):
-            raise KeyFileError(f'{where}: each of its "aliases" must have "value", "alias1" and "alias2" as texts.')
+def _column(place: Faults) -> Aliases | Categories | None:
+    """What a key says of one column."""
+    if isinstance(place.data.get("aliases"), list):
+        rows = [[row.get(k) for k in ("value", "alias1", "alias2")] for row in _objects(place.data["aliases"])]
+        if not all(are_texts(row) and row[1] and row[2] for row in rows):
+            place.add('each of its "aliases" must have "value", "alias1" and "alias2" as texts.')
+            return None
         values, alias1, alias2 = zip(*rows, strict=True) if rows else ((), (), ())
-        return Aliases(tuple(values), tuple(alias1), tuple(alias2))
-    if isinstance(part, dict) and isinstance(part.get("categories"), list):
-        ends: list[Any] = [row.get(k) for row in part["categories"] if isinstance(row, dict) for k in ("min", "max")]
-        if not all(map(_number, ends)) or len(ends) < 2 * len(part["categories"]):
-            raise KeyFileError(f'{where}: each of its "categories" must have "min" and "max" as numbers.')
+        return Aliases(values, alias1, alias2)
+    if isinstance(place.data.get("categories"), list):
+        ends: list[Any] = [row.get(k) for row in _objects(place.data["categories"]) for k in ("min", "max")]
+        if not all(map(is_number, ends)):
+            place.add('each of its "categories" must have "min" and "max" as numbers.')
+            return None
         fault = bounds_fault(ends)
-        decimals = part.get("decimals", 0)
-        if fault or not isinstance(decimals, int) or isinstance(decimals, bool) or decimals < 0:
-            raise KeyFileError(f"{where}: {fault or 'decimals must be a whole number from 0'}.")
-        return Categories(tuple(map(float, ends[::2])), tuple(map(float, ends[1::2])), decimals)
-    raise KeyFileError(f'{where}: must have "aliases" or "categories".')
+        if fault:
+            place.add(f"{fault}.")
+        decimals = place.value("decimals", is_count, "a whole number of at least 0")
+        return Categories(tuple(map(float, ends[::2])), tuple(map(float, ends[1::2])), decimals or 0)
+    place.add('must have "aliases" or "categories".')
+    return None
+
+
+def _objects(rows: list[Any]) -> list[dict[str, Any]]:
+    """The rows of a list; those that are no objects as empty ones."""
+    return [row if isinstance(row, dict) else {} for row in rows]
 
 
 def bounds_fault(ends: Sequence[float]) -> str | None:
-    """What is wrong with bounds min, max, min, max, …; None where they make categories."""
+    """What is wrong with the bounds min, max, min, max, …; None where they form categories."""
     if len(ends) % 2 or not ends:
         return f"categories must be pairs of their least and greatest number. Got {len(ends)} numbers"
     for low, high in zip(ends[::2], ends[1::2], strict=True):

@@ -1,16 +1,16 @@
 """The schema: what each column of a table is, read from TOML.
 
     [table]                      how the files are written (all optional)
-    delimiter = ";"              found from the file where not given
+    delimiter = ";"              found from the file where it is not given
     missing = ["?"]              texts that mean "no value" (default: the empty cell)
-    suppressed = ["*"]           texts that mean "withheld" in a release
-    others = "neutral"           what columns that are not named here are (default: an error)
+    suppressed = ["*"]           texts that mean "not published" in a release
+    others = "neutral"           the role of columns that are not named here (default: they are an error)
 
     [columns.age]
     role = "quasi"               identifier, quasi, sensitive, neutral, choice, weight
     type = "numeric"             numeric, ordinal, nominal
     taxonomy = "hierarchies/age.csv"   a file relative to the schema, or nested: { Group = ["leaf", …] }
-    notation = ["interval"]      how labels of a release may be written in this column, the first that fits (default: any)
+    notation = ["interval"]      how labels of this column may be written in a release, the first that fits (default: any)
     missing = ["99"]             as in [table], and in its place, for this column
     suppressed = ["*", "XXX"]    the same
 
@@ -19,20 +19,17 @@ All faults of a file are reported at once.
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from auditor.model.errors import SchemaError, TaxonomyError
+from auditor.model.faults import Faults, is_number, read_toml
 from auditor.model.notation_kinds import Notation, asked_notations
 from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import EXACT_INTEGERS, parse_number
-
-E = TypeVar("E", bound=StrEnum)
 
 
 class Role(StrEnum):
@@ -55,7 +52,7 @@ class Type(StrEnum):
 
 
 class Others(StrEnum):
-    """What becomes of columns that the schema does not name."""
+    """What happens to columns that the schema does not name."""
 
     ERROR = "error"
     NEUTRAL = "neutral"
@@ -63,21 +60,23 @@ class Others(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column. `bounds` is the declared range of numbers, `values` the declared values (an ordinal's in order),
-    `notation` how labels may be written, the first that fits (empty: any)."""
+    """One column."""
 
     name: str
     role: Role
     type: Type = Type.NOMINAL
     bounds: tuple[float, float] | None = None
+    """The declared range of numbers."""
     values: tuple[str, ...] | None = None
+    """The declared values; those of an ordinal column in their order."""
     taxonomy: Taxonomy | None = None
     notation: tuple[Notation, ...] = ()
+    """How labels may be written, the first that fits; empty: in any notation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The texts for missing and withheld values of one column; None means: those of the table."""
+    """The texts for missing and suppressed values of one column; None means: those of the table."""
 
     missing: tuple[str, ...] | None = None
     suppressed: tuple[str, ...] | None = None
@@ -85,8 +84,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
-    """How the files of a data set are written; None means: found from the file. `own` are the marks of single columns, in
-    place of `missing` and `suppressed`."""
+    """How the files of a data set are written; None means: found from the file."""
 
     delimiter: str | None = None
     decimal: str = "."
@@ -97,6 +95,7 @@ class TableFormat:
     others: Others = Others.ERROR
     sheet: str | None = None
     own: Mapping[str, Marks] = field(default_factory=dict, hash=False)
+    """The marks of single columns, in place of `missing` and `suppressed`."""
 
     def of(self, column: str) -> TableFormat:
         """The format with one column's own marks in place of the table's."""
@@ -110,7 +109,7 @@ class TableFormat:
 
     @property
     def every_mark(self) -> tuple[str, ...]:
-        """All texts that mean a missing or withheld value in some column."""
+        """All texts that mean a missing or suppressed value in some column."""
         own = [text for marks in self.own.values() for text in (*(marks.missing or ()), *(marks.suppressed or ()))]
         return tuple(dict.fromkeys([*self.missing, *self.suppressed, *own]))
 
@@ -151,218 +150,178 @@ class Schema:
     def read(cls, file: str | Path) -> Schema:
         """The schema in a TOML file; taxonomy files are looked up beside it."""
         file = Path(file)
-        try:
-            data = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-        except FileNotFoundError as error:
-            raise SchemaError(f"{file}: there is no such file.") from error
-        except OSError as error:
-            raise SchemaError(f"{file}: the schema cannot be read ({error.strerror}).") from error
-        except UnicodeDecodeError as error:
-            raise SchemaError(f"{file}: the schema must be UTF-8 text ({error.reason}).") from error
-        except tomllib.TOMLDecodeError as error:
-            raise SchemaError(f"{file}: the schema must be TOML. {error}.") from error
-        return cls.from_dict(data, name=str(file), folder=file.parent)
+        return cls.from_dict(read_toml(file, "schema", SchemaError), name=str(file), folder=file.parent)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], name: str = "schema", folder: Path | None = None) -> Schema:
         """The schema in nested mappings, as TOML gives them."""
-        faults: list[str] = []
-        _known(data, ("table", "columns"), name, faults)
-        form = _format(data.get("table", {}), f"{name}, [table]", faults)
+        faults = Faults(SchemaError, name, data)
+        faults.known("table", "columns")
+        form = _format(faults.at("[table]", data.get("table", {})))
         tables = data.get("columns")
-        columns: dict[str, Column] = {}
         if not isinstance(tables, Mapping) or not tables:
-            faults.append(f"{name}: [columns.NAME] must describe at least one column.")
-        else:
-            for key, settings in tables.items():
-                column = _column(str(key), settings, f"{name}, [columns.{key}]", folder or Path(), form.decimal, faults)
-                marks = _marks(settings, form, f"{name}, [columns.{key}]", faults)
-                if marks is not None:
-                    form = replace(form, own={**form.own, str(key): marks})
-                if column is not None:
-                    columns[column.name] = column
-                    tree = column.taxonomy
-                    named = (tree.labels[1:] or tree.labels) if tree else column.values or ()
-                    faults += [
-                        f"{name}, [columns.{key}]: {text!r} cannot be a "
-                        f"{'group' if tree and text not in tree.leaves else 'value'}: "
-                        f"{'its own' if marks and marks.suppressed else '[table]'} suppressed says it means withheld."
-                        for text in named
-                        if text in form.of(str(key)).suppressed
-                    ]
-        if faults:
-            raise SchemaError.of(faults)
+            faults.add("[columns.NAME] must describe at least one column.")
+            tables = {}
+        columns: dict[str, Column] = {}
+        for key, settings in tables.items():
+            place = faults.at(f"[columns.{key}]", settings, "a table with a role")
+            if place.found:
+                continue
+            column = _column(str(key), place, folder or Path(), form.decimal)
+            marks = _marks(place, form)
+            if marks is not None:
+                form = replace(form, own={**form.own, str(key): marks})
+            if column is not None:
+                columns[column.name] = column
+                _check_values(place, column, form)
+        faults.check()
         return cls(columns, form, name)
 
 
-def _known(data: Mapping[str, Any], allowed: tuple[str, ...], where: str, faults: list[str]) -> None:
-    for key in data:
-        if key not in allowed:
-            near = difflib.get_close_matches(key, allowed, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" Known are: {', '.join(allowed)}."
-            faults.append(f"{where}: unknown key {key!r}.{hint}")
+def _cells(place: Faults, key: str) -> tuple[str, ...] | None:
+    """A list of texts or numbers, as the cells of a table have them: without the spaces around them."""
+    cells = place.value(key, lambda value: isinstance(value, list) and all(map(_is_cell, value)), "a list of values")
+    return None if cells is None else tuple(str(cell).strip() for cell in cells)
 
 
-def _texts(value: Any, where: str, faults: list[str]) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(v, str | int | float) and not isinstance(v, bool) for v in value):
-        return tuple(str(v).strip() for v in value)  # cells are read without the spaces around them
-    faults.append(f"{where} must be a list of values. Got {value!r}.")
-    return ()
+def _is_cell(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def _values(value: Any, where: str, faults: list[str]) -> tuple[str, ...]:
+def _values(place: Faults, key: str) -> tuple[str, ...] | None:
     """The values of an order or domain, each once."""
-    before = len(faults)
-    values = _texts(value, where, faults)
-    if len(faults) == before and (not values or len(set(values)) < len(values)):
-        faults.append(f"{where} must name each of its values once. Got {value!r}.")
+    values = _cells(place, key)
+    if values is not None and (not values or len(set(values)) < len(values)):
+        place.add(f"{key} must name each of its values once. Got {place.data[key]!r}.")
     return values
 
 
-def _format(data: Any, where: str, faults: list[str]) -> TableFormat:
-    if not isinstance(data, Mapping):
-        faults.append(f"{where} must be a table of settings. Got {data!r}.")
+def _format(table: Faults) -> TableFormat:
+    table.known("delimiter", "decimal", "encoding", "header", "missing", "suppressed", "others", "sheet")
+    settings: dict[str, Any] = {
+        "delimiter": table.value("delimiter", _is_delimiter, 'one character, such as ";"'),
+        "decimal": table.value("decimal", lambda value: value in (".", ","), '"." or ","'),
+        "encoding": table.value("encoding", _is_encoding, 'a known one, such as "utf-8"'),
+        **{key: _cells(table, key) for key in ("missing", "suppressed", "header")},
+        "sheet": table.text("sheet", "the name of a sheet"),
+        "others": table.choice("others", Others),
+    }
+    header = settings["header"] or ()
+    if len(set(header)) < len(header) or not all(header):
+        table.add(f"header must name every column, none twice. Got {table.data['header']!r}.")
+    if table.found:
         return TableFormat()
-    _known(
-        data, ("delimiter", "decimal", "encoding", "header", "missing", "suppressed", "others", "sheet"), where, faults
-    )
-    before = len(faults)
-    settings: dict[str, Any] = {key: data[key] for key in ("delimiter", "decimal") if key in data}
-    sign = data.get("delimiter", ",")
-    if not isinstance(sign, str) or len(sign) != 1 or sign in '"\r\n':
-        faults.append(f'{where}: delimiter must be one character, such as ";". Got {sign!r}.')
-    if data.get("decimal", ".") not in (".", ","):
-        faults.append(f'{where}: decimal must be "." or ",". Got {data["decimal"]!r}.')
-    if "encoding" in data:
-        settings["encoding"] = data["encoding"]
-        try:
-            "".encode(data["encoding"])
-        except (LookupError, TypeError, ValueError):
-            faults.append(f'{where}: encoding must be a known one, such as "utf-8". Got {data["encoding"]!r}.')
-    for key in ("missing", "suppressed", "header"):
-        if key in data:
-            settings[key] = _texts(data[key], f"{where}: {key}", faults)
-    header = settings.get("header", ())
-    if "header" in data and (len(set(header)) < len(header) or not all(header)):
-        faults.append(f"{where}: header must name every column, none twice. Got {data['header']!r}.")
-    if "sheet" in data:
-        settings["sheet"] = data["sheet"]
-        if not isinstance(data["sheet"], str) or not data["sheet"]:
-            faults.append(f"{where}: sheet must be the name of a sheet. Got {data['sheet']!r}.")
-    if "others" in data:
-        settings["others"] = _choice(Others, data, "others", where, faults)
-    if len(faults) > before:
-        return TableFormat()
-    form = TableFormat(**settings)
+    form = TableFormat(**{key: value for key, value in settings.items() if value is not None})
     if not form.suppressed or set(form.missing) & set(form.suppressed):
-        faults.append(_same_marks(form, where))
+        table.add(_same_marks(form))
     return form
 
 
-def _same_marks(form: TableFormat, where: str) -> str:
+def _is_delimiter(value: Any) -> bool:
+    return isinstance(value, str) and len(value) == 1 and value not in '"\r\n'
+
+
+def _is_encoding(value: Any) -> bool:
+    try:
+        "".encode(value)
+    except (LookupError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _same_marks(form: TableFormat) -> str:
     return (
-        f"{where}: suppressed must name the texts that mean a withheld value, other than those for missing values. "
+        "suppressed must name the texts that mean a suppressed value, other than those for missing values. "
         f"Got suppressed = {list(form.suppressed)} and missing = {list(form.missing)}."
     )
 
 
-def _marks(data: Any, form: TableFormat, where: str, faults: list[str]) -> Marks | None:
-    """A column's own texts for missing and withheld values; None where it has none. Unlike the table's they may be none
-    at all: then nothing in the column means withheld."""
-    if not isinstance(data, Mapping) or not {"missing", "suppressed"} & set(data):
+def _marks(place: Faults, form: TableFormat) -> Marks | None:
+    """A column's own texts for missing and suppressed values; None where it has none. Unlike the table's they may be none
+    at all: then nothing in the column means suppressed."""
+    if not {"missing", "suppressed"} & set(place.data):
         return None
-    before = len(faults)
-    found = {key: _texts(data[key], f"{where}: {key}", faults) for key in ("missing", "suppressed") if key in data}
-    marks = Marks(**found)
+    cells = {key: _cells(place, key) for key in ("missing", "suppressed") if key in place.data}
+    if None in cells.values():
+        return None
+    marks = Marks(**cells)
     own = replace(form, own={"": marks}).of("")
-    if len(faults) == before and set(own.missing) & set(own.suppressed):
-        faults.append(_same_marks(own, where))
+    if set(own.missing) & set(own.suppressed):
+        place.add(_same_marks(own))
     return marks
 
 
-def _choice(kind: type[E], data: Mapping[str, Any], key: str, where: str, faults: list[str]) -> E | None:
-    try:
-        return kind(data[key])
-    except ValueError:
-        near = difflib.get_close_matches(str(data[key]), list(kind), n=1)
-        hint = f" Did you mean {str(near[0])!r}?" if near else ""
-        faults.append(f"{where}: {key} must be one of {', '.join(kind)}. Got {data[key]!r}.{hint}")
-        return None
+def _check_values(place: Faults, column: Column, form: TableFormat) -> None:
+    """No value or group of a column may be a text that means a suppressed value there."""
+    tree, marks = column.taxonomy, form.own.get(column.name)
+    source = "its own" if marks and marks.suppressed else "[table]"
+    for text in (tree.labels[1:] or tree.labels) if tree else column.values or ():
+        if text in form.of(column.name).suppressed:
+            kind = "group" if tree and text not in tree.leaves else "value"
+            place.add(f"{text!r} cannot be a {kind}: {source} suppressed says that it means a suppressed value.")
 
 
-def _column(name: str, data: Any, where: str, folder: Path, decimal: str, faults: list[str]) -> Column | None:
-    if not isinstance(data, Mapping):
-        faults.append(f"{where} must be a table with a role. Got {data!r}.")
-        return None
-    before = len(faults)
-    _known(data, ("role", "type", "domain", "order", "taxonomy", "notation", "missing", "suppressed"), where, faults)
-    if "role" not in data:
-        faults.append(f"{where}: role must be given, one of {', '.join(Role)}.")
-    role = _choice(Role, data, "role", where, faults) if "role" in data else None
+def _column(name: str, place: Faults, folder: Path, decimal: str) -> Column | None:
+    data = place.data
+    place.known("role", "type", "domain", "order", "taxonomy", "notation", "missing", "suppressed")
+    role = place.choice("role", Role, required=True)
     if "type" in data:
-        kind: Type | None = _choice(Type, data, "type", where, faults)
+        kind = place.choice("type", Type)
     else:
         kind = Type.ORDINAL if "order" in data else Type.NUMERIC if role is Role.WEIGHT else Type.NOMINAL
-    bounds, values = None, None
-    if "order" in data:
-        values = _values(data["order"], f"{where}: order", faults)
-        if kind not in (Type.ORDINAL, None):
-            faults.append(f'{where}: order is for type = "ordinal". Got type = "{kind}".')
-    elif kind is Type.ORDINAL:
-        faults.append(f'{where}: type = "ordinal" needs order = [lowest, …, highest].')
+    values, bounds = _values(place, "order"), None
+    if "order" in data and kind not in (Type.ORDINAL, None):
+        place.add(f'order is for type = "ordinal". Got type = "{kind}".')
+    elif "order" not in data and kind is Type.ORDINAL:
+        place.add('type = "ordinal" needs order = [lowest, …, highest].')
     if "domain" in data:
-        domain = data["domain"]
         if kind is Type.NUMERIC:
-            numbers = domain if isinstance(domain, list) else []
-            if len(numbers) != 2 or not all(map(_is_number, numbers)) or numbers[0] > numbers[1]:
-                faults.append(f"{where}: the domain of a numeric column must be [lowest, highest]. Got {domain!r}.")
-            else:
-                bounds = (float(numbers[0]), float(numbers[1]))
+            bounds = _bounds(place)
         elif kind is Type.NOMINAL:
-            values = _values(domain, f"{where}: domain", faults)
+            values = _values(place, "domain")
         elif kind is Type.ORDINAL:
-            faults.append(f"{where}: an ordinal column has its order; leave the domain out.")
-    taxonomy = None
-    if "taxonomy" in data:
-        taxonomy = _taxonomy(data["taxonomy"], where, folder, faults)
-        if taxonomy is not None and kind is Type.NUMERIC:
-            taxonomy = _numeric_taxonomy(taxonomy, where, decimal, faults)
-        if taxonomy is not None and values is not None and kind is Type.NOMINAL:
-            stray = sorted(set(values) - set(taxonomy.leaves))
-            if stray:
-                faults.append(f"{where}: the domain names {stray[0]!r}, which is no leaf of the taxonomy.")
-        if kind is Type.ORDINAL:
-            faults.append(f"{where}: an ordinal column has its order; leave the taxonomy out or make it nominal.")
-    notation = asked_notations(data["notation"], where, kind, "taxonomy" in data, faults) if "notation" in data else ()
-    if len(faults) > before or role is None or kind is None:
+            place.add("an ordinal column has its order; leave the domain out.")
+    taxonomy = _taxonomy(place, folder, kind, values, decimal) if "taxonomy" in data else None
+    notation = asked_notations(place, kind, "taxonomy" in data) if "notation" in data else ()
+    if place.found or role is None or kind is None:
         return None
     return Column(name, role, kind, bounds, values, taxonomy, notation)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= EXACT_INTEGERS
+def _bounds(place: Faults) -> tuple[float, float] | None:
+    """The declared range of a numeric column."""
+    domain = place.data["domain"]
+    ends = domain if isinstance(domain, list) else []
+    if len(ends) != 2 or not all(is_number(end, -EXACT_INTEGERS, EXACT_INTEGERS) for end in ends) or ends[0] > ends[1]:
+        place.add(f"the domain of a numeric column must be [lowest, highest]. Got {domain!r}.")
+        return None
+    return float(ends[0]), float(ends[1])
 
 
-def _taxonomy(value: Any, where: str, folder: Path, faults: list[str]) -> Taxonomy | None:
+def _taxonomy(
+    place: Faults, folder: Path, kind: Type | None, values: tuple[str, ...] | None, decimal: str
+) -> Taxonomy | None:
+    if kind is Type.ORDINAL:
+        place.add("an ordinal column has its order; leave the taxonomy out or make it nominal.")
+    value = place.data["taxonomy"]
     try:
         if isinstance(value, str):
-            return Taxonomy.from_file(folder / value)
-        return Taxonomy.from_nested(f"{where}: taxonomy", value)
+            taxonomy = Taxonomy.from_file(folder / value)
+        else:
+            taxonomy = Taxonomy.from_nested(f"{place.place}: taxonomy", value)
+        if kind is Type.NUMERIC:
+            bad = [leaf for leaf in taxonomy.leaves if parse_number(leaf, decimal) is None]
+            if bad:
+                place.add(
+                    f"the leaves of a numeric column's taxonomy must be numbers with the decimal mark {decimal!r}. "
+                    f"Got {bad[0]!r} in {taxonomy.name}."
+                )
+                return None
+            return taxonomy.sorted_by(lambda leaf: parse_number(leaf, decimal) or 0.0)
     except TaxonomyError as error:
-        faults += [fault if fault.startswith(where) else f"{where}: {fault}" for fault in error.faults]
+        place.take(error)
         return None
-
-
-def _numeric_taxonomy(taxonomy: Taxonomy, where: str, decimal: str, faults: list[str]) -> Taxonomy | None:
-    bad = [leaf for leaf in taxonomy.leaves if parse_number(leaf, decimal) is None]
-    if bad:
-        faults.append(
-            f"{where}: the leaves of a numeric column's taxonomy must be numbers with the decimal mark {decimal!r}. "
-            f"Got {bad[0]!r} in {taxonomy.name}."
-        )
-        return None
-    try:
-        return taxonomy.sorted_by(lambda leaf: parse_number(leaf, decimal) or 0.0)
-    except TaxonomyError as error:
-        faults.append(str(error) if taxonomy.name.startswith(where) else f"{where}: {error}")
-        return None
+    stray = sorted(set(values or ()) - set(taxonomy.leaves)) if kind is Type.NOMINAL else []
+    if stray:
+        place.add(f"the domain names {stray[0]!r}, which is no leaf of the taxonomy.")
+    return taxonomy

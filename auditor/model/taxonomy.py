@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ import numpy as np
 
 from auditor.model.arrays import Ints
 from auditor.model.errors import TaxonomyError
+from auditor.model.faults import Faults, read_text
 from auditor.model.formulas import unguarded
 
 if TYPE_CHECKING:
@@ -83,35 +85,32 @@ class Taxonomy:
 
         graph: nx.DiGraph[str] = nx.DiGraph()
         leaves: dict[str, str] = {}
-        faults: list[str] = []
+        faults = Faults(TaxonomyError, name)
         for place, path in paths:
-            if not all(path):
-                faults.append(
-                    f"{name}, {place}: every label must have a text. Leave missing values out, and repeat a label."
-                )
-                continue
+            here = faults.at(place)
             steps = [label for i, label in enumerate(path) if i == 0 or label != path[i - 1]]
-            if len(set(steps)) < len(steps):
-                faults.append(f"{name}, {place}: a label must not come back further up. Got {' → '.join(steps)}.")
-                continue
-            if steps[0] in leaves:
-                faults.append(f"{name}, {place}: {steps[0]!r} stands already at {leaves[steps[0]]}.")
+            if not all(path):
+                here.add(
+                    "every label must have a text. Leave missing values out; repeat a label where a path is shorter."
+                )
+            elif len(set(steps)) < len(steps):
+                here.add(f"a label must not come back further up. Got {' → '.join(steps)}.")
+            elif steps[0] in leaves:
+                here.add(f"{steps[0]!r} is already listed ({leaves[steps[0]]}).")
+            if here.found:
                 continue
             leaves[steps[0]] = place
             graph.add_node(steps[0], place=place)
             for child, above in pairwise(steps):
                 parents = list(graph.predecessors(child)) if child in graph else []
                 if parents and parents[0] != above:
-                    faults.append(
-                        f"{name}, {place}: {child!r} must have one parent. Got {above!r}, but {parents[0]!r} before."
-                    )
+                    here.add(f"{child!r} must have one parent. Got {above!r}, but {parents[0]!r} before.")
                     break
                 graph.add_edge(above, child)
         for leaf, place in leaves.items():
             if graph.out_degree(leaf):
-                faults.append(f"{name}, {place}: {leaf!r} must be a leaf or a group, not both. Rename the group.")
-        if faults:
-            raise TaxonomyError.of(faults)
+                faults.at(place).add(f"{leaf!r} must be a leaf or a group, not both. Rename the group.")
+        faults.check()
         return cls._compile(name, graph)
 
     @classmethod
@@ -144,32 +143,22 @@ class Taxonomy:
     @classmethod
     def from_file(cls, file: Path, delimiter: str = ";") -> Taxonomy:
         """From an ARX hierarchy file."""
+        reader = csv.reader(StringIO(read_text(file, "taxonomy", TaxonomyError), newline=""), delimiter=delimiter)
         try:
-            with file.open(encoding="utf-8-sig", newline="") as stream:
-                reader = csv.reader(stream, delimiter=delimiter)
-                rows = [
-                    (f"line {reader.line_num}", [unguarded(cell.strip()) for cell in row])
-                    for row in reader
-                    if any(cell.strip() for cell in row)
-                ]
-        except FileNotFoundError as error:
-            raise TaxonomyError(f"{file}: there is no such file.") from error
-        except OSError as error:
-            raise TaxonomyError(f"{file}: the taxonomy cannot be read ({error.strerror}).") from error
-        except UnicodeDecodeError as error:
-            raise TaxonomyError(f"{file}: the taxonomy must be UTF-8 text ({error.reason}).") from error
+            rows = [
+                (f"line {reader.line_num}", [unguarded(cell.strip()) for cell in row])
+                for row in reader
+                if any(cell.strip() for cell in row)
+            ]
         except csv.Error as error:
-            raise TaxonomyError(f"{file}, line {reader.line_num}: not a proper line ({error}).") from error
+            raise TaxonomyError(f"{file}, line {reader.line_num}: this is not a line of CSV ({error}).") from error
         if not rows:
-            raise TaxonomyError(f"{file}: the taxonomy is empty. It must hold one line a leaf: leaf;group;…;root.")
-        width = len(rows[0][1])
-        ragged = [
-            f"{file}, {place}: must have {width} labels, as the first line has. Got {len(row)}."
-            for place, row in rows
-            if len(row) != width
-        ]
-        if ragged:
-            raise TaxonomyError.of(ragged)
+            raise TaxonomyError(f"{file}: the taxonomy is empty. It must hold one line per leaf: leaf;group;…;root.")
+        width, faults = len(rows[0][1]), Faults(TaxonomyError, str(file))
+        for place, row in rows:
+            if len(row) != width:
+                faults.at(place).add(f"must have {width} labels, as the first line has. Got {len(row)}.")
+        faults.check()
         if width == 1 and all("," in row[0] or "\t" in row[0] for _, row in rows):
             raise TaxonomyError(f"{file}: labels must be separated by {delimiter!r}: leaf;group;…;root.")
         if len({row[-1] for _, row in rows}) > 1:

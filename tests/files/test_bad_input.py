@@ -69,13 +69,13 @@ def test_the_good_files_are_fine(tmp_path: Path) -> None:
     [
         ("", ["schema.toml: [columns.NAME] must describe at least one column."]),
         ("[columns.age\n", ["schema.toml: the schema must be TOML.", "line 1"]),
-        ("age = 3\n" + GOOD_SCHEMA, ["schema.toml: unknown key 'age'. Known are: table, columns."]),
+        ("age = 3\n" + GOOD_SCHEMA, ["schema.toml: unknown key 'age'. Known keys: table, columns."]),
         (GOOD_SCHEMA.replace('"quasi"', '"qasi"', 1), ["[columns.age]: role must be one of", "Did you mean 'quasi'?"]),
         (GOOD_SCHEMA.replace("type =", "tipe ="), ["[columns.age]: unknown key 'tipe'. Did you mean 'type'?"]),
         (GOOD_SCHEMA.replace('"numeric"', '"integer"'), ["[columns.age]: type must be one of numeric", "'integer'"]),
         (GOOD_SCHEMA.replace("[0, 120]", "[120, 0]"), ["[columns.age]: the domain of a numeric", "[120, 0]"]),
         (GOOD_SCHEMA.replace("[0, 120]", '["0", "120"]'), ["must be [lowest, highest]. Got ['0', '120']."]),
-        (GOOD_SCHEMA.replace('"B"]', '"A"]'), ["[columns.town]: taxonomy, under 'North': 'A' stands already"]),
+        (GOOD_SCHEMA.replace('"B"]', '"A"]'), ["[columns.town]: taxonomy, under 'North': 'A' is already listed"]),
         (GOOD_SCHEMA.replace('["C", "D"]', "[]"), ["[columns.town]: taxonomy: the group 'South' must hold"]),
         (
             GOOD_SCHEMA.replace('{ North = ["A", "B"], South = ["C", "D"] }', '"trees/town.csv"'),

@@ -120,7 +120,7 @@ def test_the_age_hierarchy_is_numeric_with_bands(hierarchies: Path) -> None:
         ("a;G;*\n\nb;*\nc;*\n", "2 faults"),
         ("a;G;*\nG;H;*\n", "line 1: 'G' must have one parent. Got '*', but 'H' before.|'G' must be a leaf or a group"),
         ("a;G;*\nb;G;T;*\n", "line 2: must have 3 labels, as the first line has. Got 4."),
-        ("a;G;*\na;H;*\n", "line 2: 'a' stands already at line 1."),
+        ("a;G;*\na;H;*\n", "line 2: 'a' is already listed (line 1)."),
         ("a;G;S\nb;G;T\n", "line 2: 'G' must have one parent. Got 'T', but 'S' before."),
         ("a;G;*\nG;G;*\n", "line 2: 'G' must be a leaf or a group, not both."),
         ("a;G;a\nb;G;a\n", "line 1: a label must not come back further up. Got a → G → a."),
@@ -140,8 +140,8 @@ def test_all_faults_of_a_file_are_said(tmp_path: Path) -> None:
     with pytest.raises(TaxonomyError) as caught:
         filed(tmp_path, "a;G;*\nb;*;*\nb;G;*\n;G;*\n")
     assert [fault.split(": ", 1)[1] for fault in caught.value.faults] == [
-        "'b' stands already at line 2.",
-        "every label must have a text. Leave missing values out, and repeat a label.",
+        "'b' is already listed (line 2).",
+        "every label must have a text. Leave missing values out; repeat a label where a path is shorter.",
     ]
 
 
@@ -187,7 +187,7 @@ def test_numbers_are_texts_in_a_tree() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"G": ["a"], "H": ["a"]}, "under 'H': 'a' stands already at under 'G'."),
+        ({"G": ["a"], "H": ["a"]}, "under 'H': 'a' is already listed (under 'G')."),
         ({"G": ["a"], "H": {"G": ["b"]}}, "'G' must have one parent. Got 'H', but '*' before."),
         ({"G": ["a", "H"], "H": ["b"]}, "'H' must "),
         ({"G": [True]}, "must hold tables, lists and values. Got True."),
