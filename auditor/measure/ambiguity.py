@@ -1,12 +1,12 @@
 """What overlapping labels leave open: three times `Flu` and three times `Respiratory` may be six people with flu.
 
-Where one published sensitive label may hold the value of another, a class has as few values as its labels allow: the least
+If one published sensitive label may hold the value of another, a class has as few values as its labels allow: the least
 number of values such that every label holds one of them. For intervals of codes that is the greatest number of labels that
-are apart from each other, found by taking them by their ends (a classic of interval graphs: the values taken are hit by all).
-Likewise a value's share is at worst that of all labels which may hold it. Sets with gaps count as from their least to their
-greatest value, which can only make a class look worse.
+are all apart from each other, found by going through them by their ends (a classic of interval graphs). Likewise, a value's
+share is at worst that of all labels that may hold it. A set with gaps counts as the interval from its least to its greatest
+value, which can only make a class look worse.
 
-Labels that are withheld, missing or aliases are each a value of their own, as everywhere.
+Labels that are suppressed, missing or aliases are each a value of their own, as everywhere.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.labels.labels import Labels
 
 NOTE = (
-    "Labels of {} overlap, so that one may hold the value of another: alpha and l_distinct are what may be at worst; entropy "
-    "and recursive l have no figure; distances compare the labels as they are published."
+    "Labels of {} overlap, so one may hold the value of another. Alpha and l_distinct are the worst case; entropy and "
+    "recursive l have no figure; distances compare the labels as published."
 )
 
 
@@ -50,8 +50,8 @@ def worst_alphas(labels: Labels, found: ClassCounts) -> Floats:
     row = np.concatenate([counts.row, counts.row])
     place = np.concatenate([lo[counts.column], hi[counts.column] + 1])
     change = np.concatenate([counts.count, -counts.count])
-    order = np.lexsort((change, place, row))  # at a place labels end before others begin
-    inside = np.cumsum(change[order])  # every class begins and ends with nobody
+    order = np.lexsort((change, place, row))  # at the same place labels end before others begin
+    inside = np.cumsum(change[order])  # 0 at the beginning and end of every class
     most = np.zeros(len(counts.sizes), dtype=np.int64)
     np.maximum.at(most, row[order], inside)
     share: Floats = most / np.maximum(counts.sizes, 1)
@@ -59,7 +59,7 @@ def worst_alphas(labels: Labels, found: ClassCounts) -> Floats:
 
 
 def _spans(labels: Labels, found: ClassCounts) -> tuple[Ints, Ints]:
-    """From which code to which each value of the counts may lie; those that are values of their own lie apart, behind all."""
+    """The codes between which each value of the counts may lie. Values of their own lie apart, after all others."""
     lo, hi = labels.lo[found.label].astype(np.int64), labels.hi[found.label].astype(np.int64)
     own = np.flatnonzero(_apart(labels, found.label) | (hi < lo))
     lo[own] = hi[own] = 2 * labels.domain.size + 2 * np.arange(len(own))

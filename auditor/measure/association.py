@@ -3,13 +3,13 @@
     φ²(A, B) = 1/(min(a, b) - 1) · Σ_ij (f_ij - f_i. f_.j)² / (f_i. f_.j)
 
 f_ij is the share of rows with value i of A and j of B, f_i. and f_.j are its margins, a and b the numbers of values that
-occur. It is 0 for independent columns and 1 where the one with more values determines the other (Cramér's V is its
-root). A column with one value is associated with nothing: 0.
+occur. It is 0 for independent columns and 1 if the column with more values determines the other (Cramér's V is its root). A
+column with one value is associated with nothing: 0.
 
-It is computed from the pairs that occur alone, since Σ_ij (f_ij - f_i. f_.j)²/(f_i. f_.j) = Σ_ij f_ij²/(f_i. f_.j) - 1.
+Only the pairs that occur are needed, since Σ_ij (f_ij - f_i. f_.j)²/(f_i. f_.j) = Σ_ij f_ij²/(f_i. f_.j) - 1.
 
-Source: H. Cramér, "Mathematical Methods of Statistics", 1946; in the slicing paper (Li, Li, Zhang and Molloy, TKDE
-2012) the correlation by which attributes are put together.
+Source: H. Cramér, "Mathematical Methods of Statistics", 1946. The slicing paper (Li, Li, Zhang and Molloy, TKDE 2012) groups
+attributes by this correlation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 
 def mean_square_contingency(first: NDArray[np.integer], second: NDArray[np.integer]) -> float:
-    """φ² of two columns of codes (0 or above), row by row; 0 where there are no rows."""
+    """φ² of two columns of codes (0 or above), row by row; 0 if there are no rows."""
     one, other = np.bincount(first), np.bincount(second)
     least = min(int(np.count_nonzero(one)), int(np.count_nonzero(other)))
     if least < 2:

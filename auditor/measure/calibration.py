@@ -1,8 +1,8 @@
-"""Calibration: are claims made with confidence p right in a share p of cases?
+"""Calibration: is a claim made with confidence p right in a share p of cases?
 
-Claims are sorted into tenths by their stated confidence; of each tenth that occurs its number of claims, their mean
-confidence and the share that was right are given (a reliability diagram). Where the last two agree the adversary's
-posterior is right; where the share lies below, it is overconfident.
+Claims are sorted into tenths by their stated confidence. For each tenth that occurs we give the number of claims, their mean
+confidence and the share that was right (a reliability diagram). If the last two agree, the adversary's posterior is right; if
+the share is lower, it is overconfident.
 
 Paper: M. H. DeGroot, S. E. Fienberg, "The Comparison and Evaluation of Forecasters", The Statistician 32, 1983.
 """
@@ -17,7 +17,7 @@ from auditor.model.arrays import Floats
 
 BINS = 10
 _NOISE = 1e-9
-"""A confidence this close below an edge is at it."""
+"""A confidence this close below an edge counts as at the edge."""
 
 
 def calibration(confidence: Floats, right: Floats) -> dict[str, list[Any]]:

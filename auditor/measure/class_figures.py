@@ -1,8 +1,8 @@
-"""Figures of the single classes: what each class has, where `classes` says only what the worst one has.
+"""Figures of single classes, where `classes` gives only those of the worst.
 
-The class of least (or greatest) figure gives the statistic of the release that bears the same name, so whoever withholds the
-classes beyond a limit has a release within it. Where no limit would do for a class (a recursive c where it has too few
-values, a δ where it lacks a value) its figure is infinite.
+The class with the least (or greatest) figure gives the statistic of the release with the same name. So suppressing the
+classes beyond a limit leaves a release within it. If no limit is enough for a class (recursive c with too few values, δ with
+a value lacking), its figure is infinite.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ CLASS_FIGURES = (
     "beta_enhanced",
     "delta_disclosure",
 )
-"""The figures that single classes have, named as in the record."""
+"""The figures of single classes, named as in the audit record."""
 LEAST_COUNTS = ("k", "l_distinct", "l_entropy")
-"""Figures of which the least counts; of the others the greatest."""
+"""Figures of which the least counts. Of the others the greatest does."""
 
 
 def class_figures(
     release: Release, figure: str, suppression: Suppression = Suppression.EXCLUDED, recursive_l: int = 2
 ) -> Floats | None:
-    """The figure of each bucket that is not withheld (not a number for those that are), the worst of all sensitive columns;
-    None where there is none."""
+    """The figure of each bucket, the worst of all sensitive columns (NaN if it is suppressed); None if there is no such
+    figure."""
     counted = ~release.suppressed
     out = np.full(len(release.sizes), np.nan)
     if figure == "k":
@@ -49,7 +49,7 @@ def class_figures(
         each = _of_column(release, column, figure, suppression, recursive_l)
         if each is None:
             return None
-        each = each[: int(counted.sum())]  # withheld rows, where they are a class of their own, are the last one
+        each = each[: int(counted.sum())]  # suppressed rows, if they are a class of their own, are the last one
         worse = np.minimum if figure in LEAST_COUNTS else np.maximum
         worst = each if worst is None else worse(worst, each)
     if worst is None:

@@ -23,13 +23,154 @@ from auditor.measure.counts import class_of_bucket, class_sizes
 from auditor.measure.individual_risk import individual_risk
 from auditor.measure.wildcards import agreeing
 from auditor.model.arrays import Floats, Ints
-from auditor.model.record.record import ClassRisk, WeightedRisk
+from auditor.model.record.meaning import RELEASE, Better, Kind, Measure
+from auditor.model.record.release_facts import ClassRisk, WeightedRisk
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Role
 
 THRESHOLD = 0.2
 """The chance of a right link above which a record counts as at risk, where no other is asked for."""
 NOISE = 1e-12
+
+
+RISKS = (
+    Measure(
+        "prosecutor_max",
+        "The highest chance of naming a person's record, the class known: one over the size of the smallest class.",
+        "the most exposed record is named with probability {one_in}",
+        RELEASE,
+        "highest chance of naming somebody's record, class known",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "prosecutor_mean",
+        "The mean over records of one over the size of the class: the number of classes over the number of records.",
+        "on average a record is named with probability {one_in}",
+        RELEASE,
+        "mean chance of naming a record, class known",
+        Kind.RATE,
+    ),
+    Measure(
+        "prosecutor_min",
+        "The lowest chance of naming a person's record: one over the size of the largest class.",
+        "the safest record is named with probability {one_in}",
+        RELEASE,
+        "lowest chance of naming a record, class known",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "wildcard_max",
+        "The highest chance of naming a record where a suppressed cell may be any value: people hide among more classes.",
+        "with suppressed cells as any value, the most exposed record is named with probability {one_in}",
+        RELEASE,
+        "highest chance, a suppressed cell being any value",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "wildcard_mean",
+        "The mean chance of naming a record where a suppressed cell may be any value.",
+        "with suppressed cells as any value, a record is named with probability {one_in} on average",
+        RELEASE,
+        "mean chance, a suppressed cell being any value",
+        Kind.RATE,
+    ),
+    Measure(
+        "wildcard_min",
+        "The lowest chance of naming a record where a suppressed cell may be any value.",
+        "with suppressed cells as any value, the safest record is named with probability {one_in}",
+        RELEASE,
+        "lowest chance, a suppressed cell being any value",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "at_risk",
+        "How many records have a chance of being named above the threshold.",
+        "{people} have a chance of being named above the threshold",
+        RELEASE,
+        "records with a higher chance than the threshold",
+        Kind.COUNT,
+    ),
+    Measure(
+        "at_risk_share",
+        "The share of records whose chance of being named exceeds the threshold.",
+        "{rate} of the records have a chance of being named above the threshold",
+        RELEASE,
+        "share of records above the threshold",
+        Kind.RATE,
+    ),
+    Measure(
+        "marketer",
+        "The share of right links of somebody who links everybody, from a list of exactly the people in the release; with "
+        "outsiders on the list it is lower, and so is a journalist's chance.",
+        "{rate} of all links are right at most",
+        RELEASE,
+        "share of right links; lower where the list has outsiders",
+        Kind.RATE,
+    ),
+    Measure(
+        "sample_uniques",
+        "How many records are alone in their class.",
+        "{people} have a class of their own",
+        RELEASE,
+        "records that are alone in their class",
+        Kind.COUNT,
+    ),
+    Measure(
+        "sample_unique_share",
+        "The share of records that are alone in their class.",
+        "{rate} of the records are alone in their class",
+        RELEASE,
+        "share of records alone in their class",
+        Kind.RATE,
+    ),
+)
+"""What class sizes say about finding a person's record, in words."""
+
+WEIGHTED = (
+    Measure(
+        "weighted_people",
+        "How many people of the population the records stand for: the sum of their sampling weights.",
+        "the records stand for {value} people",
+        RELEASE,
+        "people of the population whom the records stand for",
+        Kind.FACT,
+        Better.HIGHER,
+    ),
+    Measure(
+        "weighted_max",
+        "The highest chance of finding a record's person in the population, where a class stands for as many people as its "
+        "sampling weights add up to (Benedetti and Franconi 1998).",
+        "by the sampling weights, the most exposed record is linked to its person with probability {one_in}",
+        RELEASE,
+        "highest chance of finding a record's person among them",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "weighted_mean",
+        "The mean chance of finding a record's person in the population, by the sampling weights.",
+        "by the sampling weights, a record is linked to its person with probability {one_in} on average",
+        RELEASE,
+        "mean chance of finding a record's person among them",
+        Kind.RATE,
+    ),
+    Measure(
+        "weighted_reidentified",
+        "How many right links are expected when all records are tried: the sum of their chances by the sampling weights.",
+        "by the sampling weights, {value} right links are expected if all records are tried",
+        RELEASE,
+        "expected number of right links, all records tried",
+        Kind.FACT,
+    ),
+    Measure(
+        "weighted_at_risk",
+        "How many records have a chance above the threshold, by the sampling weights.",
+        "by the sampling weights, {people} have a chance above the threshold",
+        RELEASE,
+        "records with a higher chance than the threshold",
+        Kind.COUNT,
+    ),
+)
+"""The same by sampling weights."""
 
 
 def release_risk(

@@ -1,16 +1,15 @@
 """How compact clusters are: the square error criterion, and the total information loss of a generalised release.
 
-- `square_error`: E = Σ over clusters of Σ |x - m|², m being the cluster's centroid (El-Rashidy et al. 2011, eq. 4, after Han
-  and Kamber). Columns are scaled to 0..1. In an ordered column m is the mean; in others it is the value with the least total
-  distance to the cluster's values (ties: the first), two values being as far apart as the height of their lowest common
+- `square_error`: E = Σ over clusters of Σ |x - m|², where m is the cluster's centroid (El-Rashidy et al. 2011, eq. 4, after
+  Han and Kamber). Columns are scaled to 0..1. In an ordered column m is the mean. In others it is the value with the least
+  total distance to the cluster's values (ties: the first); the distance of two values is the height of their lowest common
   ancestor over the height of the taxonomy, or 1 without a taxonomy.
 - `information_loss`: Σ over classes e of |e|·(Σ (max - min)/|N| + Σ H(Λ(∪C))/H(T)) (Byun et al. 2007; El-Rashidy et al. 2011,
-  eq. 1-2): every record costs, in each quasi-identifier, the width of its interval over the range, or the height of the
-  lowest node that covers its label over the height of the taxonomy. `normalised` is the same per record and
-  column, from 0 to 1.
+  eq. 1-2): in each quasi-identifier every record costs the width of its interval over the range, or the height of the lowest
+  node that covers its label over the height of the taxonomy. `normalised` is the same per record and column, from 0 to 1.
 
-A missing value is a whole column away from every other value: means leave it out and a record that lacks the value adds 1,
-unless most records of the cluster lack it; then those add 0 and the others 1. A label for missing and other values costs 1.
+A missing value is a whole column away from every other value: means leave it out, and a record that lacks the value adds 1.
+But if most records of the cluster lack it, those add 0 and the others 1. A label for missing and other values costs 1.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from auditor.model.table import Table
 
 
 def square_error(table: Table, columns: Sequence[str], clusters: Ints) -> float:
-    """E over some columns of a table; `clusters` holds the cluster of each row."""
+    """E over some columns of a table; `clusters` gives the cluster of each row."""
     group = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
     return float(sum(_column_error(table.domains[c], table.codes[c].astype(np.int64), group) for c in columns))
 
@@ -55,7 +54,7 @@ def information_loss(release: Release) -> Utility:
         times = release.label_counts(column)
         losses = label_losses(labels)
         if np.isnan(losses[times > 0]).any():
-            reason = f"{column}: numbers that are no value of the domain (centroids) cover no values"
+            reason = f"{column}: numbers that are not values of the domain (centroids) cover no values"
             return Utility("information_loss", NOT_APPLICABLE, better="lower", reason=reason)
         parts[column] = float(times @ np.nan_to_num(losses))
     total = sum(parts.values())
@@ -64,11 +63,11 @@ def information_loss(release: Release) -> Utility:
 
 
 def label_losses(labels: Labels) -> Floats:
-    """What a record loses by each label: width over range, or height of the covering node over that of the taxonomy. Not a
-    number for labels that cover no value and have no width."""
+    """What a record loses by each label: width over range, or height of the covering node over that of the taxonomy. NaN for
+    labels that cover no value and have no width."""
     domain = labels.domain
     whole = labels.suppressed | np.array([is_everything(domain, text.strip()) for text in labels.texts], dtype=np.bool_)
-    if not domain.size:  # nothing of the column is published but withheld cells
+    if not domain.size:  # the column is published only as suppressed cells
         return np.where(whole, 1.0, np.nan)
     none = labels.counts == 0
     lo, hi = np.where(none, 0, labels.lo).astype(np.int64), np.where(none, 0, labels.hi).astype(np.int64)
@@ -87,7 +86,7 @@ def label_losses(labels: Labels) -> Floats:
 
 
 def value_distance(domain: Domain, one: Ints, other: Ints) -> Floats:
-    """How far values are apart, from 0 to 1: by size or rank in an ordered column, else the height of the lowest common
+    """The distance of values, from 0 to 1: by size or rank in an ordered column, else the height of the lowest common
     ancestor over that of the taxonomy; 1 from a missing value to any other."""
     if _is_ordered(domain):
         place = _positions(domain)
@@ -127,7 +126,7 @@ def _totals(path: Ints, height: Floats, codes: Ints, group: Ints) -> Floats:
     total = np.zeros(len(codes))
     for depth in range(len(path) - 1):
         total += height[path[depth, codes]] * (under[depth] - under[depth + 1])
-    return np.round(total, 9)  # so that a tie is a tie, whatever the heights divide by
+    return np.round(total, 9)  # so that ties stay ties, whatever the heights are divided by
 
 
 def _is_ordered(domain: Domain) -> bool:
@@ -135,7 +134,7 @@ def _is_ordered(domain: Domain) -> bool:
 
 
 def _positions(domain: Domain) -> Floats:
-    """The position of each code on a line from 0 to 1; not a number for the missing value."""
+    """The position of each code on a line from 0 to 1; NaN for the missing value."""
     place = np.full(domain.size, np.nan)
     if domain.numbers is None or domain.span is None:
         place[: domain.known] = np.arange(domain.known) / max(domain.known - 1, 1)

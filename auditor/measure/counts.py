@@ -1,13 +1,13 @@
-"""Counts: how often each published value occurs in each class, kept as the counts above zero.
+"""Counts: how often each published value occurs in each class, stored as the counts above zero.
 
-Every class statistic is computed from these, and they are found once for each column: people are sorted by class and value
-in one packed key. A *class* is a bucket of the release that counts. Under the conventions `excluded` and `wildcard` the
-suppressed rows (all quasi-identifiers withheld) are left out of classes, counts and the whole table: a wildcard is found
-by looking for people, and whoever is told a person's class is not told of it. Under `own` they are together one class.
+Every class statistic is computed from these. They are found once for each column, by sorting people by class and value in
+one packed key. A *class* is a bucket of the release that counts. Under the conventions `excluded` and `wildcard`, suppressed
+rows (all quasi-identifiers suppressed) are left out of classes, counts and the whole table: a wildcard is found by searching
+for people, and somebody who is told a person's class is not told about it. Under `own` they are one class together.
 
 A *value* is a published label: a sensitive cell that covers several values counts as itself, since that is what is
-published. Labels that denote the same set (`[10, 20]` and `10-20`) are one value; aliases that may stand for the same values
-are each their own, since they stand for different ones.
+published. Labels that denote the same set (`[10, 20]` and `10-20`) are one value. Aliases that may stand for the same values
+are separate values, since they stand for different ones.
 """
 
 from __future__ import annotations
@@ -23,29 +23,32 @@ from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
 
 _ROOM = 4
-"""Counts are first laid out in full where that takes at most this many places for each person."""
+"""Counts are laid out in full first if that takes at most this many places per person."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """The counts above zero, by class and then by value; `sizes` are the classes' totals, `values` how many columns.
-
-    Beside them what statistics share: `share` is the share of each entry's value in its class, `whole` how often each value
-    occurs in all classes together, `distinct` how many values each class has.
-    """
+    """The counts above zero, by class and then by value, with what statistics share."""
 
     row: Ints
+    """The class of each entry."""
     column: Ints
+    """The value of each entry."""
     count: Ints
     sizes: Ints
+    """The number of people of each class."""
     values: int
+    """The number of values."""
     share: Floats
+    """The share of each entry's value in its class."""
     whole: Ints
+    """How often each value occurs in all classes together."""
     distinct: Ints
+    """The number of values in each class."""
 
     @classmethod
     def of(cls, row: Ints, column: Ints, count: Ints, classes: int, values: int) -> Entries:
-        """The entries of counts that are in order, by class and then by value."""
+        """The entries of counts that are sorted by class and then by value."""
         sizes = np.bincount(row, weights=count, minlength=classes).astype(np.int64)
         whole = np.bincount(column, weights=count, minlength=values).astype(np.int64)
         share: Floats = count / sizes[row]
@@ -56,7 +59,7 @@ class Entries:
         return np.bincount(self.row, weights=amounts, minlength=len(self.sizes)).astype(np.float64)
 
     def arranged(self, order: Ints) -> Entries:
-        """The entries of some values, which then stand in this order; the others are left out."""
+        """The entries of some values, renumbered in this order; the others are left out."""
         if len(order) == self.values and (np.diff(order) > 0).all():
             return self
         place = np.full(self.values, -1, dtype=np.int64)
@@ -83,7 +86,7 @@ def entries(counts: Matrix) -> Entries:
     matrix = sparse.csr_array(counts)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
-        matrix.sum_duplicates()  # also puts each row's columns in order
+        matrix.sum_duplicates()  # also sorts each row's columns
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     count = matrix.data.astype(np.int64)
     column = matrix.indices.astype(np.int64)
@@ -94,7 +97,7 @@ def entries(counts: Matrix) -> Entries:
 
 
 def counted(row: Ints, column: Ints, classes: int, values: int) -> Entries:
-    """The entries of people with a class and a value each."""
+    """The entries of people, given the class and the value of each."""
     key = row * values + column
     if classes * values <= _ROOM * len(key):
         every = np.bincount(key, minlength=classes * values)
@@ -145,8 +148,8 @@ def class_counts(release: Release, column: str, suppression: Suppression = Suppr
 
 
 def values_of(labels: Labels, times: Ints) -> tuple[Ints, Ints]:
-    """The value of each label, and the label that stands for each value, for labels that occur so often; those that do not
-    occur have no value (-1)."""
+    """The value of each label, and the label that stands for each value. `times` is how often each label occurs; those that
+    do not occur have no value (-1)."""
     occurring = np.flatnonzero(times)
     value = distinct_sets(labels, occurring)
     label = np.empty(int(value.max(initial=-1)) + 1, dtype=np.int64)

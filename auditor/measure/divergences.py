@@ -25,7 +25,36 @@ from scipy import sparse
 
 from auditor.measure.counts import Matrix, entries
 from auditor.model.arrays import Floats, Ints
+from auditor.model.record.meaning import RELEASE, Kind, Measure
 from auditor.model.taxonomy import Taxonomy
+
+DISTANCES = (
+    Measure(
+        "t_equal",
+        "t-closeness: the largest distance of a class's values from those of the table, all values equally far apart.",
+        "the farthest class is {value} away from the table, all values equally far apart",
+        RELEASE,
+        "farthest class from the table, values alike",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "t_ordered",
+        "The same for ordered values: the earth mover's distance over ranks.",
+        "the farthest class is {value} away from the table, values in their order",
+        RELEASE,
+        "farthest class from the table, values in order",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "t_hierarchical",
+        "The same over the taxonomy of the values.",
+        "the farthest class is {value} away from the table, values by their taxonomy",
+        RELEASE,
+        "farthest class from the table, values by taxonomy",
+        Kind.EXTREME,
+    ),
+)
+"""How far classes lie from the whole table, in words."""
 
 
 def _shares(whole: Ints | Floats) -> Floats:

@@ -21,9 +21,85 @@ import numpy as np
 from auditor.measure.counts import Entries, Matrix, entries
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
+from auditor.model.record.meaning import RELEASE, Better, Kind, Measure
 
 NOISE = 1e-12
 """Differences below this are rounding."""
+
+
+DIVERSITY = (
+    Measure(
+        "alpha",
+        "The largest share of one sensitive value in a class: (α,k)-anonymity.",
+        "one value makes up {rate} of a class",
+        RELEASE,
+        "largest share of one value in a class",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "l_distinct",
+        "The fewest different sensitive values in a class: distinct l-diversity.",
+        "the poorest class has {value} different sensitive values",
+        RELEASE,
+        "fewest different values in a class",
+        Kind.EXTREME,
+        Better.HIGHER,
+        everybody="the poorest class has 1 sensitive value",
+    ),
+    Measure(
+        "l_entropy",
+        "The same with rare values counting less: the exponential of the least entropy of a class, not rounded.",
+        "the poorest class is as varied as {value} equally frequent values",
+        RELEASE,
+        "fewest values in a class, rare ones counting less",
+        Kind.EXTREME,
+        Better.HIGHER,
+    ),
+    Measure(
+        "l_recursive_c",
+        "How far the commonest value of a class outweighs the rare: recursive (c,l)-diversity holds for every greater c.",
+        "the commonest value of a class outweighs the rare ones by {value}",
+        RELEASE,
+        "how far the commonest value outweighs the rare",
+        Kind.EXTREME,
+    ),
+)
+"""How varied the sensitive values of the classes are, in words."""
+LIKENESS = (
+    Measure(
+        "beta_basic",
+        "β-likeness: the largest relative gain of a value's share in a class over its share in the table.",
+        "the share of a value in a class exceeds that in the table by up to {value} times the latter",
+        RELEASE,
+        "largest relative gain of a value in a class",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "beta_enhanced",
+        "Enhanced β-likeness: the least β for which no gain exceeds min(β, −ln of the value's share in the table).",
+        "enhanced β-likeness holds from β = {value}",
+        RELEASE,
+        "largest gain of a value, capped for frequent ones",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "delta_disclosure",
+        "The largest change of a value's share in a class against the table, as a logarithm; needs each value in each class.",
+        "a value's share in a class differs from that in the table by a logarithm of {value}",
+        RELEASE,
+        "largest change of a value's share (logarithm)",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "homogeneity",
+        "The share of all people whose sensitive value is the commonest of their class: what guessing it gets right.",
+        "the commonest value of their class is right for {rate} of the people",
+        RELEASE,
+        "share of people guessed right by the commonest value of their class",
+        Kind.RATE,
+    ),
+)
+"""How like the whole table the classes are, in words."""
 
 
 # ----- of all classes together -------------------------------------------------------------------------------------------

@@ -1,13 +1,13 @@
-"""Individual risk in a weighted sample: how likely is a record's person found among everybody in the population who is like
-them?
+"""Individual risk in a weighted sample: how likely is a record's person to be picked among all similar people in the
+population?
 
-A class of f records stands for F people, the sum of the records' sampling weights. How many people of the population are
-like them is not known; given f it is taken as negative binomial with p = f/F, and the risk of a record is the mean of one
+A class of f records stands for F people, the sum of the records' sampling weights. How many people of the population are in
+the class is not known. Given f it is modelled as negative binomial with p = f/F, and the risk of a record is the mean of one
 over that number:
 
     f = 1:  p/q · ln(1/p)            f = 2:  p/q - (p/q)² · ln(1/p)            f > 2:  about p/(f - q)          q = 1 - p
 
-Where F is not larger than f the sample is the whole population, and the risk is 1/f.
+If F is not larger than f, the sample is the whole population and the risk is 1/f.
 
 Papers: R. Benedetti, L. Franconi, "Statistical and technological solutions for controlled data dissemination", NTTS 1998;
 A. Capobianchi, S. Polettini, M. Lucarelli, "Strategy for the implementation of individual risk methodology into μ-ARGUS",
@@ -21,7 +21,7 @@ import numpy as np
 from auditor.model.arrays import Floats, Ints
 
 _NEARLY_ALL = 1e-4
-"""Below this q the closed form for f = 2 loses its digits to cancellation, and its series in q is exact to a few 1e-14."""
+"""Below this q the closed form for f = 2 loses digits to cancellation, and its series in q is exact to a few 1e-14."""
 
 
 def individual_risk(sample: Ints, population: Floats) -> Floats:
@@ -40,7 +40,7 @@ def individual_risk(sample: Ints, population: Floats) -> Floats:
 
 
 def class_totals(key: Ints, weights: Floats) -> tuple[Ints, Floats]:
-    """For each record the number of records of its class, and the sum of their weights."""
+    """For each record the number of records in its class, and the sum of their weights."""
     classes = int(key.max(initial=-1)) + 1
     records = np.bincount(key, minlength=classes).astype(np.int64)
     people = np.bincount(key, weights=weights, minlength=classes).astype(np.float64)

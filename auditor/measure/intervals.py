@@ -1,16 +1,15 @@
 """Intervals: how sure a measured figure is, and what it says beyond its control.
 
-Rates carry a Wilson score interval (Wilson 1927), differences of rates Newcombe's hybrid of two such intervals
-(Newcombe 1998, method 10), and the excess of an attack over its control, (attack - control)/(1 - control), the same
-square-and-add of the two half-widths, each multiplied by the slope of the excess (Giomi et al. 2023, anonymeter).
-Where an interval is not symmetric, the half that faces the way in question is used; for symmetric intervals that is
-the usual formula. The area under a ROC curve is the Mann-Whitney statistic with DeLong's interval (DeLong, DeLong and
-Clarke-Pearson 1988, in the rank form of Sun and Xu 2014). Quantiles carry the interval between two order statistics,
-means over runs Student's t interval.
+Rates have a Wilson score interval (Wilson 1927). Differences of rates have Newcombe's hybrid of two such intervals (Newcombe
+1998, method 10). The excess of an attack over its control, (attack - control)/(1 - control), has the same square-and-add of
+the two half-widths, each multiplied by the slope of the excess (Giomi et al. 2023, anonymeter). If an interval is not
+symmetric, the half that faces the direction in question is used; for symmetric intervals that is the usual formula. The area
+under a ROC curve is the Mann-Whitney statistic with DeLong's interval (DeLong, DeLong and Clarke-Pearson 1988, in the rank
+form of Sun and Xu 2014). Quantiles have the interval between two order statistics, means over runs Student's t interval.
 
-A departure: DeLong's variance is zero when members and outsiders are perfectly separated (or all scores are tied, or
-a group has one score), and so is Hanley and McNeil's at an area of 1. Then the area is treated as a rate among as many
-trials as the smaller group has scores, and carries that rate's Wilson interval, so that it is never a point.
+A departure: DeLong's variance is zero if members and outsiders are perfectly separated (or all scores are tied, or a group
+has one score), and so is Hanley and McNeil's at an area of 1. The area is then treated as a rate among as many trials as the
+smaller group has scores, and gets that rate's Wilson interval, so that it is never a point.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from scipy import special
 from auditor.model.arrays import Floats
 
 CONFIDENCE = 0.95
-"""The confidence of every interval, unless another is asked for."""
+"""The default confidence of intervals."""
 
 _NOISE = 1e-12
 """Differences below this are rounding, not evidence."""
@@ -70,8 +69,8 @@ def _quantile(confidence: float) -> float:
 
 
 def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> Interval:
-    """The Wilson interval of a rate. Successes may be fractional, since a guess among m ties counts 1/m; without
-    any trial nothing is known, and the interval is (0, 1)."""
+    """The Wilson interval of a rate. Successes may be fractional, since a guess among m ties counts 1/m. Without any trial
+    nothing is known, and the interval is (0, 1)."""
     z = _quantile(confidence)
     if not -_NOISE <= successes <= n * (1 + _NOISE):
         raise ValueError(f"The successes must be from 0 to the {n} trials. Got {successes}.")
@@ -88,8 +87,8 @@ def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> Interval
 def excess(value: float, value_interval: Interval, control: float, control_interval: Interval) -> Estimate | None:
     """What an attack achieves beyond its control, as a share of what the control leaves: (a - c)/(1 - c).
 
-    None where the control is always right: nothing is left to exceed. The value is negative where the attack does worse
-    than its control; only the upper end is clipped (at 1), since the excess has no lower bound.
+    None if the control is always right: nothing is left to exceed. The value is negative if the attack does worse than its
+    control. Only the upper end is clipped (at 1), since the excess has no lower bound.
     """
     if control >= 1:
         return None
@@ -118,9 +117,9 @@ def _placements(scores: Floats, others: Floats) -> Floats:
 
 
 def auc(scores_in: Floats, scores_out: Floats, confidence: float = CONFIDENCE) -> Estimate | None:
-    """The chance that a member scores above an outsider, ties counting half, with DeLong's interval clipped to [0, 1].
+    """The probability that a member scores above an outsider, ties counting half, with DeLong's interval clipped to [0, 1].
 
-    None where either group is empty. Where the variance degenerates the interval is Wilson's: see the module's text.
+    None if either group is empty. If the variance degenerates the interval is Wilson's: see the module docstring.
     """
     inside, outside = _scores(scores_in), _scores(scores_out)
     z = _quantile(confidence)
@@ -155,14 +154,14 @@ def roc(scores_in: Floats, scores_out: Floats) -> tuple[Floats, Floats]:
 
 
 def best_advantage(fpr: Floats, tpr: Floats) -> float:
-    """The greatest true positive rate less false positive rate over all thresholds (Youden's J)."""
+    """The greatest difference of true and false positive rate over all thresholds (Youden's J)."""
     return float(np.max(tpr - fpr, initial=0.0))
 
 
 def tpr_at_fpr(fpr: Floats, tpr: Floats, level: float) -> float:
     """The true positive rate of the lowest threshold whose false positive rate does not exceed the level.
 
-    Thresholds that occur, no interpolation between them: what the adversary can really do with this score.
+    Only thresholds that occur, without interpolation: what the adversary can really do with this score.
     """
     return float(np.max(tpr[fpr <= level + _NOISE], initial=0.0))
 
@@ -170,8 +169,8 @@ def tpr_at_fpr(fpr: Floats, tpr: Floats, level: float) -> float:
 def quantile_interval(values: Floats, level: float, confidence: float = CONFIDENCE) -> Estimate:
     """A quantile of independent values with the interval between two order statistics.
 
-    The number of values below the true quantile is binomial(n, level), so the ends are the values at its lower and
-    upper tail; at the ends of a short sample they are the least and the greatest value, and the confidence is less.
+    The number of values below the true quantile is binomial(n, level), so the ends are the values at its lower and upper
+    tail. In a short sample they may be the least and the greatest value, and the confidence is lower.
     """
     ordered = np.sort(_scores(values))
     n = len(ordered)

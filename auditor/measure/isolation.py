@@ -16,19 +16,19 @@ _SURE = 1 - 1e-12
 
 
 def meeting(predicate: Mapping[str, Bools], codes: Mapping[str, Codes], people: int) -> Ints:
-    """The people whose values are all allowed; a value that is not known (-1) is not."""
+    """The people whose values are all allowed. An unknown value (-1) is not allowed."""
     place = np.arange(people)
-    for column in sorted(predicate, key=lambda c: float(predicate[c].mean())):  # the narrowest first leaves the fewest
+    for column in sorted(predicate, key=lambda c: float(predicate[c].mean())):  # narrowest first: fewest are left
         value = codes[column][place]
         place = place[np.append(predicate[column], False)[value]]
     return place
 
 
 def isolated(matches: Ints, people: int, size: int) -> Floats:
-    """The probability that a predicate which some of the people meet is met by exactly one in data of a size.
+    """The probability that a predicate is met by exactly one person in data of this size, given how many of the people meet it.
 
-    Where the people are the data this is yes or no. Where they are more, it is the chance that exactly one of those who meet
-    it is among as many drawn without replacement; where they are fewer, drawn with replacement.
+    If the people are the data this is yes or no. If they are more, it is the probability that exactly one of those who meet
+    it is among `size` people drawn without replacement; if they are fewer, drawn with replacement.
     """
     if people == size:
         return np.where(matches == 1, 1.0, 0.0)
@@ -40,7 +40,7 @@ def isolated(matches: Ints, people: int, size: int) -> Floats:
 
 
 def by_chance(weight: Floats, people: int) -> Floats:
-    """The probability that a predicate of this weight isolates one of so many people drawn at random: n·w·(1-w)^(n-1)."""
+    """The probability that a predicate of this weight isolates one of n people drawn at random: n·w·(1-w)^(n-1)."""
     w = np.clip(weight, 0.0, 1.0)
     chance: Floats = people * w * (1 - w) ** (people - 1)
     return chance
@@ -49,7 +49,7 @@ def by_chance(weight: Floats, people: int) -> Floats:
 def exactly_one(chances: Floats) -> float:
     """The probability that exactly one of independent events happens."""
     sure = chances >= _SURE
-    rest = np.sort(chances[~sure])  # sorted: sums do not depend on the order of rows
+    rest = np.sort(chances[~sure])  # so that sums do not depend on the order of rows
     if sure.sum() > 1:
         return 0.0
     none = float(np.exp(np.log1p(-rest).sum()))

@@ -1,9 +1,9 @@
-"""How much of the spread of numbers is lost where classes of them are replaced by one number each.
+"""How much of the spread of numbers is lost if each class of them is replaced by one number.
 
-`variance_lost` is 100·SSE/SST, the figure that the literature on microaggregation compares methods by. SSE is the sum
-of (value - published)² over rows and columns, SST that of (value - mean)², each column divided by its variance; where
-class means are published, SSE is the spread within the classes and the figure lies between 0 and 100. Missing values
-(NaN), in the table or in the release, are left out of both sums, and a column without spread has nothing to lose.
+`variance_lost` is 100·SSE/SST, the figure by which the literature on microaggregation compares methods. SSE is the sum of
+(value - published)² over rows and columns, SST that of (value - mean)², each column divided by its variance. If class means
+are published, SSE is the spread within the classes and the figure lies between 0 and 100. Missing values (NaN), in the table
+or in the release, are left out of both sums, and a column without spread has nothing to lose.
 
 Paper: J. Domingo-Ferrer, J. M. Mateo-Sanz, "Practical Data-Oriented Microaggregation for Statistical Disclosure Control",
 IEEE TKDE 2002.
@@ -17,7 +17,7 @@ from auditor.model.arrays import Floats
 
 
 def variance_lost(original: Floats, published: Floats) -> float:
-    """100·SSE/SST of numbers and what is published for them (rows × columns); NaN where no column has any spread."""
+    """100·SSE/SST of numbers and their published values (rows × columns); NaN if no column has any spread."""
     lost = total = 0.0
     for values, given in zip(original.T, published.T, strict=True):
         both = ~(np.isnan(values) | np.isnan(given))

@@ -11,8 +11,23 @@ import numpy as np
 
 from auditor.measure.counts import Entries, counted
 from auditor.model.arrays import Floats, Ints
+from auditor.model.record.meaning import RELEASE, Better, Kind, Measure
 
 _NOISE = 8 * float(np.finfo(np.float64).eps)
+
+
+NEARNESS = (
+    Measure(
+        "proximity_m",
+        "The largest m for which (ε,m)-anonymity holds: at most one in m of a class lies within ±ε of any number in it.",
+        "at most one in {value} numbers of a class lies near any one of them",
+        RELEASE,
+        "at most one in m of a class within ±ε of any number",
+        Kind.EXTREME,
+        Better.HIGHER,
+    ),
+)
+"""How close together the numbers of a class are, in words."""
 
 
 def upper(value: Floats, reach: float | Floats) -> Floats:

@@ -1,14 +1,13 @@
 """How the labels of a column lie to each other: apart, one within another, or across.
 
-Labels of a globally recoded column are apart; those of several levels lie within each other (`25` in `20-39`); local recoding
-can leave labels that overlap though neither holds the other (`20-39` and `30-49`), so that a person may stand in several
-classes.
+Labels of a globally recoded column are apart. Those of several levels lie within each other (`25` in `20-39`). Local recoding
+can leave labels that overlap although neither contains the other (`20-39` and `30-49`), so a person may fit several classes.
 
-Intervals of codes are sorted by their beginning, the longer first: a stack of those that are still open then shows in one
-pass whether any ends inside another. Where sets with gaps are among them, sets are taken from the largest to the smallest,
-and each code remembers the smallest set so far that holds it: a set whose codes remember different ones lies across one of
-them. (If all remember the same set, that holds them all, and so do the sets that hold it; a smaller set cannot hold a
-larger one.)
+Intervals of codes are sorted by their beginning, longer ones first. A stack of those still open then shows in one pass
+whether any ends inside another. If there are sets with gaps, sets are taken from the largest to the smallest, and each code
+remembers the smallest set so far that contains it. A set whose codes remember different sets lies across one of them. (If all
+remember the same set, that one contains them all, and so do the sets that contain it; a smaller set cannot contain a larger
+one.)
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ class Overlap(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """How labels lie to each other, and two that show it (none where all are apart)."""
+    """How labels lie to each other, and two that show it (None if all are apart)."""
 
     overlap: Overlap
     pair: tuple[int, int] | None = None
 
 
 def overlap(labels: Labels, chosen: Ints) -> Lie:
-    """How the chosen labels lie to each other. Labels that denote no value are left out; those that denote the same values
+    """How the chosen labels lie to each other. Labels that denote no value are left out; labels that denote the same values
     count once."""
     chosen = chosen[labels.counts[chosen] > 0]
     gapped = [label for label in chosen.tolist() if label in labels.gaps]
@@ -70,7 +69,7 @@ def _intervals(labels: Labels, chosen: Ints) -> Lie:
 
 
 def _sets(labels: Labels, whole: Ints, gapped: list[int]) -> Lie:
-    """The same where some labels have gaps; the others are known not to lie across each other."""
+    """The same if some labels have gaps; the others are known not to lie across each other."""
     counts = labels.counts
     smallest = np.full(labels.domain.size, -1, dtype=np.int64)
     within: tuple[int, int] | None = None
@@ -90,7 +89,7 @@ def _sets(labels: Labels, whole: Ints, gapped: list[int]) -> Lie:
 
 
 def _across(labels: Labels, held: Ints, label: int) -> int:
-    """One of the sets that codes remember which does not hold all of a label."""
+    """One of the sets remembered by codes that does not contain all of a label."""
     codes = labels.codes(label)
     for other in np.unique(held).tolist():
         if not np.isin(codes, labels.codes(other)).all():

@@ -2,22 +2,22 @@
 
 From the sizes of the classes in a sample (records alike in all quasi-identifiers) and the size of the population:
 
-- `zayatz`: the population's classes have sizes like the sample's; Bayes' rule gives the chance that a class of one in the
-  sample (drawn without replacement) is one of one in the population;
+- `zayatz`: the population's classes have sizes like the sample's. Bayes' rule gives the probability that a class of one in
+  the sample (drawn without replacement) is a class of one in the population;
 - `pitman`: classes arise by Pitman's sampling formula with parameters (θ, α), fitted by maximum likelihood. The expected
-  number of uniques among N people is N · Γ(θ+α+N-1)/Γ(θ+α) · Γ(θ+1)/Γ(θ+N): a newcomer avoids a given class of one, when
-  there are i people, with probability 1 - (1-α)/(θ+i);
-- `snb`: population classes have sizes 1 + negative binomial(α, β); (α, β) are fitted to the number of classes of one and two
-  in the sample, the number of classes K being Shlosser's estimate as mended by Haas and Stokes. The uniques are K · β^α;
-- `dankar`: Pitman for a sampling fraction of at most 0.1, else the lower of Zayatz and SNB (Zayatz where the other
-  does not converge).
+  number of uniques among N people is N · Γ(θ+α+N-1)/Γ(θ+α) · Γ(θ+1)/Γ(θ+N): when there are i people, a newcomer avoids a
+  given class of one with probability 1 - (1-α)/(θ+i);
+- `snb`: population classes have sizes 1 + negative binomial(α, β). (α, β) are fitted to the numbers of classes of one and two
+  in the sample; the number of classes K is Shlosser's estimate as corrected by Haas and Stokes. The uniques are K · β^α;
+- `dankar`: Pitman for a sampling fraction of at most 0.1, otherwise the lower of Zayatz and SNB (Zayatz if the other does not
+  converge).
 
 An estimator that does not converge has no value and says why. Without sample uniques all estimates are 0.
 
 Papers: L. Zayatz, Bureau of the Census 1991; N. Hoshino, J. Official Statistics 2001; G. Chen, S. Keller-McNulty, J. Official
 Statistics 1998; P. Haas, L. Stokes, JASA 1998; F. Dankar, K. El Emam, A. Neisa, T. Roffey, BMC Medical Informatics 2012.
 
-Decided here: Pitman's exact expectation in place of its limit for large N, so that it is never more than N.
+Decided here: Pitman's exact expectation instead of its limit for large N, so that it never exceeds N.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from auditor.model.arrays import Floats, Ints
 
 SMALL_FRACTION = 0.1
 _GONE = 1e-6
-"""A fit of two equations whose relative errors are above this has not converged."""
+"""A fit of two equations whose relative errors exceed this has not converged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uniques:
-    """An estimated number of people unique in the population, by a `model`; None with the reason where it has none."""
+    """An estimated number of people unique in the population, by a `model`; None, with the reason, if there is none."""
 
     model: str
     number: float | None
@@ -73,7 +73,7 @@ class Sample:
 
 
 def _where_unique(model: str) -> Callable[[Callable[[Sample], Uniques]], Callable[[Sample], Uniques]]:
-    """What all estimators have in common: nothing to estimate without sample uniques, or where everybody is in."""
+    """What all estimators share: nothing to estimate without sample uniques, or if everybody is in the sample."""
 
     def decorated(estimate: Callable[[Sample], Uniques]) -> Callable[[Sample], Uniques]:
         def with_limits(sample: Sample) -> Uniques:
@@ -94,7 +94,7 @@ def zayatz(sample: Sample) -> Uniques:
     from scipy.stats import hypergeom
 
     once = hypergeom.pmf(1, sample.population, sample.sizes, sample.records) * sample.times
-    # where no class of the population is drawn once but by those of one, the chance is 1
+    # 1 if only population classes of one can be drawn exactly once
     chance = float(once[sample.sizes == 1].sum() / once.sum())
     return Uniques("zayatz", sample.classes_of(1) * chance / sample.fraction)
 
@@ -123,9 +123,9 @@ def pitman(sample: Sample) -> Uniques:
     ]
     best = min((t for t in tries if np.isfinite(t.fun)), key=lambda t: float(t.fun), default=None)
     if best is None or not best.success:
-        return Uniques("pitman", None, "the likelihood of Pitman's model has no maximum that could be found")
+        return Uniques("pitman", None, "no maximum of the likelihood of Pitman's model was found")
     if best.x[0] > limits[0][1] - 1 or best.x[1] > limits[1][1] - 1:
-        return Uniques("pitman", None, "the likelihood of Pitman's model grows without end")
+        return Uniques("pitman", None, "the likelihood of Pitman's model grows without bound")
     alpha = float(expit(best.x[1]))
     theta, people = float(np.exp(best.x[0])) - alpha, sample.population
     log = gammaln(theta + alpha + people - 1) - gammaln(theta + alpha) + gammaln(theta + 1) - gammaln(theta + people)
@@ -157,13 +157,15 @@ def snb(sample: Sample) -> Uniques:
         if np.abs(best.fun).max() <= _GONE:
             break
     else:
-        return Uniques("snb", None, "no parameters of the model give the classes of one and of two in the sample")
+        return Uniques(
+            "snb", None, "no parameters of the model give the numbers of classes of one and two in the sample"
+        )
     number = classes * float((1 / (1 + np.exp(-best.x[1]))) ** np.exp(best.x[0]))
     return Uniques("snb", min(number, float(sample.population)))
 
 
 def number_of_classes(sample: Sample) -> float:
-    """Shlosser's estimate of the number of classes in the population, as mended by Haas and Stokes (Sh3)."""
+    """Shlosser's estimate of the number of classes in the population, as corrected by Haas and Stokes (Sh3)."""
     share, sizes, times = sample.fraction, sample.sizes.astype(np.float64), sample.times
     missed = ((1 - share) ** sizes * times).sum()
     once = (sizes * share * (1 - share) ** (sizes - 1) * times).sum()
@@ -173,7 +175,7 @@ def number_of_classes(sample: Sample) -> float:
 
 
 def estimates(sample: Sample) -> dict[str, Uniques]:
-    """All estimates by name; that of Dankar's rule, `dankar`, says by its `model` which it chose."""
+    """All estimates by name. The `model` of `dankar` is the estimator that Dankar's rule chose."""
     by_sizes, by_formula, shifted = zayatz(sample), pitman(sample), snb(sample)
     small = sample.fraction <= SMALL_FRACTION
     found = [u for u in ((by_formula,) if small else (by_sizes, shifted)) if u.number is not None]

@@ -21,9 +21,55 @@ from auditor.measure.overlap import Overlap, overlap
 from auditor.model.arrays import Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
-from auditor.model.record.record import RegisterRisk
+from auditor.model.record.meaning import RELEASE, Kind, Measure
+from auditor.model.record.release_facts import RegisterRisk
 from auditor.model.release import Release
 from auditor.model.table import Table
+
+REGISTER = (
+    Measure(
+        "journalist_max",
+        "The highest chance of naming a record's person among the people of the population who fit it.",
+        "the most exposed record is given to the right person of the population with probability {one_in}",
+        RELEASE,
+        "highest chance of naming a record's person in the population",
+        Kind.EXTREME,
+    ),
+    Measure(
+        "journalist_mean",
+        "The mean of that chance over records or over people, whichever is greater.",
+        "on average a record is given to the right person of the population with probability {one_in}",
+        RELEASE,
+        "mean chance, over records or people, the greater",
+        Kind.RATE,
+    ),
+    Measure(
+        "register_marketer",
+        "The share of right links where each record is linked with one of the people of the population who fit it.",
+        "{rate} of all links with people of the population are right",
+        RELEASE,
+        "share of right links with the population",
+        Kind.RATE,
+    ),
+    Measure(
+        "register_at_risk",
+        "How many records have such a chance above the threshold.",
+        "{people} have a chance above the threshold beside the population",
+        RELEASE,
+        "records with a higher chance than the threshold",
+        Kind.COUNT,
+    ),
+    Measure(
+        "short",
+        "How many classes have more records than people of the population who fit: the list is not complete, and as many "
+        "people as records are taken to fit.",
+        "{value} classes have more records than people of the population who fit",
+        RELEASE,
+        "classes with more records than people of the population who fit",
+        Kind.FACT,
+    ),
+)
+"""What a list of the population says about finding a record's person, in words."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,16 +1,16 @@
 """Special uniques: the smallest sets of attributes on which a record is the only one of its kind (SUDA2).
 
-A *minimal sample unique* of a record is a set of attributes on which no other record is like it, while on every smaller
-part of the set some other is. Few attributes suffice for somebody special; so a set of m among M attributes counts
+A *minimal sample unique* of a record is a set of attributes on which no other record is like it, while on every smaller part
+of the set some other is. Few attributes suffice for somebody special. So a set of m among M attributes counts
 (M - m)! = Π_{i=m}^{M-1} (M - i), and a record's *score* is the sum over its minimal sample uniques.
 
 The DIS score turns this into a probability that a match with the record is right. For the file as a whole it is
-U·δ/(U·δ + P·(1 - δ)), with U unique records, P records in pairs, and δ the share of the population that the sample would
-be of (`fraction`); records share it in proportion to score^Q, Q = 1 + (8 - M)/20.
+U·δ/(U·δ + P·(1 - δ)), with U unique records, P records in pairs, and δ the assumed share of the population in the sample
+(`fraction`). Records share it in proportion to score^Q, Q = 1 + (8 - M)/20.
 
-Uniqueness only grows with the set: who is unique on a set is unique on all larger ones. So sets are gone through by size,
-only records that are unique on all attributes can have any, and a set is minimal for a record where it is unique on it and
-on none of the sets that lack one attribute.
+Uniqueness only grows with the set: a record unique on a set is unique on all larger ones. So sets are tried by size, and only
+records that are unique on all attributes can have any. A set is minimal for a record if it is unique on it and on none of the
+sets that lack one of its attributes.
 
 Papers: A. Manning, D. Haglin, J. Keane, "A recursive search algorithm for statistical disclosure assessment", Data Mining
 and Knowledge Discovery 2008; M. Elliot, "DIS: A new approach to the measurement of statistical disclosure risk", Risk
@@ -36,15 +36,18 @@ MOST_SETS = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpecialUniques:
-    """For each record its `score`, and `by_attribute` (records × attributes) the part of it from minimal sample uniques
-    with an attribute; `sizes[m - 1]` is the number of minimal sample uniques of m attributes. `unique` and `pairs` count
-    records whose combination of all attributes occurs once and twice."""
+    """The minimal sample uniques of a table."""
 
     score: Floats
+    """The score of each record."""
     by_attribute: Floats
+    """The part of it from minimal sample uniques with each attribute (records × attributes)."""
     sizes: Ints
+    """`sizes[m - 1]` is the number of minimal sample uniques of m attributes."""
     unique: int
+    """The number of records whose combination of all attributes occurs once."""
     pairs: int
+    """The number of records whose combination occurs twice."""
 
     @property
     def contribution(self) -> Floats:
@@ -54,8 +57,8 @@ class SpecialUniques:
 
 
 def published_values(release: Release, columns: Sequence[str]) -> tuple[Codes, Bools]:
-    """The labels of some columns of one block, as equal numbers for labels that denote the same values (fragments ×
-    columns), and which of them say nothing, being withheld or covering everything."""
+    """The labels of some columns of one block, numbered so that labels with the same values are equal (fragments × columns),
+    and which of them tell nothing, because they are suppressed or cover everything."""
     values, hidden = [], []
     for column in columns:
         labels, cell = release.labels[column], release.block_of(column).cell(column)
@@ -69,7 +72,7 @@ def published_values(release: Release, columns: Sequence[str]) -> tuple[Codes, B
 
 
 def largest_size(attributes: int, sets: int = MOST_SETS) -> int:
-    """The most attributes for which all sets of them and fewer are not more than `sets`; at least one."""
+    """The greatest size such that there are at most `sets` sets of that many attributes or fewer; at least one."""
     size, total = 1, attributes
     while size < attributes and total + comb(attributes, size + 1) <= sets:
         size += 1
@@ -79,7 +82,7 @@ def largest_size(attributes: int, sets: int = MOST_SETS) -> int:
 
 def special_uniques(values: Codes, most: int | None = None, withheld: Bools | None = None) -> SpecialUniques:
     """The minimal sample uniques of up to `most` attributes of a table (records × attributes, equal numbers for equal
-    values). A `withheld` cell says nothing of a record, and is in none of its sets."""
+    values). A `withheld` (suppressed) cell tells nothing of a record and is in none of its sets."""
     records, attributes = values.shape
     most = attributes if most is None else min(most, attributes)
     whole = distinct_rows(values)
@@ -105,7 +108,7 @@ def special_uniques(values: Codes, most: int | None = None, withheld: Bools | No
 
 
 def _unique_on_sets(values: Codes, rows: Ints, size: int) -> Iterator[tuple[tuple[int, ...], Bools]]:
-    """All sets of `size` attributes, and on each which of the given rows are unique in the table."""
+    """All sets of `size` attributes, and for each which of the given rows are unique in the table."""
     radix = values.max(axis=0).astype(np.int64) + 1
     for chosen in combinations(range(values.shape[1]), size):
         if float(np.prod(radix[list(chosen)].astype(np.float64))) <= 8 * len(values):  # few enough to count at once

@@ -1,18 +1,18 @@
 """How well a set of columns tells rows apart: distinction, separation, uniqueness.
 
-With classes of sizes c of rows that are alike on the columns, of n rows in all:
+For n rows, with classes of sizes c of rows that are alike on the columns:
 
     distinction   classes / n                        the share of rows that could be kept with no two alike
     separation    1 - Σ c(c - 1) / (n(n - 1))        the share of pairs of rows that differ
     uniqueness    rows alone in their class / n
 
-A quasi-identifier is a small set of columns for which these are high. All three only grow as columns are added, which is
-what makes a greedy search for such sets sensible: `greedy_order` adds, step by step, the column that leaves most rows
-unique (then: most pairs apart).
+A quasi-identifier is a small set of columns for which these are high. All three only grow as columns are added, which makes a
+greedy search for such sets sensible: `greedy_order` adds, step by step, the column that makes most rows unique (then: tells
+most pairs apart).
 
 Paper: R. Motwani, Y. Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB workshop on Secure Data
-Management 2007. Theirs are distinction and separation and the greedy cover; uniqueness goes first here, because it is what
-makes a row linkable.
+Management 2007. Distinction, separation and the greedy cover are theirs. Uniqueness comes first here, because it is what makes
+a row linkable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from auditor.model.arrays import Codes, Ints
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How well some columns tell rows apart. `separation` is None below two rows, where there is no pair."""
+    """How well some columns tell rows apart. `separation` is None with fewer than two rows, since there is no pair."""
 
     distinction: float
     separation: float | None
@@ -35,7 +35,7 @@ class Separation:
 
 
 def separation(groups: Ints) -> Separation:
-    """The figures of a table's rows, equal numbers (0 or above) for rows that are alike; all 0 for an empty table."""
+    """The figures of a table, given equal numbers (0 or above) for rows that are alike; all 0 for an empty table."""
     rows = len(groups)
     if rows == 0:
         return Separation(0.0, None, 0.0)
@@ -67,8 +67,8 @@ def joined(columns: Sequence[Codes], rows: int) -> Ints:
 
 
 def greedy_order(columns: Sequence[Codes], rows: int) -> Iterator[tuple[int, Separation]]:
-    """The columns by what each adds: (number of the column, figures of all columns so far), most first. Among columns that
-    add the same the earlier one goes first."""
+    """The columns by what each adds, most first: (number of the column, figures of all columns so far). Of columns that add
+    the same, the earlier comes first."""
     groups = np.zeros(rows, dtype=np.int64)
     left = list(range(len(columns)))
     while left:

@@ -1,13 +1,13 @@
-"""Wildcards: how many people a person hides among where a withheld cell may be any value.
+"""Wildcards: how many people a person hides among if a suppressed cell may be any value.
 
-Rows of a class have the same labels. Where single cells are withheld, other tools disagree on what that means: as a value of
-its own it makes a class of its own, as a wildcard it fits every class that agrees with the other cells, so that people hide
-among more than their class. Two classes agree where in each quasi-identifier their labels are the same or one is withheld.
-Rows of which everything is withheld take no part. ARX's wildcard risk is one over the number of people who agree.
+Rows of a class have the same labels. Tools disagree on what a single suppressed cell means. As a value of its own it makes a
+class of its own. As a wildcard it fits every class that agrees with the other cells, so people hide among more than their
+class. Two classes agree if in each quasi-identifier their labels are the same or one is suppressed. Rows with everything
+suppressed take no part. ARX's wildcard risk is one over the number of people who agree.
 
-Classes are put together by which of their cells are withheld; of two such patterns those agree that have the same labels in
-the columns where neither is withheld, which one sort finds. So the cost grows with the pairs of patterns, not of classes.
-Where there are nearly as many patterns as classes, each class is compared with all others instead.
+Classes are grouped by the pattern of their suppressed cells. Classes of two patterns agree if they have the same labels in
+the columns where neither is suppressed, which one sort finds. So the cost grows with the pairs of patterns, not of classes.
+If there are nearly as many patterns as classes, each class is compared with all others instead.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from auditor.model.release import Release
 
 MOST_PAIRS = 65_536
 MOST_SORTED = 4_000_000
-"""Pairs of patterns, and patterns times classes, up to which patterns are compared with each other."""
+"""Patterns are compared with each other up to this many pairs of patterns, and patterns times classes."""
 MOST_COMPARED = 400_000_000
-"""Cells up to which each class is compared with all others. Beyond both nothing is counted: it would take many seconds."""
+"""Each class is compared with all others up to this many cells. Beyond both nothing is counted: it would take many seconds."""
 _PAIR = 30_000
 """A pair of patterns costs as much as comparing this many cells."""
 
 
 def agreeing(release: Release) -> Ints | None:
-    """For each class of a one-block release how many people agree with it, itself included; None where that would take too
-    long."""
+    """For each class of a one-block release the number of people who agree with it, its own included; None if that would
+    take too long."""
     block, kept = release.blocks[0], ~release.suppressed
     sizes = release.sizes[kept]
     first = np.empty(len(release.sizes), dtype=np.int64)
@@ -42,8 +42,8 @@ def agreeing(release: Release) -> Ints | None:
 
 
 def agreeing_classes(labels: Codes, hidden: Bools, sizes: Ints) -> Ints | None:
-    """The same for classes given by the labels of each (classes × quasi-identifiers), which of them are withheld, and their
-    sizes."""
+    """The same for classes given by the labels of each (classes × quasi-identifiers), which of them are suppressed, and
+    their sizes."""
     pattern = distinct_rows(hidden.astype(np.int32))
     patterns = int(pattern.max()) + 1
     compared = len(sizes) * labels.size
@@ -70,7 +70,7 @@ def by_pattern(labels: Codes, hidden: Bools, pattern: Ints, sizes: Ints) -> Ints
 def by_class(labels: Codes, hidden: Bools, sizes: Ints) -> Ints:
     """The same, class by class."""
     found = np.empty(len(sizes), dtype=np.int64)
-    # a column at a time: those who disagree in one need not be looked at in the next
+    # one column at a time: those who disagree in one need not be compared in the next
     columns, masks = np.ascontiguousarray(labels.T), np.ascontiguousarray(hidden.T)
     for here in range(len(sizes)):
         others: Ints | slice = slice(None)

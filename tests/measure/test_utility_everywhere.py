@@ -83,7 +83,7 @@ def in_another_order(
 def test_every_measure_on_every_release(name: str) -> None:
     rows = measured(name)
     assert list(dict.fromkeys(row.measure for row in rows)) == [measure.name for measure in MEASURES]
-    better = {measure.name: measure.better for measure in MEASURES}
+    better = {measure.name: measure.words.better for measure in MEASURES}
     for row in rows:
         assert row.better == better[row.measure]
         if row.status == OK:
@@ -121,7 +121,7 @@ def test_what_changes_nothing_is_best(name: str) -> None:
             continue
         if row.measure in ("discernibility", "class_size"):
             continue  # the classes of an untouched table are below k, which costs
-        best = by_name[row.measure].best
+        best = by_name[row.measure].words.best
         assert exact.value == pytest.approx(best, abs=1e-9)
         assert row.value >= best - 1e-9 if row.better == "lower" else row.value <= best + 1e-9
         worst = by_name[row.measure].worst
@@ -200,11 +200,11 @@ def test_every_measure_is_documented() -> None:
     table = document.split("## Utility")[1].split("\n## ")[0]
     for measure in MEASURES:
         assert f"`{measure.name}`" in table
-        assert measure.what.endswith(".")
+        assert measure.words.meaning.endswith(".")
         assert measure.applies
         assert measure.paper
         assert (measure.compute.__doc__ or "").endswith(".")
-        assert measure.better in ("higher", "lower")
+        assert measure.words.better in ("higher", "lower")
         assert measure.name in measure.explanation()
         assert measure.applies in measure.explanation()
     assert len({measure.name for measure in MEASURES}) == len(MEASURES)

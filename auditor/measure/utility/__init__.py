@@ -5,6 +5,7 @@ cover several values, are measured in sampled `worlds`, which the rows say.
 """
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.registry import MEASURES, Measure, find_measures, utility_rows
+from auditor.measure.utility.measure import Measure
+from auditor.measure.utility.registry import MEASURES, find_measures, utility_meanings, utility_rows
 
-__all__ = ["MEASURES", "Case", "Measure", "find_measures", "utility_rows"]
+__all__ = ["MEASURES", "Case", "Measure", "find_measures", "utility_meanings", "utility_rows"]

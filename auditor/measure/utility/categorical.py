@@ -21,6 +21,7 @@ whole column away from all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from math import comb
 
@@ -28,8 +29,10 @@ import numpy as np
 
 from auditor.measure.clustering import value_distance
 from auditor.measure.utility.case import Case
+from auditor.measure.utility.measure import Measure, words
 from auditor.measure.utility.worlds import World, original_codes, over_worlds, said, worlds
 from auditor.model.arrays import Codes, Ints
+from auditor.model.record import meaning
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 ORDER = 2
@@ -147,3 +150,34 @@ def _reason(case: Case) -> str | None:
 
 def _none(name: str, reason: str) -> Utility:
     return Utility(name, NOT_APPLICABLE, better="lower", reason=reason)
+
+
+def _measure(means: meaning.Measure, compute: Callable[[Case], list[Utility]], worst: float | None = None) -> Measure:
+    applies = "every kind of release with nominal or ordinal columns; needs the original and who is who"
+    return Measure(means, compute, applies, "Domingo-Ferrer & Torra 2001, 2005", worst)
+
+
+DIST = _measure(
+    words("Dist", "Mean distance of true and published categorical values, from 0 to 1.", "change of categories", 0),
+    distance,
+    1,
+)
+CTBIL = _measure(
+    words(
+        "CTBIL'",
+        "Relative change of the frequencies of all contingency tables of one or two categorical columns, summed over cells.",
+        "change of contingency tables",
+        0,
+    ),
+    tables,
+)
+ACTBIL = _measure(words("ACTBIL'", "CTBIL' per cell of these tables.", "change per table cell", 0), tables)
+EBIL = _measure(
+    words(
+        "EBIL",
+        "What is not known of categorical values once their labels are: conditional entropy in bits, summed over people.",
+        "entropy of categories",
+        0,
+    ),
+    entropy,
+)

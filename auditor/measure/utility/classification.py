@@ -26,9 +26,11 @@ import numpy as np
 
 from auditor.measure.intervals import wilson
 from auditor.measure.utility.case import Case
+from auditor.measure.utility.measure import ALL, Measure, words
 from auditor.measure.utility.trees import labelled, new_tree, predicted, true_features, world_features
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, said, worlds
 from auditor.model.arrays import Floats, Ints
+from auditor.model.record.meaning import Better
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 MOST_TRAINED, MOST_TESTED = 8_000, 4_000
@@ -203,3 +205,27 @@ def _reason(case: Case) -> str | None:
     if len(case.columns) < 2:
         return "it takes two published columns that are in the original"
     return f"the original has fewer than {LEAST} people" if len(case.people.row) < LEAST else None
+
+
+CLASSIFICATION = Measure(
+    words(
+        "classification",
+        "Accuracy on held-out original rows of a decision tree trained on the release, for each class attribute.",
+        "classification accuracy",
+        better=Better.HIGHER,
+    ),
+    classification,
+    ALL,
+    "Iyengar 2002",
+)
+CLASSIFICATION_WITHIN = Measure(
+    words(
+        "classification_within",
+        "Cross-validated accuracy of a decision tree inside the release, labels as published, for each class attribute.",
+        "classification accuracy within the release",
+        better=Better.HIGHER,
+    ),
+    classification_within,
+    "every kind of release with a column published value by value; needs the original and who is who",
+    "Poovammal & Ponnaivaikko 2009, Table V",
+)

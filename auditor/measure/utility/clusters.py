@@ -22,6 +22,7 @@ from auditor.measure.clustering import information_loss as loss_of_labels
 from auditor.measure.clustering import square_error as error_of_clusters
 from auditor.measure.microaggregation import variance_lost
 from auditor.measure.utility.case import Case
+from auditor.measure.utility.measure import ONE_BLOCK, Measure, words
 from auditor.measure.utility.widths import no_widths
 from auditor.measure.utility.worlds import middles, original_numbers
 from auditor.model.arrays import Floats, Ints
@@ -109,3 +110,29 @@ def _centres(case: Case, column: str, group: Ints) -> Floats:
     plain = np.concatenate([number[label], np.zeros(len(true) - people.inside, dtype=np.bool_)])
     centre[plain] = middles(labels)[label[number[label]]]
     return centre
+
+
+INFORMATION_LOSS = Measure(
+    words(
+        "information_loss",
+        "Width over range, or height of the covering node over that of the taxonomy: total, and per person and column.",
+        "information loss",
+        0,
+        statistic="normalised",
+    ),
+    information_loss,
+    ONE_BLOCK,
+    "Byun, Kamra, Bertino & Li 2007",
+)
+SQUARE_ERROR = Measure(
+    words(
+        "square_error",
+        "Squared distance of values to the centroid of their class: total, and as a percentage of the numbers' spread.",
+        "square error",
+        0,
+        statistic="percent",
+    ),
+    square_error,
+    "releases of one block; needs the original and who is who",
+    "Domingo-Ferrer & Mateo-Sanz 2002",
+)

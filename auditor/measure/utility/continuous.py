@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditor.measure.utility.case import Case
+from auditor.measure.utility.measure import Measure, words
 from auditor.measure.utility.worlds import World, original_numbers, over_worlds, said, worlds
 from auditor.model.arrays import Floats
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
-NAMES = ("IL1", "IL1s", "IL2", "IL3", "IL4", "IL5", "IL6")
 _NONE = 1e-12
 """A statistic of this size, beside the spread of its columns, is 0: what is left is rounding."""
 
@@ -41,14 +41,14 @@ def changes(case: Case) -> list[Utility]:
     if not reason and not case.numeric:
         reason = "no published column is numeric"
     if reason:
-        return [_none(name, reason) for name in NAMES]
+        return [_none(name, reason) for name in _MEANINGS]
     columns = case.numeric
     original = np.column_stack([original_numbers(case, c) for c in columns])
     drawn = worlds(case)
     found = [relative_changes(original, published(world, columns)) for world in drawn]
     params = said(case, drawn, columns)
     rows = []
-    for name in NAMES:
+    for name in _MEANINGS:
         values = [one.values.get(name) for one in found]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
@@ -136,3 +136,23 @@ def _why(name: str, columns: int) -> str:
 
 def _none(name: str, reason: str) -> Utility:
     return Utility(name, NOT_APPLICABLE, better="lower", reason=reason)
+
+
+_MEANINGS = {
+    "IL1": "Mean relative change of numbers, |x - x'|/|x|; people whose number is 0 are left out.",
+    "IL1s": "Mean change of numbers, over √2 standard deviations.",
+    "IL2": "Mean relative change of the means of numeric columns.",
+    "IL3": "Mean relative change of the variances of numeric columns.",
+    "IL4": "Mean relative change of the covariances of numeric columns.",
+    "IL5": "Mean relative change of the correlations of numeric columns.",
+    "IL6": "100 times the mean of IL1 to IL5.",
+}
+IL1, IL1S, IL2, IL3, IL4, IL5, IL6 = (
+    Measure(
+        words(name, means, name, 0),
+        changes,
+        "every kind of release with numeric columns; needs the original and who is who",
+        "Yancey, Winkler & Creecy 2002" if name == "IL1s" else "Domingo-Ferrer & Torra 2005",
+    )
+    for name, means in _MEANINGS.items()
+)

@@ -19,6 +19,7 @@ import numpy as np
 from auditor.measure.association import mean_square_contingency
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.continuous import moments
+from auditor.measure.utility.measure import ALL, Measure, words
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, over_worlds, said, worlds
 from auditor.model.arrays import Codes, Floats
 from auditor.model.domain import Domain
@@ -103,3 +104,16 @@ def _ranks(domain: Domain, codes: Codes) -> Floats | None:
     if domain.column.type is not Type.ORDINAL:
         return None
     return np.where(codes < domain.known, codes.astype(np.float64), np.nan)
+
+
+CORRELATION = Measure(
+    words(
+        "correlation",
+        "Mean absolute change of the association of pairs of columns (Pearson, φ², correlation ratio).",
+        "change of correlations",
+        0,
+    ),
+    correlation,
+    ALL,
+    "Li, Li, Zhang & Molloy 2012",
+)

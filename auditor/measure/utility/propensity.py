@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from auditor.measure.utility.case import Case
+from auditor.measure.utility.measure import ALL, Measure, words
 from auditor.measure.utility.trees import new_tree, true_features, world_features
 from auditor.measure.utility.worlds import over_worlds, said, worlds
 from auditor.model.arrays import Bools, Floats
@@ -63,3 +64,17 @@ def propensity_error(case: Case, x: Floats, source: Bools) -> float:
     tree = new_tree(len(x), case).fit(x, source)
     propensity = tree.predict_proba(x)[:, -1]
     return float(((propensity - source.mean()) ** 2).mean())
+
+
+PMSE = Measure(
+    words(
+        "pmse",
+        "Whether a decision tree can tell release from original: mean square of its propensities' distance from chance.",
+        "propensity error (pMSE)",
+        0,
+    ),
+    pmse,
+    ALL,
+    "Snoke, Raab, Nowok, Dibben & Slavkovic 2018",
+    0.25,
+)

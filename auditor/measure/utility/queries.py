@@ -28,6 +28,7 @@ from scipy import sparse
 
 from auditor.measure.intervals import quantile_interval
 from auditor.measure.utility.case import Case
+from auditor.measure.utility.measure import Measure, words
 from auditor.measure.utility.worlds import nearest_codes
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.domain import Domain
@@ -214,3 +215,18 @@ def _estimates(release: Release, columns: list[str], asked: list[Query]) -> Floa
         if not single:
             estimates[i] = np.sort(buckets).sum()
     return estimates
+
+
+QUERIES = Measure(
+    words(
+        "queries",
+        "Relative error of random counting queries, as an analyst would ask them: median and 90th percentile; 0 is exact.",
+        "query error",
+        0,
+        statistic="median",
+        headline=True,
+    ),
+    queries,
+    "every kind of release; needs the original",
+    "Xiao & Tao 2006",
+)

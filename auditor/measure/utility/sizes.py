@@ -12,6 +12,7 @@ The classes of a release of several blocks are its buckets.
 from __future__ import annotations
 
 from auditor.measure.utility.case import Case
+from auditor.measure.utility.measure import Measure, words
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 
@@ -35,3 +36,22 @@ def class_size(case: Case) -> list[Utility]:
     people = int((sizes * times).sum())
     params = {"k": k, "n": people, "suppressed_rows": case.release.suppressed_rows}
     return [Utility("class_size", value=float(people / int(times.sum()) / k), better="lower", params=params)]
+
+
+DISCERNIBILITY = Measure(
+    words(
+        "discernibility",
+        "How many people each person cannot be told from: the sum of squared class sizes, and n for everybody in a class "
+        "below k, suppressed or left out. It grows with the number of rows.",
+        "discernibility",
+    ),
+    discernibility,
+    "every kind of release",
+    "Bayardo & Agrawal 2005",
+)
+CLASS_SIZE = Measure(
+    words("class_size", "Mean class size, as a multiple of the k asked for; 1 is best.", "mean class size over k"),
+    class_size,
+    "every kind of release for which a k was asked",
+    "LeFevre, DeWitt & Ramakrishnan 2006",
+)

@@ -19,9 +19,11 @@ from __future__ import annotations
 import numpy as np
 
 from auditor.measure.utility.case import Case, uncovered
+from auditor.measure.utility.measure import ONE_BLOCK, Measure, words
 from auditor.model.arrays import Bools
 from auditor.model.labels.labels import Labels
 from auditor.model.labels.notation import is_everything
+from auditor.model.record.meaning import Better
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 from auditor.model.release import CLUSTER_RADIUS, Release
 
@@ -103,3 +105,32 @@ def _params(release: Release) -> dict[str, object]:
             over[column] = "values" if domain.numbers is None else "range"
     params: dict[str, object] = {"domain": over, "absent": [c for c in release.schema.quasi if c not in release.quasi]}
     return params if not release.left_out else {**params, "left_out": release.left_out}
+
+
+GRANULARITY = Measure(
+    words(
+        "granularity",
+        "How fine the published quasi-identifiers are: 1 is as in the original, 0 is nothing left.",
+        "granularity",
+        1,
+        better=Better.HIGHER,
+        headline=True,
+    ),
+    granularity,
+    ONE_BLOCK,
+    "Iyengar 2002",
+    0,
+)
+GRANULARITY_ARX = Measure(
+    words(
+        "granularity_arx",
+        "The granularity of the columns, weighted by 1 - 1/domain size, which is what ARX prints.",
+        "granularity (ARX)",
+        1,
+        better=Better.HIGHER,
+    ),
+    granularity_arx,
+    ONE_BLOCK,
+    "Iyengar 2002; ARX",
+    0,
+)
