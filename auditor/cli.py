@@ -1,7 +1,7 @@
-"""The command line: parses, calls, prints, exits. The commands themselves are in `auditor/commands/`.
+"""The command line: its commands, which are in `auditor/commands/`, and the exit code of every error.
 
-Results go to stdout, progress and warnings to stderr. Exit codes: 0 fine; 1 a policy failed; 2 wrong usage; 3 bad data,
-schema or scenario; 130 interrupted.
+Results go to stdout, progress and warnings to stderr. Exit codes: 0 success; 1 a policy failed; 2 wrong usage;
+3 bad data, schema or scenario; 70 a bug of the program; 130 interrupted; 141 the reader of the output has gone.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    del version, debug  # read where errors are handled
+    del version, debug  # `main` reads --debug where it handles errors
 
 
 app.command()(auditing.demo)
@@ -57,13 +57,13 @@ app.command(name="list")(showing.list_things)
 app.command()(showing.explain)
 
 _USAGE: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-"""What click raises for wrong usage; typer has a copy of click of its own in some versions, so it is found from there."""
+"""What click raises for wrong usage. Some versions of typer carry their own copy of click, so it is taken from typer."""
 
 INTERRUPTED, INTERNAL, PIPE_CLOSED = 130, 70, 141
 
 
 def main() -> None:
-    """Runs the command line and exits with its code."""
+    """Runs a command and exits with its code."""
     try:
         code = app(standalone_mode=False)
     except AuditorError as error:
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def _unexpected(error: BaseException) -> int:
-    """The exit code of an error that is not the user's; an interrupt may arrive wrapped in another one."""
+    """Reports a bug, or an interrupt, which may arrive wrapped in another error; returns the exit code."""
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, KeyboardInterrupt | typer.Abort):
@@ -98,8 +98,8 @@ def _unexpected(error: BaseException) -> int:
     if "--debug" in sys.argv[1:]:
         raise error
     typer.echo(
-        f"Internal error, which is ours and not yours: {type(error).__name__}: {error}\nRun again with `auditor --debug …` "
-        "for the details, and please report them.",
+        f"Internal error, a bug in auditor: {type(error).__name__}: {error}\nRun the command again as `auditor --debug …` to "
+        "see the details, and please report them.",
         err=True,
     )
     return INTERNAL

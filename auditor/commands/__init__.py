@@ -1,1 +1,1 @@
-"""The commands, a file for each kind. Everything heavy is imported when a command needs it."""
+"""The commands, one file for each kind. Heavy imports wait until a command runs, so that --help is quick."""

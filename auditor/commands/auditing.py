@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from auditor.commands.explaining import explain_release_labels
+from auditor.commands.groups import Grouped
 from auditor.commands.options import (
+    AllReports,
     Attacks,
-    EngineChoice,
-    Force,
-    HtmlFile,
-    JsonFile,
-    JunitFile,
+    Common,
+    Files,
     Links,
-    MarkdownFile,
-    Memory,
-    PlotsFolder,
-    Quiet,
+    Plots,
+    PolicyChoice,
     RecursiveL,
+    Reports,
     Reveal,
-    Sample,
     SchemaFile,
-    Seed,
     Settings,
-    Spill,
     Suppressed,
     Targets,
     Utility,
 )
-from auditor.commands.output import exit_if_failed, refuse_early, refuse_inputs, run_files, show, tell, write_run
+from auditor.commands.output import Output, exit_if_failed, refuse_inputs, run_files
 from auditor.commands.parsing import (
     adversaries,
     attack_settings,
-    conventions,
+    choice,
     link_models,
     listed_targets,
     measures,
     names,
 )
 from auditor.commands.progress import Progress
-from auditor.commands.scanning import chosen_engine, local_files, scan
+from auditor.commands.scanning import EngineOptions, chosen_engine, local_files, scan
 from auditor.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from auditor.model.record.record import AuditRecord
+    from scenarios.options import Options
+    from scenarios.scenario import Scenario
 
 DEMO = Path("demo")
 
 
-def audit(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What an audit reads."""
+
     release: Annotated[
         str,
         typer.Argument(
@@ -56,201 +60,245 @@ def audit(
             "postgres://user@host/database#table).",
             show_default=False,
         ),
-    ],
-    schema: SchemaFile,
-    original: Annotated[Path | None, typer.Option("--original", help="The table it was made from.")] = None,
+    ]
+    schema: SchemaFile
+    original: Annotated[
+        Path | None, typer.Option("--original", help="The original: the table that the release was made from.")
+    ] = None
     match: Annotated[
-        str | None, typer.Option("--match", help="rows (same order), or a column with an id in both.")
-    ] = None,
+        str | None,
+        typer.Option(
+            "--match", help="How rows correspond: `rows` (same order), or a column with an id in both tables."
+        ),
+    ] = None
     provenance: Annotated[
-        Path | None, typer.Option("--provenance", help="The private provenance of our own release.")
-    ] = None,
-    population: Annotated[str | None, typer.Option("--population", help="A register of the population.")] = None,
-    policy: Annotated[str | None, typer.Option("--policy", help="A built-in policy, or a TOML file.")] = None,
-    attacks: Attacks = None,
-    link: Links = None,
-    utility: Utility = None,
-    settings: Settings = None,
-    targets: Targets = None,
-    sample: Sample = None,
+        Path | None, typer.Option("--provenance", help="The private provenance that `auditor anonymize` wrote.")
+    ] = None
+    population: Annotated[
+        str | None,
+        typer.Option("--population", help="A table of people at large, with those in the release among them."),
+    ] = None
+
+    @property
+    def in_databases(self) -> bool:
+        """Whether the release or the population is a table of a database."""
+        return any("://" in one for one in (self.release, self.population) if one is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an audit is asked to do."""
+
+    policy: PolicyChoice = None
+    attacks: Attacks = None
+    link: Links = None
+    utility: Utility = None
+    settings: Settings = None
+    targets: Targets = None
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample",
+            min=1,
+            metavar="N",
+            help="Attack a sample of about N people, drawn by the seed, against the whole release.",
+        ),
+    ] = None
     knows: Annotated[
-        str | None, typer.Option("--knows", help="Known quasi-identifiers, by commas. Default: all.")
-    ] = None,
-    suppression: Suppressed = "excluded",
-    recursive_l: RecursiveL = 2,
-    weighting: Annotated[str, typer.Option("--weighting", help="size, or paper (the slicing paper's rule).")] = "size",
+        str | None,
+        typer.Option(
+            "--knows", help="The quasi-identifiers that adversaries know, separated by commas. Default: all of them."
+        ),
+    ] = None
+    suppression: Suppressed = "excluded"
+    recursive_l: RecursiveL = 2
+    weighting: Annotated[
+        str, typer.Option("--weighting", help="How classes are weighted: size, or paper (the slicing paper's rule).")
+    ] = "size"
     explain_labels: Annotated[
-        bool, typer.Option("--explain-labels", help="Say how the labels of each column are read; run no attack.")
-    ] = False,
+        bool, typer.Option("--explain-labels", help="Show how the labels of each column are read; run no attack.")
+    ] = False
     remedies: Annotated[
-        bool, typer.Option("--remedies/--no-remedies", help="Where the policy fails: try what would help.")
-    ] = True,
-    reveal: Reveal = False,
-    engine: EngineChoice = None,
-    memory: Memory = None,
-    spill: Spill = None,
-    html: HtmlFile = None,
-    json: JsonFile = None,
-    markdown: MarkdownFile = None,
-    junit: JunitFile = None,
-    plots: PlotsFolder = None,
-    seed: Seed = None,
-    force: Force = False,
-    quiet: Quiet = False,
-) -> None:
+        bool, typer.Option("--remedies/--no-remedies", help="Where the policy fails, try what would help.")
+    ] = True
+    reveal: Reveal = False
+
+    def check(self, junit: Path | None) -> None:
+        """An error where options contradict each other."""
+        if junit is not None and self.policy is None:
+            raise UsageError("--junit writes the checks of a policy: give --policy as well.")
+        if self.policy is not None and self.targets is not None:
+            raise UsageError("A policy judges the whole release; leave out --policy or --targets.")
+        if self.sample is not None and self.targets is not None:
+            raise UsageError("--sample and --targets both choose whom to attack: leave out one of them.")
+
+    def options(self, seed: int, population: bool) -> Options:
+        """The options of the audit, but for its targets, which are found once the original is read."""
+        from auditor.model.record.policy import read_policy
+        from auditor.model.release import Suppression
+        from auditor.posterior.links import Weighting
+        from scenarios.options import Options
+
+        return Options(
+            attacks=names(self.attacks),
+            links=link_models(self.link),
+            adversaries=adversaries(self.knows, population),
+            settings=attack_settings(self.settings or []),
+            reveal=self.reveal,
+            policy=None if self.policy is None else read_policy(self.policy),
+            seed=seed,
+            suppression=choice(self.suppression, Suppression, "--suppression"),
+            weighting=choice(self.weighting, Weighting, "--weighting"),
+            utility=measures(self.utility),
+            recursive_l=self.recursive_l,
+            remedies=self.remedies,
+            sample=self.sample,
+        )
+
+
+@Grouped
+def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllReports, common: Common) -> None:
     """Audit a release made by any tool: what would an adversary get out of it?"""
-    from dataclasses import replace
-
-    from auditor.auditing.audit import run_audit
-    from auditor.auditing.correspondence import find_targets
-    from auditor.auditing.remedies.command_lines import with_commands
-    from auditor.auditing.subjects import read_subject
-    from auditor.model.record.policy import read_policy
     from auditor.model.record.record import RunRecord
-    from auditor.model.seeding import DEFAULT_SEED
-    from scenarios.options import Options
 
-    files = {"html": html, "json": json, "markdown": markdown, "junit": junit, "plots": plots}
-    refuse_inputs(files.values(), [*local_files(release, population), schema, original, provenance])
-    refuse_early(files, force)
-    if explain_labels:
-        if len(local_files(release, population)) < (1 if population is None else 2):
-            raise UsageError("--explain-labels reads files, not tables of a database.")
-        stray: dict[str, object] = {
-            "--html": html,
-            "--markdown": markdown,
-            "--junit": junit,
-            "--plots": plots,
-            "--policy": policy,
-            "--attacks": attacks,
-        }
-        stray |= {"--link": link, "--set": settings, "--targets": targets, "--sample": sample, "--knows": knows}
-        people = None if population is None else Path(population)
-        explain_release_labels(
-            Path(release), schema, original, people, json, stray, reveal=reveal, force=force, quiet=quiet
-        )
+    output = Output(reports, common.force, common.quiet, single=True)
+    read = [*local_files(inputs.release, inputs.population), inputs.schema, inputs.original, inputs.provenance]
+    refuse_inputs(reports.values(), read)
+    output.check()
+    if asked.explain_labels:
+        _explain(inputs, asked, output)
         return
-    if junit is not None and policy is None:
-        raise UsageError("--junit writes the checks of a policy: give --policy as well.")
-    if policy is not None and targets is not None:
-        raise UsageError("A policy judges the whole release; leave out --policy or --targets.")
-    if sample is not None and targets is not None:
-        raise UsageError(
-            "A sample of people and certain people cannot both be attacked: leave out --sample or --targets."
-        )
-    chosen = DEFAULT_SEED if seed is None else seed
-    options = Options(
-        attacks=names(attacks),
-        links=link_models(link),
-        settings=attack_settings(settings or []),
-        sample=sample,
-        reveal=reveal,
-        policy=None if policy is None else read_policy(policy),
-        seed=chosen,
-        recursive_l=recursive_l,
-        utility=measures(utility),
-        remedies=remedies,
-        **conventions(suppression, weighting),
-        **adversaries(knows, population is not None),
-    )
-    only_memory = {"--original": original, "--match": match, "--provenance": provenance, "--targets": targets}
-    scanned = chosen_engine(release, population, engine, memory, spill, only_memory)
-    if scanned is not None:
-        record = scan(scanned, release, schema, population, options, quiet)
-        run = RunRecord(record.release.name, chosen, (record,), record.tool)
-        write_run(run, files, force, single=True)
-        tell(run, files, quiet)
-        exit_if_failed(run)
-        return
-    with Progress(quiet) as progress:
-        subject = read_subject(release, schema, original, match, provenance, population, chosen)
-        if targets is not None:
-            if subject.people is None:
-                raise UsageError("--targets needs the original that the people are in.")
-            options = replace(options, targets=find_targets(listed_targets(targets), subject.people))
-        record = run_audit(subject, options, progress.step)
-    record = with_commands(record, Path(release), schema, options.suppression, recursive_l)
-    run = RunRecord(record.release.name, chosen, (record,), record.tool)
-    write_run(run, files, force, single=True)
-    tell(run, files, quiet)
+    asked.check(reports["junit"])
+    options = asked.options(common.chosen_seed, inputs.population is not None)
+    only_memory = {
+        "--original": inputs.original,
+        "--match": inputs.match,
+        "--provenance": inputs.provenance,
+        "--targets": asked.targets,
+    }
+    scanner = chosen_engine(inputs.release, inputs.population, engine, only_memory)
+    if scanner is None:
+        record = _in_memory(inputs, asked.targets, options, common.quiet)
+    else:
+        record = scan(scanner, inputs.release, inputs.schema, inputs.population, options, common.quiet)
+    run = RunRecord(record.release.name, options.seed, (record,), record.tool)
+    output.finish(run)
     exit_if_failed(run)
 
 
+def _explain(inputs: Inputs, asked: Asked, output: Output) -> None:
+    """Shows how labels are read, which takes files, and no option of an attack."""
+    if inputs.in_databases:
+        raise UsageError("--explain-labels reads files, not tables of a database.")
+    stray: dict[str, object] = {f"--{name}": file for name, file in output.files.items() if name != "json"}
+    stray |= {f"--{name}": getattr(asked, name) for name in ("policy", "attacks", "link")}
+    stray |= {"--set": asked.settings, "--targets": asked.targets, "--sample": asked.sample, "--knows": asked.knows}
+    given = [option for option, value in stray.items() if value is not None]
+    if given:
+        raise UsageError(f"--explain-labels runs no audit: leave out {', '.join(given)}.")
+    population = None if inputs.population is None else Path(inputs.population)
+    explain_release_labels(Path(inputs.release), inputs.schema, inputs.original, population, asked.reveal, output)
+
+
+def _in_memory(inputs: Inputs, targets: str | None, options: Options, quiet: bool) -> AuditRecord:
+    """The record of an audit in memory, with the commands that carry out its remedies."""
+    from auditor.auditing.audit import run_audit
+    from auditor.auditing.correspondence import find_targets
+    from auditor.auditing.remedies.command_lines import with_commands
+    from auditor.auditing.subjects import Sources, read_subject
+
+    with Progress(quiet) as progress:
+        given = inputs.release, inputs.schema, inputs.original, inputs.match, inputs.provenance, inputs.population
+        subject = read_subject(Sources(*given), options.seed)
+        if targets is not None:
+            if subject.people is None:
+                raise UsageError("--targets needs the original, which the people are looked up in.")
+            options = replace(options, targets=find_targets(listed_targets(targets), subject.people))
+        record = run_audit(subject, options, progress.step)
+    return with_commands(record, Path(inputs.release), inputs.schema, options.suppression, options.recursive_l)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What the command line changes in a scenario."""
+
+    link: Links = None
+    attacks: Attacks = None
+    utility: Utility = None
+    settings: Settings = None
+
+    def of(self, scenario: Scenario) -> Scenario:
+        """The scenario with these changes."""
+        given = attack_settings(self.settings or [])
+        attacks = sorted({*scenario.settings, *given})
+        return replace(
+            scenario,
+            attacks=names(self.attacks) or scenario.attacks,
+            links=link_models(self.link) or scenario.links,
+            utility=scenario.utility if self.utility is None else measures(self.utility),
+            settings={name: {**scenario.settings.get(name, {}), **given.get(name, {})} for name in attacks},
+        )
+
+
+@Grouped
 def redteam(
     scenario: Annotated[str, typer.Argument(help="A scenario file (TOML), or a built-in one.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the report and the record.")] = None,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the report and the audit record.")
+    ] = None,
     targets: Targets = None,
     reveal: Reveal = False,
-    link: Links = None,
-    attacks: Attacks = None,
-    utility: Utility = None,
-    settings: Settings = None,
+    changes: Changes,
     sweep: Annotated[
         str | None,
         typer.Option(
-            "--sweep", help="known=1..8: success against the number of known attributes.", metavar="known=N..M"
+            "--sweep",
+            help="Show how success grows with the number of known quasi-identifiers, such as known=1..8.",
+            metavar="known=N..M",
         ),
     ] = None,
-    json: JsonFile = None,
-    junit: JunitFile = None,
-    plots: PlotsFolder = None,
-    seed: Seed = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    reports: Annotated[Files, Reports(without=("html", "markdown"))],  # the folder has these
+    common: Common,
 ) -> None:
     """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where a release fails the policy."""
-    from dataclasses import replace
-
     from auditor.runs.sweeping import read_sweep, red_team
     from scenarios.scenario import read_scenario
 
-    files: dict[str, Path | None] = dict(run_files(output)) if output is not None else {}
-    if json is not None:
-        files["json"] = json
-    files |= {"junit": junit, "plots": plots}
-    refuse_early(files, force, output)
-    plan = read_scenario(scenario)
-    given = attack_settings(settings or [])
-    merged = {name: {**plan.settings.get(name, {}), **given.get(name, {})} for name in {*plan.settings, *given}}
-    plan = replace(
-        plan,
-        attacks=names(attacks) or plan.attacks,
-        links=link_models(link) or plan.links,
-        utility=plan.utility if utility is None else measures(utility),
-        settings=dict(sorted(merged.items())),
-    )
-    with Progress(quiet) as progress:
+    files = {**({} if output is None else run_files(output)), **{n: f for n, f in reports.items() if f is not None}}
+    written = Output(files, common.force, common.quiet, output)
+    written.check()
+    plan = changes.of(read_scenario(scenario))
+    with Progress(common.quiet) as progress:
         run = red_team(
             plan,
             None if sweep is None else read_sweep(sweep),
-            seed=seed,
+            seed=common.seed,
             targets=None if targets is None else listed_targets(targets),
             reveal=reveal,
             progress=progress.step,
         )
-    write_run(run, files, force, output)
-    tell(run, files, quiet)
+    written.finish(run)
     exit_if_failed(run)
 
 
+@Grouped
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the report and the record.")] = Path(
-        "demo"
-    ),
-    plots: PlotsFolder = None,
-    seed: Seed = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the report and the audit record.")] = DEMO,
+    plots: Plots = None,
+    common: Common,
 ) -> None:
     """The whole story on built-in data: releases of a synthetic town, attacked and compared."""
     from auditor.runs.redteaming import redteam
     from scenarios.scenario import read_scenario
 
-    files: dict[str, Path | None] = {**run_files(output), "plots": plots}
-    force = force or output == DEMO  # the demo may replace itself
-    refuse_early(files, force, output)
-    with Progress(quiet) as progress:
-        run = redteam(read_scenario("town"), seed=seed, progress=progress.step)
-    write_run(run, files, force, output)
-    show(run, quiet)
+    files = {**run_files(output), "plots": plots}
+    replaced = common.force or output == DEMO  # the demo may replace its own files
+    written = Output(files, replaced, common.quiet, output)
+    written.check()
+    with Progress(common.quiet) as progress:
+        run = redteam(read_scenario("town"), seed=common.seed, progress=progress.step)
+    written.write(run)
+    written.show(run)
     typer.echo(f"\nReport: {files['html']}\nRecord: {files['json']}")

@@ -1,22 +1,78 @@
-"""Commands that make files: releases, decoded values, the built-in data."""
+"""Commands that make files: releases, decoded values, the data of a built-in scenario."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from auditor.commands.options import Force, MethodSettings, Quiet, SchemaFile, Seed
+from auditor.commands.groups import Grouped
+from auditor.commands.options import Common, Force, Quiet, SchemaFile, Seed, TableFile
 from auditor.commands.output import refuse_inputs, refuse_same
 from auditor.commands.parsing import setting_pair
 from auditor.commands.progress import Progress
 from auditor.model.errors import UsageError
 
+if TYPE_CHECKING:
+    from auditor.model.release import Release
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Private:
+    """The files that must not be published with a release."""
+
+    provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None
+    key: Annotated[Path | None, typer.Option("--key", help="Write the private key of `grading` here.")] = None
+
+    @property
+    def files(self) -> list[Path]:
+        """Those that are wanted."""
+        return [file for file in (self.provenance, self.key) if file is not None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """Whether, and how, a table is cut into blocks of rows."""
+
+    blocks: Annotated[
+        bool, typer.Option("--blocks", help="For large tables: cut the table into blocks of rows, and work on each.")
+    ] = False
+    block_rows: Annotated[
+        int | None, typer.Option("--block-rows", min=1, help="The most rows of a block, with --blocks. Default: 50000.")
+    ] = None
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            min=1,
+            help="Processes to use, with --blocks. Default: one for each processor where that is faster.",
+        ),
+    ] = None
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="Where blocks run: processes (the default) or spark.")
+    ] = None
+    compare_whole: Annotated[
+        bool, typer.Option("--compare-whole", help="Run without blocks as well, and show what the blocks cost.")
+    ] = False
+
+    def check(self) -> None:
+        """An error for an unknown engine, or for an option that needs --blocks."""
+        from anonymizers.blocks.running import Engine
+
+        Engine.named(self.engine)
+        given = {"--block-rows": self.block_rows, "--jobs": self.jobs, "--engine": self.engine}
+        given["--compare-whole"] = self.compare_whole or None
+        alone = [option for option, value in given.items() if value is not None and not self.blocks]
+        if alone:
+            raise UsageError(f"{alone[0]} is about blocks: give --blocks as well.")
+
+
+@Grouped
 def anonymize(
-    data: Annotated[Path, typer.Argument(help="The table (CSV, Parquet, Arrow, Excel).", show_default=False)],
+    data: TableFile,
     schema: SchemaFile,
     method: Annotated[
         str, typer.Option("--method", help="An anonymizer: see `auditor list anonymizers`.", show_default=False)
@@ -25,101 +81,86 @@ def anonymize(
         Path,
         typer.Option("--output", "-o", help="The release: a file (CSV, or .parquet), or a folder for several blocks."),
     ],
-    settings: MethodSettings = None,
-    provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None,
-    key: Annotated[Path | None, typer.Option("--key", help="Write the private key of `grading` here.")] = None,
-    blocks: Annotated[
-        bool, typer.Option("--blocks", help="For large tables: cut into blocks of rows first, and work in each.")
-    ] = False,
-    block_rows: Annotated[
-        int | None, typer.Option("--block-rows", min=1, help="Rows of a block at most, with --blocks. Default: 50000.")
+    *,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method (see `auditor explain METHOD`)."),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", min=1, help="Processes, with --blocks. Default: one for each processor if it pays."),
-    ] = None,
-    engine: Annotated[
-        str | None, typer.Option("--engine", help="Where blocks run: processes (the default) or spark.")
-    ] = None,
-    compare_whole: Annotated[
-        bool, typer.Option("--compare-whole", help="Run without blocks as well, and say what the blocks cost.")
-    ] = False,
-    seed: Seed = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    private: Private,
+    cut: Blocks,
+    common: Common,
 ) -> None:
-    """Make a release of a table. What is private is written only where --provenance and --key say."""
+    """Make a release of a table. Private files are written only where --provenance and --key say."""
     from anonymizers import ANONYMIZERS
     from anonymizers.anonymizing import anonymize as make
-    from anonymizers.blocks.running import Engine
     from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
-    from auditor.files.releases import check_target, write_release
-    from auditor.files.tables import read_table, refuse_existing, write_files
-    from auditor.measure.classes import class_facts
-    from auditor.model.seeding import DEFAULT_SEED
+    from auditor.files.releases import write_release
+    from auditor.files.tables import read_table, refuse_existing, target_format, write_files
 
-    chosen = DEFAULT_SEED if seed is None else seed
+    seed = common.chosen_seed
     technique = ANONYMIZERS.get(method).configure(dict(setting_pair(text) for text in settings or []))
-    Engine.named(engine)  # its fault before any work
-    given = {"--block-rows": block_rows, "--jobs": jobs, "--engine": engine, "--compare-whole": compare_whole or None}
-    alone = [option for option, value in given.items() if value is not None and not blocks]
-    if alone:
-        raise UsageError(f"{alone[0]} is about blocks: give --blocks as well.")
-    secret = [file for file in (provenance, key) if file is not None]
-    check_target(output)
-    refuse_inputs([output, *secret], [data, schema])
-    refuse_same([output, *secret])
-    if output.exists() and not force:
+    cut.check()
+    target_format(output)  # its fault before any work
+    refuse_inputs([output, *private.files], [data, schema])
+    refuse_same([output, *private.files])
+    if output.exists() and not common.force:
         raise UsageError(f"{output} exists already. Use --force to replace it.")
-    refuse_existing(secret, force)
+    refuse_existing(private.files, common.force)
     table = read_table(data, schema)
-    if compare_whole:
+    if cut.compare_whole:
         check_comparable(table)
     cost = None
-    with Progress(quiet) as progress:
-        cut = (block_rows or True) if blocks else False
-        release, whose = make(table, technique, chosen, progress.step, blocks=cut, jobs=jobs, engine=engine)
-        if compare_whole:
-            whole = make(table, technique, chosen, progress.step)
-            cost = cost_of_blocks(table, (release, whose), whole, chosen)
-    files, private = write_release(release, whose, output)
-    if provenance is not None and private is not None:
-        files[provenance] = private
-    if key is not None:
+    with Progress(common.quiet) as progress:
+        blocks = (cut.block_rows or True) if cut.blocks else False
+        release, whose = make(table, technique, seed, progress.step, blocks=blocks, jobs=cut.jobs, engine=cut.engine)
+        if cut.compare_whole:
+            whole = make(table, technique, seed, progress.step)
+            cost = cost_of_blocks(table, (release, whose), whole, seed)
+    files, provenance = write_release(release, whose, output)
+    if private.provenance is not None and provenance is not None:
+        files[private.provenance] = provenance
+    if private.key is not None:
         if whose.key is None:
             raise UsageError(f"--key: {release.method} has no key; only `grading` does.")
-        files[key] = whose.key.to_json()
-    write_files(files, force, output if len(release.blocks) > 1 else None, private=secret)
-    if whose.key is not None and key is None and not quiet:
+        files[private.key] = whose.key.to_json()
+    write_files(files, common.force, output if len(release.blocks) > 1 else None, private=private.files)
+    if whose.key is not None and private.key is None and not common.quiet:
         typer.echo("The key was not written (--key FILE): nobody can decode this release.", err=True)
-    if not quiet:
-        facts = class_facts(release)
-        deleted = f", {facts.left_out_rows} deleted" if facts.left_out_rows else ""
-        size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
-        typer.echo(
-            f"{output}: {facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "
-            f"{facts.suppressed_rows} suppressed{deleted} (seed {chosen})."
-        )
-        if blocks:
+    if not common.quiet:
+        typer.echo(f"{output}: {_summary(release)} (seed {seed}).")
+        if cut.blocks:
             count = int(release.params["blocks"])
             typer.echo(f"Made in {count} {'block' if count == 1 else 'blocks'} of rows.")
     if cost is not None:
         typer.echo(f"Against the run without blocks: {cost}.")
 
 
+def _summary(release: Release) -> str:
+    """The size of a release and of its classes."""
+    from auditor.measure.classes import class_facts
+
+    facts = class_facts(release)
+    deleted = f", {facts.left_out_rows} deleted" if facts.left_out_rows else ""
+    size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
+    return (
+        f"{facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "
+        f"{facts.suppressed_rows} suppressed{deleted}"
+    )
+
+
 def decode(
     file: Annotated[
-        Path, typer.Argument(help="Published values (CSV), or any text: rules, a tree.", show_default=False)
+        Path, typer.Argument(help="Published values (CSV), or any text, such as rules or a tree.", show_default=False)
     ],
     key: Annotated[Path, typer.Option("--key", help="The key of the release.", show_default=False)],
     column: Annotated[
-        list[str] | None, typer.Option("--column", help="A graded column whose numbers are meant in texts.")
+        list[str] | None, typer.Option("--column", help="A graded column whose numbers are decoded in texts.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put original values for published ones, with the key of a release by `grading`."""
+    """Replace published values by the original ones, with the key of a release by `grading`."""
     from auditor.files.decoding import decode_file, read_key
     from auditor.files.tables import refuse_existing, write_files
 
@@ -129,9 +170,9 @@ def decode(
     if output is None:
         sys.stdout.write(decoded.text)
     else:
-        write_files({output: decoded.text}, force, private=[output])
+        write_files({output: decoded.content(output)}, force, private=[output])
     if not quiet:
-        unknown = f", {decoded.unknown} unknown to the key left as they are" if decoded.unknown else ""
+        unknown = f", {decoded.unknown} not in the key and left unchanged" if decoded.unknown else ""
         typer.echo(f"{decoded.replaced} values decoded{unknown}.", err=True)
 
 
@@ -143,7 +184,7 @@ def export(
     seed: Seed = None,
     force: Force = False,
 ) -> None:
-    """Write a built-in scenario's data, schema and scenario file, to try the other commands on."""
+    """Write the data, schema and scenario file of a built-in scenario, to try the other commands on."""
     from auditor.files.tables import write_files
     from auditor.runs.exporting import export_scenario
 

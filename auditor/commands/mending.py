@@ -1,80 +1,100 @@
-"""The command that mends a release: coarser columns, suppressed classes and rows, dropped columns."""
+"""The command that mends a release: it drops columns, coarsens quasi-identifiers, suppresses rows and classes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from auditor.commands.groups import Grouped
 from auditor.commands.options import Force, Quiet, RecursiveL, SchemaFile, Suppressed
 from auditor.commands.output import refuse_inputs
-from auditor.commands.parsing import conventions
+from auditor.commands.parsing import choice, listed_in
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from auditor.auditing.remedies.mending import Mended
+    from auditor.auditing.remedies.mending import Mended, Mending
     from auditor.model.release import Release
 
 
-def mend(
-    release: Annotated[Path, typer.Argument(help="The release: a file of one block.", show_default=False)],
-    schema: SchemaFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The mended release (CSV, or .parquet).")],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """What is to be done to a release."""
+
     coarsen: Annotated[
         list[str] | None,
-        typer.Option("--coarsen", metavar="COLUMN[=LEVELS]", help="A quasi-identifier, one or more levels coarser."),
-    ] = None,
+        typer.Option(
+            "--coarsen", metavar="COLUMN[=LEVELS]", help="A quasi-identifier to make one or more levels coarser."
+        ),
+    ] = None
     suppress_below: Annotated[
         int | None, typer.Option("--suppress-below", min=2, metavar="K", help="Suppress classes of fewer people.")
-    ] = None,
+    ] = None
     suppress: Annotated[
         list[str] | None,
         typer.Option(
             "--suppress", metavar="CRITERION", help="Suppress classes by a figure: 'l_distinct<3', 'alpha>0.5'."
         ),
-    ] = None,
+    ] = None
     suppress_rows: Annotated[
         str | None,
-        typer.Option("--suppress-rows", help="Suppress these rows of the file (from 1), by commas, or @FILE."),
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="A column to leave out.")] = None,
-    suppression: Suppressed = "excluded",
-    recursive_l: RecursiveL = 2,
+        typer.Option(
+            "--suppress-rows", help="Suppress these rows of the file (from 1), separated by commas, or @FILE."
+        ),
+    ] = None
+    drop: Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="A column to leave out.")] = None
+    suppression: Suppressed = "excluded"
+    recursive_l: RecursiveL = 2
+
+    def mending(self, columns: list[str]) -> Mending:
+        """The mending of a release with these columns, but for its single rows."""
+        from auditor.auditing.remedies.mending import Criterion, Mending
+        from auditor.model.release import Suppression
+
+        criteria = [Criterion.parse(text) for text in self.suppress or []]
+        if self.suppress_below is not None:
+            criteria.append(Criterion("k", "<", float(self.suppress_below)))
+        return Mending(
+            drop=tuple(dict.fromkeys(self.drop or [])),
+            coarsen=_levels(self.coarsen or [], columns),
+            suppress=tuple(criteria),
+            suppression=choice(self.suppression, Suppression, "--suppression"),
+            recursive_l=self.recursive_l,
+        )
+
+
+@Grouped
+def mend(
+    release: Annotated[Path, typer.Argument(help="The release: a file of one block.", show_default=False)],
+    schema: SchemaFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The mended release (CSV, or .parquet).")],
+    steps: Steps,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Mend a release: drop columns, make quasi-identifiers coarser, suppress rows and classes, in this order."""
-    from auditor.auditing.remedies.mending import Criterion, Mending, mended_files, mended_table
-    from auditor.files.releases import check_target, read_release
-    from auditor.files.tables import as_schema, refuse_existing, write_files
+    from auditor.auditing.remedies.mending import mended_files, mended_table
+    from auditor.files.releases import in_file_order, read_release
+    from auditor.files.tables import as_schema, refuse_existing, target_format, write_files
+    from auditor.model.seeding import stage
 
-    if not (coarsen or suppress or suppress_below or suppress_rows or drop):
+    if not (steps.coarsen or steps.suppress or steps.suppress_below or steps.suppress_rows or steps.drop):
         raise UsageError("Say what to mend: --coarsen, --suppress-below, --suppress, --suppress-rows or --drop.")
-    check_target(output)
+    target_format(output)  # its fault before any work
     refuse_inputs([output], [release, schema])
     refuse_existing([output], force)
-    columns = as_schema(schema)
-    raw = read_release(release, columns)
-    criteria = [Criterion.parse(text) for text in suppress or []]
-    if suppress_below is not None:
-        criteria.append(Criterion("k", "<", float(suppress_below)))
-    published = [name for block in raw.blocks for name in block.columns]
-    mending = Mending(
-        drop=tuple(dict.fromkeys(drop or [])),
-        coarsen=_levels(coarsen or [], published),
-        suppress=tuple(criteria),
-        suppression=conventions(suppression, "size")["suppression"],
-        recursive_l=recursive_l,
-    )
-    table, before, mended = mended_table(raw, columns, mending, _rows(suppress_rows))
-    write_files(mended_files(raw, table, columns, output), force)
+    read = read_release(release, as_schema(schema), stage(0, "mend"), whose=in_file_order)
+    mending = steps.mending([name for table in read.tables for name in table.columns])
+    table, mended = mended_table(read, mending, _rows(steps.suppress_rows))
+    write_files(mended_files(read, table, output), force)
     if not quiet:
-        typer.echo(_summary(output, mending.drop, before, mended))
+        typer.echo(_summary(output, mending.drop, read.release, mended))
 
 
 def _levels(texts: list[str], columns: list[str]) -> dict[str, int]:
-    """How many levels each column goes up, from COLUMN or COLUMN=LEVELS; what is said twice adds up."""
+    """How many levels coarser each column becomes, from COLUMN or COLUMN=LEVELS; repeated ones add up."""
     found: dict[str, int] = {}
     for text in texts:
         column, sign, levels = text.rpartition("=")
@@ -87,15 +107,11 @@ def _levels(texts: list[str], columns: list[str]) -> dict[str, int]:
 
 
 def _rows(text: str | None) -> list[int]:
-    """The rows (from 0) that --suppress-rows names, by commas or one a line in a file."""
+    """The rows (from 0) that --suppress-rows names, separated by commas or, in a file, by lines."""
     if text is None:
         return []
-    named = text.split(",")
-    if text.startswith("@"):
-        try:
-            named = Path(text[1:]).read_text(encoding="utf-8").replace(",", "\n").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--suppress-rows: {text[1:]} cannot be read ({error}).") from error
+    content = listed_in(text, "--suppress-rows")
+    named = text.split(",") if content is None else content.replace(",", "\n").splitlines()
     found = [part.strip() for part in named if part.strip()]
     wrong = [part for part in found if not (part.isascii() and part.isdigit() and int(part[:18]) > 0)]
     if wrong or not found:

@@ -1,9 +1,11 @@
-"""The options that several commands share, each declared once."""
+"""The options that several commands share, each declared once, alone or in a group (see `groups`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,8 +13,11 @@ SchemaFile = Annotated[
     Path,
     typer.Option("--schema", help="What each column is (TOML); `auditor profile` proposes one.", show_default=False),
 ]
+TableFile = Annotated[Path, typer.Argument(help="The table (CSV, Parquet, Arrow, Excel).", show_default=False)]
+PolicyChoice = Annotated[str | None, typer.Option("--policy", help="A built-in policy, or a TOML file.")]
 Seed = Annotated[
-    int | None, typer.Option("--seed", min=0, help="One seed, one answer. Default: 2026, or the scenario's.")
+    int | None,
+    typer.Option("--seed", min=0, help="The same seed gives the same result. Default: 2026, or the scenario's."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables; errors are still shown.")]
@@ -20,52 +25,69 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="ATTACK.NAME=VALUE", help="A setting of an attack (see `auditor explain ATTACK`)."),
 ]
-MethodSettings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method (see `auditor explain METHOD`)."),
-]
-HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")]
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the record as JSON; - is stdout.")]
-MarkdownFile = Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")]
-PlotsFolder = Annotated[
-    Path | None, typer.Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG and PNG.")
-]
-JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write the policy's checks as JUnit XML, for CI.")]
 Targets = Annotated[
     str | None,
     typer.Option(
-        "--targets", help="Only these people: row numbers (from 1), identifiers, COLUMN=VALUE, or @FILE; by commas."
+        "--targets",
+        help="Attack only these people: row numbers (from 1), identifiers or COLUMN=VALUE, separated by commas; or @FILE.",
     ),
 ]
-Sample = Annotated[
-    int | None,
-    typer.Option(
-        "--sample",
-        min=1,
-        metavar="N",
-        help="Attack a sample of about N people, drawn by the seed, against the whole release.",
-    ),
-]
-Reveal = Annotated[bool, typer.Option("--reveal", help="Show claimed values of persons in details.")]
-Links = Annotated[str | None, typer.Option("--link", help="Link models, by commas. Default: all that apply.")]
+Reveal = Annotated[bool, typer.Option("--reveal", help="Show what is claimed about single people in the details.")]
+Links = Annotated[str | None, typer.Option("--link", help="Link models, separated by commas. Default: all that apply.")]
 Utility = Annotated[
-    str | None, typer.Option("--utility", help="Utility measures, by commas; none for none. Default: all that apply.")
+    str | None,
+    typer.Option(
+        "--utility",
+        help="Utility measures, separated by commas, or `none`. Default: all that apply.",
+        show_default=False,
+    ),
 ]
-Attacks = Annotated[str | None, typer.Option("--attacks", help="Attacks, by commas. Default: all.")]
-Suppressed = Annotated[str, typer.Option("--suppression", help="How withheld rows count: excluded, own or wildcard.")]
+Attacks = Annotated[str | None, typer.Option("--attacks", help="Attacks, separated by commas. Default: all.")]
+Suppressed = Annotated[str, typer.Option("--suppression", help="How suppressed rows count: excluded, own or wildcard.")]
 RecursiveL = Annotated[int, typer.Option("--recursive-l", min=1, help="The l of l_recursive_c.")]
-EngineChoice = Annotated[
-    str | None,
-    typer.Option(
-        "--engine", help="memory, duckdb or spark. Default: duckdb for large files, folders and databases, else memory."
-    ),
+
+Plots = Annotated[
+    Path | None, typer.Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG and PNG.")
 ]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        "--memory", metavar="SIZE", help="What an engine may use, such as 1GB. Default: half of the machine's."
-    ),
-]
-Spill = Annotated[
-    Path | None, typer.Option("--spill", metavar="DIR", help="Where an engine puts what does not fit into memory.")
-]
+
+Files = Mapping[str, Path | None]
+"""Where each report goes, by the name of its format: None where it is not wanted, - for stdout."""
+
+REPORT_OPTIONS: Mapping[str, Any] = {
+    "html": Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")],
+    "json": Annotated[Path | None, typer.Option("--json", help="Write the audit record as JSON; - is stdout.")],
+    "markdown": Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")],
+    "junit": Annotated[Path | None, typer.Option("--junit", help="Write the policy's checks as JUnit XML, for CI.")],
+    "plots": Plots,
+}
+"""The option of each report format, in the order of the help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """Marks a parameter that takes the files of all report formats except some."""
+
+    without: tuple[str, ...] = ()
+
+    def options(self) -> dict[str, Any]:
+        """The options that a command offers."""
+        return {name: option for name, option in REPORT_OPTIONS.items() if name not in self.without}
+
+
+AllReports = Annotated[Files, Reports()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """The options of every command that makes something from a seed."""
+
+    seed: Seed = None
+    force: Force = False
+    quiet: Quiet = False
+
+    @property
+    def chosen_seed(self) -> int:
+        """The seed that was given, or the default."""
+        from auditor.model.seeding import DEFAULT_SEED
+
+        return DEFAULT_SEED if self.seed is None else self.seed

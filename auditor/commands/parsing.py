@@ -1,15 +1,94 @@
-"""What the commands share: reading their options, writing their results, showing progress. Imports are lazy here too."""
+"""Reading the values of options: the texts that users type become names, numbers, settings and choices."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
     from auditor.posterior.links import Link
+    from scenarios.adversaries import Adversary
+
+Choice = TypeVar("Choice", bound=StrEnum)
+_OPEN, _CLOSE = "[{", "]}"
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """The names in a comma-separated list."""
+    if text is None:
+        return None
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not found:
+        raise UsageError("A list of names must not be empty.")
+    return found
+
+
+def numbers(text: str | None, option: str) -> tuple[int, ...]:
+    """The whole numbers in a comma-separated list, each once."""
+    return tuple(number for number in numbers_or_none(text, option, "") if number is not None)
+
+
+def numbers_or_none(text: str | None, option: str, word: str = "none") -> tuple[int | None, ...]:
+    """The same, where the word `none` may stand in the list."""
+    found: list[int | None] = []
+    for part in names(text) or ():
+        if part == word:
+            found.append(None)
+        elif part.isascii() and part.isdigit():
+            found.append(int(part))
+        else:
+            or_none = f", or {word}" if word else ""
+            raise UsageError(
+                f"{option} must be whole numbers separated by commas{or_none}, such as {option} 2,3. Got {part!r}."
+            )
+    return tuple(dict.fromkeys(found))
+
+
+def values(text: str) -> list[str]:
+    """The values in a comma-separated list; commas inside brackets and quotes belong to a value."""
+    parts, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in _OPEN:
+            depth += 1
+        elif sign in _CLOSE:
+            depth -= 1
+        elif sign == "," and depth == 0:
+            parts.append("")
+            continue
+        parts[-1] += sign
+    found = [part.strip() for part in parts]
+    if not all(found):
+        raise UsageError(f"--set must give values separated by commas. Got {text!r}.")
+    return found
+
+
+def choice(text: str, kind: type[Choice], option: str) -> Choice:
+    """A member of an enumeration, by its name on the command line."""
+    if text not in list(kind):
+        near = difflib.get_close_matches(text, list(kind), n=1)
+        hint = f" Did you mean {str(near[0])!r}?" if near else ""
+        raise UsageError(f"{option} must be one of {', '.join(kind)}. Got {text!r}.{hint}")
+    return kind(text)
+
+
+def listed_in(text: str, option: str) -> str | None:
+    """The content of the file that @FILE names; None where the value of the option is not written so."""
+    if not text.startswith("@"):
+        return None
+    try:
+        return Path(text[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{option}: {text[1:]} cannot be read ({error}).") from error
 
 
 def setting_pair(text: str) -> tuple[str, str]:
@@ -20,7 +99,7 @@ def setting_pair(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def attack_settings(texts: list[str]) -> dict[str, dict[str, str]]:
+def attack_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     """The settings of each attack, from --set ATTACK.NAME=VALUE."""
     settings: dict[str, dict[str, str]] = {}
     for text in texts:
@@ -34,29 +113,12 @@ def attack_settings(texts: list[str]) -> dict[str, dict[str, str]]:
     return settings
 
 
-def names(text: str | None) -> tuple[str, ...] | None:
-    """The names in a list by commas."""
-    if text is None:
-        return None
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    if not found:
-        raise UsageError("A list of names must not be empty.")
-    return found
-
-
 def link_models(text: str | None) -> tuple[Link, ...] | None:
     """The link models that --link names."""
     from auditor.posterior.links import Link
 
     wanted = names(text)
-    if wanted is None:
-        return None
-    unknown = [name for name in wanted if name not in list(Link)]
-    if unknown:
-        near = difflib.get_close_matches(unknown[0], list(Link), n=1)
-        hint = f" Did you mean {str(near[0])!r}?" if near else ""
-        raise UsageError(f"--link must be one of {', '.join(Link)}. Got {unknown[0]!r}.{hint}")
-    return tuple(Link(name) for name in wanted)
+    return None if wanted is None else tuple(choice(name, Link, "--link") for name in wanted)
 
 
 def measures(text: str | None) -> tuple[str, ...] | None:
@@ -67,40 +129,21 @@ def measures(text: str | None) -> tuple[str, ...] | None:
     return None if wanted is None else find_measures(wanted)
 
 
-def conventions(suppression: str, weighting: str) -> dict[str, Any]:
-    """The options that say how suppressed rows and buckets count."""
-    from auditor.model.release import Suppression
-    from auditor.posterior.links import Weighting
-
-    if suppression not in list(Suppression):
-        raise UsageError(f"--suppression must be one of {', '.join(Suppression)}. Got {suppression!r}.")
-    if weighting not in list(Weighting):
-        raise UsageError(f"--weighting must be one of {', '.join(Weighting)}. Got {weighting!r}.")
-    return {"suppression": Suppression(suppression), "weighting": Weighting(weighting)}
-
-
-def adversaries(knows: str | None, register: bool) -> dict[str, Any]:
-    """The option that says who attacks, where --knows restricts what they know."""
-    from dataclasses import replace
-
+def adversaries(knows: str | None, population: bool) -> tuple[Adversary, ...] | None:
+    """Who attacks where --knows limits what they know; None for the default adversaries."""
     from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR
 
     if knows is None:
-        return {}
-    people = (PROSECUTOR, JOURNALIST, MARKETER) if register else (PROSECUTOR,)
-    return {"adversaries": tuple(replace(person, knows=names(knows)) for person in people)}
+        return None
+    people = (PROSECUTOR, JOURNALIST, MARKETER) if population else (PROSECUTOR,)
+    return tuple(replace(person, knows=names(knows)) for person in people)
 
 
 def listed_targets(text: str) -> list[str]:
-    """The people that --targets names."""
-    if text.startswith("@"):
-        try:
-            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--targets: {text[1:]} cannot be read ({error}).") from error
-        named = [line.strip() for line in lines if line.strip()]
-    else:
-        named = [part.strip() for part in text.split(",") if part.strip()]
+    """The people that --targets names: separated by commas, or one on each line of a file."""
+    content = listed_in(text, "--targets")
+    parts = text.split(",") if content is None else content.splitlines()
+    named = [part.strip() for part in parts if part.strip()]
     if not named:
         raise UsageError("--targets names nobody.")
     return named

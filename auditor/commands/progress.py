@@ -1,60 +1,61 @@
-"""Progress of a command on a terminal."""
+"""The progress line of a command: how much is done, how long the rest will take, and what is being done."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from shutil import get_terminal_size
+from time import monotonic
 
-if TYPE_CHECKING:
-    pass
+_CLEAR = "\r\x1b[K"
+_CELLS = 24
+_PATIENCE = 1
+"""Seconds that work may take before a line is shown."""
 
 
 class Progress:
-    """A progress line with the time left, on a terminal only, and only for work of more than a second."""
+    """A progress line with the time left, on a terminal only, for work that takes more than a second."""
 
     def __init__(self, quiet: bool) -> None:
         self.shown = not quiet and sys.stderr.isatty()
 
     def __enter__(self) -> Progress:
-        from shutil import get_terminal_size
-        from time import monotonic
-
-        self.clock, self.start, self.drawn = monotonic, monotonic(), False
-        self.width = get_terminal_size().columns
+        self.start, self.drawn, self.width = monotonic(), False, get_terminal_size().columns
         if self.shown:
             self._watch_compiler()
         return self
 
     def _watch_compiler(self) -> None:
-        """Says that kernels are being compiled, which happens once on a machine and takes some seconds."""
+        """Says when numba compiles kernels, which takes some seconds, once on each machine."""
         from numba.core import event
 
         progress = self
 
         class Watch(event.Listener):
             def on_start(self, _: object) -> None:
-                progress._draw("compiling kernels, only on the first run")
+                progress._draw("compiling kernels (first run only)")
 
             def on_end(self, _: object) -> None:
-                """The next step says what goes on."""
+                """The next step draws its own line."""
 
         self.watch = Watch()
         event.register("numba:compile", self.watch)
 
     def step(self, done: int, total: int, what: str) -> None:
-        """Says that `done` of `total` steps are finished and `what` is next."""
-        spent = self.clock() - self.start
-        if not self.shown or spent < 1:
+        """Shows that `done` of `total` steps are finished, and `what` comes next."""
+        spent = monotonic() - self.start
+        if not self.shown or spent < _PATIENCE:
             return
         left = f", {spent / done * (total - done):.0f} s left" if done else ""
-        filled = round(24 * done / max(total, 1))
-        line = f"[{'#' * filled}{'.' * (24 - filled)}] {100 * done // max(total, 1)} %{left}  {what}"
-        self._draw(line)
+        filled = round(_CELLS * done / max(total, 1))
+        self._draw(f"[{'#' * filled}{'.' * (_CELLS - filled)}] {100 * done // max(total, 1)} %{left}  {what}")
 
     def _draw(self, line: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{line[: self.width - 1]}")
-        sys.stderr.flush()
+        self._write(f"{_CLEAR}{line[: self.width - 1]}")
         self.drawn = True
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
     def __exit__(self, *_: object) -> None:
         if self.shown:
@@ -62,5 +63,4 @@ class Progress:
 
             event.unregister("numba:compile", self.watch)
         if self.drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            self._write(_CLEAR)

@@ -1,14 +1,15 @@
-"""Audits by an engine: which engine, and what of the command's options goes with it."""
+"""Audits by an engine: which engine is used, and which options go with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from auditor.commands.parsing import choice
 from auditor.commands.progress import Progress
 from auditor.model.errors import UsageError
 
@@ -16,14 +17,38 @@ if TYPE_CHECKING:
     from auditor.model.record.record import AuditRecord
     from scenarios.options import Options
 
-
 LARGE = 200_000_000
-"""A file of more bytes than this goes to an engine unless memory is asked for."""
+"""Larger files, in bytes, are read by an engine unless --engine memory is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """What reads the release, and what it may use."""
+
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            help="memory, duckdb or spark. Default: duckdb for large files, folders and databases, else memory.",
+        ),
+    ] = None
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="What an engine may use, such as 1GB. Default: half of the machine's memory.",
+        ),
+    ] = None
+    spill: Annotated[
+        Path | None,
+        typer.Option("--spill", metavar="DIR", help="Where an engine puts what does not fit into memory."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """An engine that was chosen: `memory` in bytes."""
+    """The engine that was chosen, with its limit of memory in bytes and its folder for what does not fit."""
 
     engine: str
     memory: int | None
@@ -31,24 +56,18 @@ class Scanner:
 
 
 def local_files(*given: str | None) -> list[Path]:
-    """Those of some inputs that are files or folders here, not tables of a database."""
+    """The inputs that are files or folders, not tables of a database."""
     return [Path(one) for one in given if one is not None and "://" not in one]
 
 
 def chosen_engine(
-    release: str,
-    population: str | None,
-    engine: str | None,
-    memory: str | None,
-    spill: Path | None,
-    only_memory: Mapping[str, object],
+    release: str, population: str | None, asked: EngineOptions, only_memory: Mapping[str, object]
 ) -> Scanner | None:
-    """The engine that an audit is done by; None for memory. Where none is named the size decides: large files, folders that
-    are no release of several blocks, and databases go to DuckDB."""
+    """The engine that carries out an audit; None for memory. Where none is named, large files, folders (but for releases of
+    several blocks) and databases go to DuckDB. `only_memory` are the options that no engine can serve."""
     from auditor.engines.engine import EngineName, read_memory
 
-    if engine is not None and engine not in list(EngineName):
-        raise UsageError(f"--engine must be one of {', '.join(EngineName)}. Got {engine!r}.")
+    engine = None if asked.engine is None else choice(asked.engine, EngineName, "--engine")
     given = [option for option, value in only_memory.items() if value is not None]
     if engine is None and _goes_to_engine(release, population):
         if given:
@@ -57,21 +76,20 @@ def chosen_engine(
                 f"{given[0]}, or give one file and --engine memory."
             )
         engine = EngineName.DUCKDB
-    tables = [one for one in (release, population) if one is not None and "://" in one]
-    if engine == EngineName.MEMORY and tables:
-        raise UsageError("A table of a database is counted where it is: leave out --engine memory.")
+    if engine is EngineName.MEMORY and len(local_files(release, population)) < 1 + (population is not None):
+        raise UsageError("A table of a database is read by an engine: leave out --engine memory.")
     if engine in (None, EngineName.MEMORY):
-        unused = "--memory" if memory is not None else "--spill" if spill is not None else None
+        unused = "--memory" if asked.memory is not None else "--spill" if asked.spill is not None else None
         if unused is not None:
             raise UsageError(f"{unused} is for engines: give --engine duckdb or spark as well, or leave it out.")
         return None
     if given:
         raise UsageError(f"{given[0]} needs the release in memory: leave it out, or give --engine memory.")
-    return Scanner(str(engine), None if memory is None else read_memory(memory), spill)
+    return Scanner(str(engine), None if asked.memory is None else read_memory(asked.memory), asked.spill)
 
 
 def _goes_to_engine(release: str, population: str | None) -> bool:
-    """Whether something is no single file, or a large one."""
+    """Whether an input is a database, a folder that is not a release of several blocks, or a large file."""
     from auditor.files.manifests import MANIFEST
 
     for one in (release, population):
@@ -90,7 +108,7 @@ def _goes_to_engine(release: str, population: str | None) -> bool:
 def scan(
     scanner: Scanner, release: str, schema: Path, population: str | None, options: Options, quiet: bool
 ) -> AuditRecord:
-    """The record of an audit by an engine; what it needs is said before it starts."""
+    """The record of an audit by an engine, which says what it needs before it starts."""
     from auditor.auditing.scanned import scan_audit
 
     def say(sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The command that shows records in a browser: serve."""
+"""The command that shows audit records in a browser: serve."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from auditor.commands.options import Quiet
 def serve(
     folder: Annotated[
         Path,
-        typer.Argument(help="A folder with records (JSON); the folders in it are searched too.", show_default=False),
+        typer.Argument(help="A folder with audit records (JSON); its subfolders are searched too.", show_default=False),
     ],
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="Default: 8765, or a free one where it is taken; 0: a free one."),
+        typer.Option(
+            "--port", min=0, max=65535, help="Default: 8765, or any free port if it is taken; 0 is any free port."
+        ),
     ] = None,
     allow_network: Annotated[
-        bool, typer.Option("--allow-network", help="Let other machines read the records, if --host does.")
+        bool,
+        typer.Option(
+            "--allow-network", help="Let other machines read the records; needed where --host is not this machine."
+        ),
     ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Browse the records in a folder and compare two of them, on a local page. Ctrl-C ends it (with exit code 0)."""
+    """Browse the audit records in a folder and compare two of them, on a local page. Stop it with Ctrl-C (exit code 0)."""
     from reports.serving import record_server
 
     with record_server(folder, host, port, allow_network) as server:
@@ -38,7 +43,9 @@ def serve(
             )
         typer.echo(server.url if quiet else f"Records of {folder}: {server.url}")
         if not quiet:
-            typer.echo(("" if server.network else "Only this machine can open it. ") + "Ctrl-C ends it.", err=True)
+            typer.echo(
+                ("" if server.network else "Only this machine can open it. ") + "Press Ctrl-C to stop.", err=True
+            )
         if open_browser:
             import webbrowser
 

@@ -1,4 +1,4 @@
-"""Commands that show: old records again, what there is, what a thing means."""
+"""Commands that show something: old audit records, lists of what there is, the meaning of a name."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Annotated
 
 import typer
 
-from auditor.commands.options import Force, HtmlFile, JunitFile, MarkdownFile, PlotsFolder, Quiet
-from auditor.commands.output import refuse_early, tell, write_run
+from auditor.commands.groups import Grouped
+from auditor.commands.options import Files, Force, Quiet, Reports
+from auditor.commands.output import Output
 
 
+@Grouped
 def render(
     records: Annotated[
-        list[Path], typer.Argument(help="Records or runs (JSON); several are shown as one.", show_default=False)
+        list[Path],
+        typer.Argument(help="Audit records or runs (JSON); several are shown as one.", show_default=False),
     ],
-    html: HtmlFile = None,
-    markdown: MarkdownFile = None,
-    junit: JunitFile = None,
-    plots: PlotsFolder = None,
+    reports: Annotated[Files, Reports(without=("json",))],
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Render old records again: reports are made from the record alone."""
+    """Render old audit records again: a report is made from its record alone."""
     from auditor.model.errors import RecordError
     from auditor.model.record.record import RunRecord, read_run
 
-    files = {"html": html, "markdown": markdown, "junit": junit, "plots": plots}
-    refuse_early(files, force)
+    output = Output(reports, force, quiet)
+    output.check()
     runs = []
     for file in records:
         try:
@@ -38,8 +38,7 @@ def render(
     if len(runs) > 1:
         everything = tuple(record for one in runs for record in one.records)
         run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool)
-    write_run(run, files, force)
-    tell(run, files, quiet)
+    output.finish(run)
 
 
 def list_things(
@@ -50,7 +49,7 @@ def list_things(
         ),
     ],
 ) -> None:
-    """What there is."""
+    """List the anonymizers, attacks, adversaries, link models, measures, policies or scenarios."""
     from auditor.commands.catalogue import catalogue
 
     typer.echo(catalogue(what))
@@ -65,7 +64,7 @@ def explain(
         ),
     ],
 ) -> None:
-    """What a thing means, needs and promises, and its paper."""
+    """Explain a name: what it means, needs and promises, and the paper it comes from."""
     from auditor.commands.catalogue import explanation
 
     typer.echo(explanation(name))

@@ -1,4 +1,4 @@
-"""The comparison: plans cells, runs those that are not finished yet, and puts all of them on one picture."""
+"""Comparing methods: cells are planned, those not finished yet are run, and all are placed on risk and utility."""
 
 from __future__ import annotations
 
@@ -40,22 +40,51 @@ STRENGTHS_COMPARED = (3, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a cell may take: processor seconds and megabytes; `jobs` cells run at a time (None: one for each processor)."""
+    """What a cell may take, in processor seconds and megabytes, and how many cells run at a time (None: one for each
+    processor)."""
 
     timeout: float | None = None
     memory: int | None = None
     jobs: int | None = None
 
     def check(self) -> None:
-        """An error where a limit leaves nothing to work with."""
+        """An error where a limit is not above zero."""
         for name, value in (("timeout", self.timeout), ("memory", self.memory), ("jobs", self.jobs)):
             if value is not None and not value > 0:
                 raise UsageError(f"{name} must be above 0. Got {value:g}.")
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """What a comparison is asked for: the releases to make, what each audit does, the two axes (the first utility measure is
+    one of them), what a cell may take, and whether cells that gave no release are run again."""
+
+    grid: Grid
+    options: Options
+    risk: RiskChoice
+    utility: Sequence[str]
+    limits: Limits
+    retry: bool = False
+
+    def check(self) -> None:
+        """Raises what is wrong with the request before any work is done."""
+        self.limits.check()
+        if not self.utility:
+            raise UsageError("There must be at least one utility measure: the first is an axis.")
+        attacks = self.options.attacks
+        for name in attacks or ():
+            ATTACKS.get(name)
+        for name, given in self.options.settings.items():
+            ATTACKS.get(name).configure(given)
+        if self.risk.attack is not None and attacks is not None and self.risk.attack not in attacks:
+            raise UsageError(
+                f"The risk axis is {self.risk.figure}, and {self.risk.attack} is not among the attacks to run."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """A finished comparison: its run, how many of its cells were there already, and what each cell took."""
+    """A finished comparison: its run, how many of its cells had been run before, and the processor time of each cell."""
 
     run: RunRecord
     reused: int
@@ -83,24 +112,22 @@ def compare(
 ) -> RunRecord:
     """Compares methods at several strengths on one table: one record a release, and the frontier of risk against utility.
 
-    `methods` are names of anonymizers, or "all"; `k`, `l` and `settings` (by method, each a list of values) are swept; every
-    cell is run with `seeds` seeds. `options` says what each audit does (its attacks, by default the five basic ones; links;
-    seed), `risk` and the first of `utility` are the axes, and `sample` is the share of people who are released, the others
-    being outsiders. In `folder` finished cells are kept, and a comparison goes on from those that are there.
+    `methods` are names of anonymizers, or "all". `k`, `l` and `settings` (by method, each a list of values) are swept, and
+    every cell is run with `seeds` seeds. `options` says what each audit does; by default it runs the five basic attacks.
+    `risk` and the first of `utility` are the axes. `sample` is the share of people who are released; the others are
+    outsiders. Finished cells are kept in `folder`, and a comparison that finds some there runs only the others.
     """
     names = (methods,) if isinstance(methods, str) else tuple(methods)
     options = options or Options(attacks=ATTACKS_COMPARED)
     judged = read_policy(policy) if isinstance(policy, str) else policy
     world = read_world(data, schema, sample, options.seed)
     chosen = grid(names, k, l, settings, run_seeds(seeds, options.seed))
-    asked = replace(options, policy=judged or options.policy)
-    risk_axis = RiskChoice.read(risk)
+    audits = replace(options, policy=judged or options.policy)
+    asked = Request(chosen, audits, RiskChoice.read(risk), utility, limits or Limits(), retry)
     if folder is not None:
-        store = Store(Path(folder))
-        return run_comparison(world, chosen, asked, risk_axis, utility, limits or Limits(), store, retry, progress).run
+        return run_comparison(world, asked, Store(Path(folder)), progress).run
     with tempfile.TemporaryDirectory() as temporary:
-        store = Store(Path(temporary))
-        run = run_comparison(world, chosen, asked, risk_axis, utility, limits or Limits(), store, retry, progress).run
+        run = run_comparison(world, asked, Store(Path(temporary)), progress).run
     return replace(run, cells=tuple(replace(cell, record=None) for cell in run.cells))
 
 
@@ -114,7 +141,7 @@ def run_seeds(count: int, first: int = DEFAULT_SEED) -> tuple[int, ...]:
 def read_world(
     data: Table | pd.DataFrame | str | Path, schema: Schema | str | Path | None, sample: float | None, seed: int
 ) -> World:
-    """The data of a comparison, with the files they come from. All cells have the same people."""
+    """The data of a comparison, which are the same in all cells, and the files they come from."""
     if sample is not None and not 0 < sample <= 1:
         raise UsageError(f"sample must be above 0 and at most 1. Got {sample:g}.")
     if isinstance(data, Table):
@@ -133,63 +160,38 @@ def read_world(
     return sampled(everybody, sample, seed, tuple(inputs))
 
 
-def run_comparison(
-    world: World,
-    asked: Grid,
-    options: Options,
-    risk: RiskChoice,
-    utility: Sequence[str],
-    limits: Limits,
-    store: Store,
-    retry: bool = False,
-    progress: Progress = silent,
-) -> Outcome:
-    """Runs what is not finished yet, and puts everything together from the files of the cells."""
-    limits.check()
-    if not utility:
-        raise UsageError("There must be at least one utility measure: the first is an axis.")
-    measures = find_measures([name.partition(".")[0] for name in utility])
-    axis = measures[0] + utility[0][len(utility[0].partition(".")[0]) :]
-    for name in options.attacks or ():
-        ATTACKS.get(name)
-    for name, given in options.settings.items():
-        ATTACKS.get(name).configure(given)  # its faults before any work
-    if risk.attack is not None and options.attacks is not None and risk.attack not in options.attacks:
-        raise UsageError(f"The risk is {risk.figure}, and {risk.attack} is not among the attacks to run.")
-    options = replace(options, utility=tuple(sorted(measures)), remedies=False)  # their order is about axes only
-    cells = plan(asked, world, options)
+def run_comparison(world: World, asked: Request, store: Store, progress: Progress = silent) -> Outcome:
+    """Runs the cells that are not finished yet, and reads the results of all cells from their files."""
+    asked.check()
+    limits = asked.limits
+    _, dot, which = asked.utility[0].partition(".")
+    measures = find_measures([name.partition(".")[0] for name in asked.utility])
+    options = replace(asked.options, utility=tuple(sorted(measures)), remedies=False)  # their order is about axes only
+    cells = plan(asked.grid, world, options)
     store.prepare()
-    finished = {cell.id: found for cell in cells if (found := store.read(cell)) is not None}
-    open_cells = [
-        cell
-        for cell in cells
-        if to_do(finished[cell.id][0] if cell.id in finished else None, limits.timeout, limits.memory, retry)
-    ]
-    for cell, reply in _replies(open_cells, world, options, limits, progress):
+    finished = {cell.id: found[0] for cell in cells if (found := store.read(cell)) is not None}
+    waiting = [c for c in cells if to_do(finished.get(c.id), limits.timeout, limits.memory, asked.retry)]
+    for cell, reply in _replies(waiting, world, options, limits, progress):
         record = None if reply.result is None else AuditRecord.from_json(reply.result, cell.name)
-        bounds = (
-            {"timeout": limits.timeout, "memory": limits.memory} if reply.status not in (OK, NOT_APPLICABLE) else {}
-        )
-        done = RunCell(
-            cell.id,
-            cell.point,
-            cell.method,
-            cell.params,
-            cell.seed,
-            reply.status,
-            reply.reason,
-            store.place(cell) if record is not None else None,
-            {name: value for name, value in bounds.items() if value is not None},
-            round(reply.cpu_seconds, 3),
-        )
-        store.write(done, record)
-    return _together(cells, store, asked, options.seed, risk, axis, len(cells) - len(open_cells), world)
+        store.write(_finished(cell, reply, limits, store.place(cell)), record)
+    placed, seconds = _placed(cells, store)
+    source = Path(world.inputs[0].name).stem if world.inputs else "table"
+    methods = asked.grid.methods
+    run = RunRecord(
+        f"{source}: {len(methods)} methods compared" if len(methods) > 1 else f"{source}: {methods[0]}",
+        options.seed,
+        tuple(one.record for one in placed if one.record is not None),
+        TOOL,
+        cells=tuple(one.cell for one in placed),
+        comparison=comparison(placed, asked.risk, f"{measures[0]}{dot}{which}"),
+    )
+    return Outcome(run, len(cells) - len(waiting), seconds)
 
 
 def _replies(
     cells: Sequence[Cell], world: World, options: Options, limits: Limits, progress: Progress
 ) -> Iterator[tuple[Cell, Reply]]:
-    """What becomes of the cells, as they are finished; those that a method refuses come first."""
+    """How the cells end, as they finish; those that a method refuses come first."""
     done = 0
     for cell in cells:
         if cell.fault is not None:
@@ -207,40 +209,37 @@ def _replies(
         yield able[number], reply
 
 
-def _together(
-    cells: Sequence[Cell],
-    store: Store,
-    asked: Grid,
-    seed: int,
-    risk: RiskChoice,
-    utility: str,
-    reused: int,
-    world: World,
-) -> Outcome:
-    """The run of all cells, as their files have them: the same whether they were made now or before."""
+def _finished(cell: Cell, reply: Reply, limits: Limits, place: str) -> RunCell:
+    """A cell as it is kept; with its limits where it might end better with higher ones."""
+    ended = reply.status in (OK, NOT_APPLICABLE)
+    bounds = {} if ended else {"timeout": limits.timeout, "memory": limits.memory}
+    return RunCell(
+        cell.id,
+        cell.point,
+        cell.method,
+        cell.params,
+        cell.seed,
+        reply.status,
+        reply.reason,
+        None if reply.result is None else place,
+        {name: value for name, value in bounds.items() if value is not None},
+        round(reply.cpu_seconds, 3),
+    )
+
+
+def _placed(cells: Sequence[Cell], store: Store) -> tuple[list[Placed], dict[str, float]]:
+    """All cells and their processor time as their files have them: the same whether they were run now or before."""
     placed, seconds = [], {}
     for cell in cells:
         found = store.read(cell)
         if found is None:
-            raise UsageError(f"{store.folder / store.place(cell)} is gone: something else writes into this folder.")
-        seconds[cell.name] = found[0].cpu_seconds or 0.0
-        done, record = replace(found[0], name=cell.name, params=cell.params, cpu_seconds=None), found[1]
+            raise UsageError(
+                f"{store.folder / store.place(cell)} is gone: another program is writing into this folder."
+            )
+        done, record = found
+        seconds[cell.name] = done.cpu_seconds or 0.0
         if record is not None:
             record = replace(record, release=replace(record.release, name=cell.name))
+        done = replace(done, name=cell.name, params=cell.params, cpu_seconds=None)
         placed.append(Placed(cell.point, done, record))
-    records = tuple(one.record for one in placed if one.record is not None)
-    source = Path(world.inputs[0].name).stem if world.inputs else "table"
-    title = (
-        f"{source}: {len(asked.methods)} methods compared"
-        if len(asked.methods) > 1
-        else f"{source}: {asked.methods[0]}"
-    )
-    run = RunRecord(
-        title,
-        seed,
-        records,
-        TOOL,
-        cells=tuple(one.cell for one in placed),
-        comparison=comparison(placed, risk, utility),
-    )
-    return Outcome(run, reused, seconds)
+    return placed, seconds

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import auditor
-from auditor.commands.output import refuse_early, write_run
+from auditor.commands.output import Output
 from auditor.model.errors import UsageError
 from auditor.model.record.record import RunRecord
 from reports.pictures import plots as module
@@ -233,17 +233,18 @@ def test_without_library_or_font_there_is_svg(
 def test_a_run_and_its_plots_go_into_one_new_folder_or_none_does(tmp_path: Path) -> None:
     out = tmp_path / "out"
     files = {"json": out / "run.json", "plots": out / "plots"}
-    refuse_early(files, False, out)
-    write_run(samples.person_run(), files, False, out)
+    output = Output(files, folder=out)
+    output.check()
+    output.write(samples.person_run())
     assert {file.name for file in out.iterdir()} == {"run.json", "plots"}
     assert (out / "plots" / "attacks.png").is_file()
     (out / "run.json").unlink()
     with pytest.raises(UsageError, match="holds pictures already"):
-        refuse_early(files, False, out)
-    refuse_early(files, True, out)
+        output.check()
+    Output(files, force=True, folder=out).check()
     # what cannot be written whole is not written at all, and the folders made for it are gone again
     late = tmp_path / "late"
     wrong = {"json": late / "run.json", "html": late / "deeper" / "report.html", "plots": late / "plots"}
     with pytest.raises(UsageError, match="must exist"):
-        write_run(samples.person_run(), wrong, False, late)
+        Output(wrong, folder=late).write(samples.person_run())
     assert not late.exists()
