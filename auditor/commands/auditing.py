@@ -229,15 +229,16 @@ class Changes:
 
     def of(self, scenario: Scenario) -> Scenario:
         """The scenario with these changes."""
-        given = attack_settings(self.settings or [])
-        attacks = sorted({*scenario.settings, *given})
-        return replace(
-            scenario,
-            attacks=names(self.attacks) or scenario.attacks,
-            links=link_models(self.link) or scenario.links,
-            utility=scenario.utility if self.utility is None else measures(self.utility),
-            settings={name: {**scenario.settings.get(name, {}), **given.get(name, {})} for name in attacks},
+        asked, given = scenario.options, attack_settings(self.settings or [])
+        attacks = sorted({*asked.settings, *given})
+        changed = replace(
+            asked,
+            attacks=names(self.attacks) or asked.attacks,
+            links=link_models(self.link) or asked.links,
+            utility=asked.utility if self.utility is None else measures(self.utility),
+            settings={name: {**asked.settings.get(name, {}), **given.get(name, {})} for name in attacks},
         )
+        return replace(scenario, options=changed)
 
 
 @Grouped
@@ -262,22 +263,24 @@ def redteam(
     common: Common,
 ) -> None:
     """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where a release fails the policy."""
-    from auditor.runs.sweeping import read_sweep, red_team
+    from auditor.runs import redteaming, sweeping
     from scenarios.scenario import read_scenario
 
     files = {**({} if output is None else run_files(output)), **{n: f for n, f in reports.items() if f is not None}}
     written = Output(files, common.force, common.quiet, output)
     written.check()
     plan = changes.of(read_scenario(scenario))
-    with Progress(common.quiet) as progress:
-        run = red_team(
-            plan,
-            None if sweep is None else read_sweep(sweep),
-            seed=common.seed,
-            targets=None if targets is None else listed_targets(targets),
-            reveal=reveal,
-            progress=progress.step,
+    people = None if targets is None else listed_targets(targets)
+    if sweep is not None and reveal:
+        raise UsageError(
+            "--reveal shows what is claimed about single people, and --sweep has only means. Leave out one of them."
         )
+    with Progress(common.quiet) as progress:
+        if sweep is None:
+            run = redteaming.redteam(plan, seed=common.seed, targets=people, reveal=reveal, progress=progress.step)
+        else:
+            counts = sweeping.read_sweep(sweep)
+            run = sweeping.sweep(plan, counts, seed=common.seed, targets=people, progress=progress.step)
     written.finish(run)
     exit_if_failed(run)
 

@@ -6,19 +6,18 @@ from pathlib import Path
 
 from auditor.files.tables import csv_text
 from auditor.model.errors import UsageError
-from auditor.model.seeding import DEFAULT_SEED
 from auditor.runs.worlds import build_world
 from scenarios.scenario import builtin_scenarios, read_scenario
 
 
 def export_scenario(name: str, folder: Path, seed: int | None = None) -> dict[Path, str]:
-    """The files of a built-in scenario, by where they go. A generated town is written as `data.csv` (the sampled people) and
-    `population.csv` (everybody, with the sensitive columns that a control needs)."""
+    """The contents of a built-in scenario's files, by path. The synthetic town is written as `data.csv` (the sampled people)
+    and `population.csv` (everybody, with the sensitive columns that a control needs)."""
     known = builtin_scenarios()
     if name not in known:
         raise UsageError(f"There is no built-in scenario {name!r}. There are: {', '.join(known)}.")
     scenario = read_scenario(name)
-    chosen = seed if seed is not None else scenario.seed if scenario.seed is not None else DEFAULT_SEED
+    chosen = scenario.options.seed if seed is None else seed
     home = known[name].parent
     files = {
         folder / file.name: file.read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Placing: the figures of records on two axes, over the seeds, and which of the points no other beats.
+"""Placing the cells of a comparison on two axes: means over the seeds, and which points no other beats.
 
-Every point has the same two figures. Risk is, unless another is asked for, the strongest success of any attack that
-discloses, as its excess over the control (or the baseline, whichever the record takes it over): every kind of release has it.
-Utility is the first figure of the first measure asked for. What has no such figure has no place, and says why.
+Every point has the same two figures. The risk is, unless another is asked for, the strongest success of any attack that
+discloses something, as its excess over the control or the baseline: every kind of release has it. The utility is the first
+figure of the first measure asked for. A cell without these figures is left out, with the reason.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from attacks import ATTACKS
 from auditor.measure.intervals import mean_interval
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import FEW_ATTEMPTS, Axis, Comparison, LeftOut, Point, RunCell, which_figure
-from auditor.model.record.frontier import HIGHER, LOWER, frontier
+from auditor.model.record.frontier import LOWER, frontier
 from auditor.model.record.record import OK, AuditRecord, Risk
 from auditor.posterior.links import Link
 
 STRONGEST = "strongest"
 NO_FIGURE = "no_figure"
-_BETTER_HIGHER = frozenset({("proximity", "m")})
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A cell with its record; `point` names its method and settings."""
+    """A cell with its audit record; `point` names its method and settings."""
 
     point: str
     cell: RunCell
@@ -35,7 +34,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class RiskChoice:
-    """Which risk is asked for; no attack means the strongest success."""
+    """The risk that is asked for; without an attack it is the strongest success."""
 
     attack: str | None = None
     measure: str = "success"
@@ -43,7 +42,7 @@ class RiskChoice:
 
     @classmethod
     def read(cls, text: str) -> RiskChoice:
-        """From `strongest`, `ATTACK.MEASURE` or `ATTACK.MEASURE@LINK`."""
+        """A choice written as `strongest`, `ATTACK.MEASURE` or `ATTACK.MEASURE@LINK`."""
         if text == STRONGEST:
             return cls()
         named, _, link = text.partition("@")
@@ -57,20 +56,19 @@ class RiskChoice:
 
     @property
     def figure(self) -> str:
-        """How it is asked for."""
-        return (
-            STRONGEST
-            if self.attack is None
-            else f"{self.attack}.{self.measure}" + (f"@{self.link}" if self.link else "")
-        )
+        """The choice as it is written."""
+        if self.attack is None:
+            return STRONGEST
+        return f"{self.attack}.{self.measure}" + (f"@{self.link}" if self.link else "")
 
     @property
     def better(self) -> str:
-        """Which way is better."""
-        return HIGHER if (self.attack, self.measure) in _BETTER_HIGHER else LOWER
+        """Whether a lower or a higher figure is safer, as the attack declares."""
+        declared = ATTACKS.get(self.attack).measures if self.attack is not None else ()
+        return next((str(measure.better) for measure in declared if measure.name == self.measure), LOWER)
 
     def check(self, records: Sequence[AuditRecord]) -> None:
-        """An error where the attack was made and has no such measure; one that does not apply is no error."""
+        """An error where the attack was run and has no such measure. An attack that does not apply is no error."""
         tried = [r for record in records for r in record.risks if r.attack == self.attack]
         there = sorted({r.measure for r in tried})
         if any(r.status == OK for r in tried) and self.measure not in there:
@@ -78,7 +76,7 @@ class RiskChoice:
             raise UsageError(f"There is no risk {self.attack}.{self.measure}. There are: {known}.")
 
     def rows(self, record: AuditRecord) -> list[Risk]:
-        """The figures of a record that are meant."""
+        """The rows of an audit record that have the chosen risk."""
         rows = [r for r in record.risks if r.status == OK and r.value is not None and r.measure == self.measure]
         if self.attack is None:
             return [r for r in rows if _excess(r) is not None and not ATTACKS.get(r.attack).harm]
@@ -87,7 +85,7 @@ class RiskChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A figure on an axis, with its interval and where it comes from."""
+    """A figure on an axis, with its interval and its source."""
 
     value: float
     low: float | None = None
@@ -96,7 +94,7 @@ class _Figure:
 
 
 def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Comparison:
-    """The points of some cells, in the order of the table, and what has no place."""
+    """The points of some cells, in the order of the table, and the cells that are left out."""
     records = [placed.record for placed in cells if placed.record is not None]
     risk.check(records)
     excess = any(_excess(r) is not None for record in records for r in risk.rows(record))
@@ -111,7 +109,7 @@ def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Compa
     for placed in cells:
         cell = placed.cell
         if placed.record is None:
-            left_out.append(LeftOut(cell.name, cell.status, cell.reason or "no reason is known"))
+            left_out.append(LeftOut(cell.name, cell.status, cell.reason or "the reason is not known"))
             continue
         at = _risk(placed.record, risk, excess), _utility(placed.record, measure, which)
         wanting = [axis.figure for axis, figure in zip(axes, at, strict=True) if figure is None]
@@ -131,7 +129,7 @@ def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Compa
 
 
 def _point(name: str, runs: Sequence[tuple[Placed, _Figure, _Figure]], excess: bool) -> Point:
-    """The means over the runs. Their intervals know no bounds, but no excess is above 1 and no utility below 0."""
+    """The means over the runs. Their intervals are cut off at the bounds: no excess is above 1, no utility below 0."""
     first = runs[0][0]
     risk, utility = _over_seeds([r for _, r, _ in runs]), _over_seeds([u for _, _, u in runs])
     records = [placed.record for placed, _, _ in runs if placed.record is not None]
@@ -163,7 +161,7 @@ def _over_seeds(figures: Sequence[_Figure]) -> _Figure:
 
 
 def _risk(record: AuditRecord, choice: RiskChoice, excess: bool) -> _Figure | None:
-    """The figure of a record: the worst over adversaries, links and columns."""
+    """The risk of an audit record: the worst over adversaries, links and columns."""
     worst = 1.0 if choice.better == LOWER else -1.0
     found: list[tuple[bool, float, _Figure]] = []
     for row in choice.rows(record):
@@ -188,7 +186,7 @@ def _source(row: Risk) -> str:
 
 
 def _utility_axis(records: Sequence[AuditRecord], asked: str) -> tuple[str | None, str]:
-    """Which of a measure's figures is meant, and which way is better."""
+    """Which of a measure's figures is asked for, and which way is better."""
     measure, _, which = asked.partition(".")
     rows = [row for record in records for row in record.utility if row.measure == measure and row.status == OK]
     meant = next((row for row in rows if not which or which_figure(row.params) == which), None)

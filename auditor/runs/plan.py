@@ -1,12 +1,12 @@
 """The plan of a comparison: its cells, which are methods × settings × seeds.
 
-How strong a release is has other names in other methods. `k` sets the first of `k`, `r` and `bucket_size` that a method
-has, `l` its `l`; a method that has neither runs once. Other settings are given by the method's name, and take the place of
-`k` and `l` where they name the same. A method that refuses a setting is a cell with that reason, not an error.
+Methods call their strength by different names. `k` sets the first of `k`, `r` and `bucket_size` that a method has, and `l`
+sets its `l`; a method with none of these runs once. Other settings are given under the method's name, and override `k` and
+`l` where they are the same setting. Where a method refuses its settings, the cell says why; that is no error.
 
-A cell has an id of everything that its result depends on: the coded data with their taxonomies and the SHA-256 of the files,
-the method with all its settings, the seed, what is asked of the audit, and the version of the program. So nothing stale is
-ever taken for a result.
+The id of a cell is a hash of everything that its result depends on: the coded data with their taxonomies and the SHA-256 of
+the files, the method with all its settings, the seed, what is asked of the audit, and the version of the program. So a stale
+result is never reused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from auditor.version import VERSION
 from scenarios.options import Options
 
 STRENGTHS = ("k", "r", "bucket_size")
-"""What the size of classes is called, by method."""
+"""The names that methods have for the size of their classes."""
 DIVERSITY = "l"
 ALL = "all"
 Settings = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -37,8 +37,8 @@ Settings = Mapping[str, Mapping[str, Sequence[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What is to be compared. None in `l` stands for a release without diversity, where the method allows it; `settings` are
-    the values of other settings, by method."""
+    """What is compared. None in `l` is a release without diversity, where the method allows it; `settings` holds the values
+    of other settings, by method."""
 
     methods: tuple[str, ...]
     k: tuple[int, ...] = ()
@@ -49,9 +49,9 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One release to be made: `params` are the settings asked for, `point` names method and settings, `name` also the seed
-    where there are several; neither is part of the id, since both depend on what else is compared. `fault` says why the
-    method refuses its settings."""
+    """One release to make. `params` are the settings asked for; `point` names the method and its settings, `name` also the seed
+    where there are several. Neither name is part of the id, since both depend on what else is compared. `fault` says
+    why the method refuses its settings."""
 
     id: str
     name: str
@@ -75,9 +75,9 @@ def grid(
         fields = {f.name for f in dataclasses.fields(ANONYMIZERS.get(name))}
         for key in values:
             if key not in fields:
-                ANONYMIZERS.get(name).configure({key: None})  # says what there is
+                ANONYMIZERS.get(name).configure({key: None})  # raises an error that lists the settings
         if name not in named:
-            raise UsageError(f"There are settings for {name!r}, which is not among the methods to compare.")
+            raise UsageError(f"--set names {name!r}, which is not among the methods to compare.")
     if not named:
         raise UsageError("There must be at least one method to compare.")
     for name in named:
@@ -115,7 +115,7 @@ def plan(asked: Grid, world: World, options: Options) -> list[Cell]:
 
 
 def mapped(method: str) -> dict[str, str]:
-    """Which setting of a method `k` and `l` set."""
+    """The settings of a method that `k` and `l` set."""
     fields = {f.name for f in dataclasses.fields(ANONYMIZERS.get(method))}
     strength = next((name for name in STRENGTHS if name in fields), None)
     return {
@@ -125,7 +125,7 @@ def mapped(method: str) -> dict[str, str]:
 
 
 def _choices(method: str, asked: Grid) -> list[dict[str, Any]]:
-    """The settings of a method's cells; None stands for what is not set."""
+    """The settings of a method's cells, without those that are None."""
     own, axes = asked.settings.get(method, {}), {}
     settings = mapped(method)
     if "k" in settings and asked.k:
@@ -141,7 +141,7 @@ def _choices(method: str, asked: Grid) -> list[dict[str, Any]]:
 
 
 def _configured(method: str, params: Mapping[str, Any]) -> tuple[Anonymizer | str, str]:
-    """The method with these settings and its title; or why it refuses them, and what was asked."""
+    """The method with these settings and its title; or why it refuses them, and a title of what was asked."""
     try:
         found = ANONYMIZERS.get(method).configure(params)
     except UsageError as error:

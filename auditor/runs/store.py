@@ -1,7 +1,7 @@
-"""Finished cells as files: one run record each, with the cell and, where there is one, its release's record.
+"""Finished cells as files: each is a run record with its cell and, where there is a release, its audit record.
 
-A file is written whole as soon as its cell is finished, so that an interruption loses only what was under way; being a run,
-it renders by itself (`auditor render`). Its name has the cell's id, so a file is a result or it is not there.
+A file is written as soon as its cell is finished, whole or not at all, so that an interruption loses only the cells that were
+running. `auditor render` renders it by itself. It is named for the cell's id, so no other cell can be taken for it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Store:
     folder: Path
 
     def prepare(self) -> None:
-        """Makes the folder; an error where it cannot be made."""
+        """Makes the folder, or says why that is not possible."""
         refuse_existing([], True, self.folder)
         try:
             (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
@@ -35,11 +35,11 @@ class Store:
             raise UsageError(f"{self.folder}: the folder cannot be made ({error.strerror}).") from error
 
     def place(self, cell: Cell) -> str:
-        """The file of a cell, from the folder."""
+        """The file of a cell, relative to the folder."""
         return f"{CELLS}/{cell.id}.json"
 
     def read(self, cell: Cell) -> tuple[RunCell, AuditRecord | None] | None:
-        """A finished cell; None where there is none, or no whole one."""
+        """A finished cell; None where its file is missing or damaged."""
         file = self.folder / self.place(cell)
         try:
             run = RunRecord.from_json(file.read_text(encoding="utf-8"), str(file))
@@ -56,8 +56,8 @@ class Store:
 
 
 def to_do(found: RunCell | None, timeout: float | None, memory: int | None, retry: bool) -> bool:
-    """Whether a cell is to be run: it is not there; it did not end well and is to be retried; or it has more time or memory
-    now than it had."""
+    """Whether a cell is to be run: it has not been run; it gave no release and is to be retried; or it may take more time or
+    memory than it had."""
     if found is None:
         return True
     if found.status == OK:

@@ -1,11 +1,11 @@
-"""The sweep: how the success of attacks grows with the number of known attributes.
+"""The sweep: how the success of attacks grows with the number of known quasi-identifiers.
 
 For each number q some sets of q quasi-identifiers are drawn, and every attack is run by an adversary who knows just these.
-The sets grow along a few random orders, so each holds those of smaller q, and knowing more can only add. A figure is the mean
-over the sets; its interval is the mean of theirs, which is about people and not about the choice of sets, whose least and
-greatest figure stand in the details.
+The sets grow along a few random orders, so each contains a smaller one, and knowing more can only add. A figure is the mean
+over the sets. Its interval is the mean of their intervals: it covers the choice of people, not the choice of sets, for which
+the details have the least and the greatest figure.
 
-The record has one adversary for each q, "prosecutor knowing 3 of 8", the one who knows most first.
+The audit record has one adversary for each q, such as "prosecutor knowing 3 of 8", the one who knows most first.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from auditor.model.errors import UsageError
 from auditor.model.progress import Progress
 from auditor.model.record.record import OK, AdversaryFacts, AuditRecord, Risk, RunRecord
 from auditor.model.seeding import stage
-from auditor.runs.redteaming import prepare, redteam, subjects
+from auditor.runs.redteaming import prepare, subjects
 from auditor.version import VERSION
 from scenarios.adversaries import PROSECUTOR, Adversary
 from scenarios.scenario import Scenario
 
 ORDERS = 5
-"""How many random orders the known attributes grow along."""
+"""The number of random orders in which quasi-identifiers become known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Those of one adversary's figures that are averaged: the adversaries who know some q columns, by name."""
+    """The adversaries whose figures are averaged: each knows one set of q columns (`subsets`, by the adversary's name)."""
 
     base: Adversary
     title: str
@@ -39,16 +39,16 @@ class _Step:
     of: int
     subsets: dict[str, tuple[str, ...]]
 
-    def sentence(self, quasi: Sequence[str], register: int | None) -> str:
+    def sentence(self, quasi: Sequence[str], population: int | None) -> str:
         """Who attacks, in one sentence."""
         if self.known == self.of:
-            return self.base.sentence(quasi, register)
+            return self.base.sentence(quasi, population)
         sets = f"the mean over {len(self.subsets)} sets of them" if len(self.subsets) > 1 else "one set of them"
-        return self.base.sentence(quasi, register, f"{self.known} of {self.of} quasi-identifiers ({sets})")
+        return self.base.sentence(quasi, population, f"{self.known} of {self.of} quasi-identifiers ({sets})")
 
 
 def read_sweep(text: str) -> tuple[int, ...]:
-    """The numbers of known attributes that `--sweep known=1..8` or `known=2,4,8` asks for."""
+    """The numbers of known quasi-identifiers that `--sweep known=1..8` or `known=2,4,8` asks for."""
     found = re.fullmatch(r"\s*known\s*=\s*(?:(\d+)\s*\.\.\s*(\d+)|(\d+(?:\s*,\s*\d+)*))\s*", text)
     numbers: list[int] = []
     if found is not None and found[3] is not None:
@@ -60,23 +60,6 @@ def read_sweep(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def red_team(
-    scenario: Scenario,
-    counts: Sequence[int] | None,
-    *,
-    seed: int | None = None,
-    targets: Sequence[str] | None = None,
-    reveal: bool = False,
-    progress: Progress | None = None,
-) -> RunRecord:
-    """Carries out a scenario as it is, or for each number of known attributes."""
-    if counts is None:
-        return redteam(scenario, seed=seed, targets=targets, reveal=reveal, progress=progress)
-    if reveal:
-        raise UsageError("--reveal shows claims about persons, and --sweep has none. Leave out one of them.")
-    return sweep(scenario, counts, seed=seed, targets=targets, progress=progress)
-
-
 def sweep(
     scenario: Scenario,
     counts: Sequence[int],
@@ -85,8 +68,8 @@ def sweep(
     targets: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> RunRecord:
-    """Carries out a scenario for each number of known attributes: one record a release, one adversary a number. Policies are
-    not judged, and utility is not measured: both are about a release, not about what is known."""
+    """Carries out a scenario for each number of known quasi-identifiers: an audit record for each release, with an adversary
+    for each number. Policies are not judged and utility is not measured, since neither depends on what is known."""
     options, world = prepare(scenario, seed, targets)
     quasi = world.people.schema.quasi
     if max(counts) > len(quasi):
@@ -96,7 +79,7 @@ def sweep(
         )
     steps = [
         step
-        for base in _bases(scenario.adversaries or (PROSECUTOR,))
+        for base in _bases(options.adversaries or (PROSECUTOR,))
         for step in _steps(base, sorted(set(counts), reverse=True), quasi, options.seed)
     ]
     crew = tuple(
@@ -105,16 +88,16 @@ def sweep(
         for name, columns in step.subsets.items()
     )
     asked = replace(options, adversaries=crew, policy=None, utility=())
-    register = None if world.population is None else world.population.rows
+    population = None if world.population is None else world.population.rows
     records = []
     for subject, step_done in subjects(scenario, world, options.seed, progress):
         record = run_audit(subject, asked, step_done)
-        records.append(_averaged(record, steps, quasi, register))
+        records.append(_averaged(record, steps, quasi, population))
     return RunRecord(scenario.name, options.seed, tuple(records), {"name": "auditor", "version": VERSION})
 
 
 def _bases(adversaries: Sequence[Adversary]) -> list[Adversary]:
-    """The adversaries that differ in more than their name and what columns they know."""
+    """The adversaries that differ in more than their name and the columns they know."""
     kept: list[tuple[Adversary, Adversary]] = []
     for adversary in adversaries:
         bare = replace(adversary, name="", knows=None, subsets=None)
@@ -134,12 +117,12 @@ def _steps(base: Adversary, counts: Sequence[int], quasi: Sequence[str], seed: i
     return steps
 
 
-def _averaged(record: AuditRecord, steps: Sequence[_Step], quasi: Sequence[str], register: int | None) -> AuditRecord:
+def _averaged(record: AuditRecord, steps: Sequence[_Step], quasi: Sequence[str], population: int | None) -> AuditRecord:
     risks = [risk for step in steps for risk in _mean_risks(record, step)]
     facts = tuple(
         AdversaryFacts(
             step.title,
-            step.sentence(quasi, register),
+            step.sentence(quasi, population),
             step.base.stance,
             next(iter(step.subsets.values())) if len(step.subsets) == 1 else (),
         )

@@ -1,6 +1,6 @@
 """What a process of a comparison does: it makes and audits one cell after the other (see `auditor.engines`).
 
-Reasons that leave it hold no value of the data.
+The reasons that it gives for failures hold no value of the data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scenarios.options import Options
 
 @dataclass(frozen=True)
 class CellJob(Job):
-    """One cell to be run."""
+    """One cell to run."""
 
     method: str
     params: Mapping[str, Any]
@@ -38,7 +38,7 @@ class CellWork(Work):
     options: Options
 
     def do(self, job: CellJob) -> str:
-        """The record of a cell's release, as JSON."""
+        """The audit record of a cell's release, as JSON."""
         world, method = self.world, ANONYMIZERS.get(job.method).configure(job.params)
         release, provenance = anonymize(world.people, method, job.seed)
         subject = Subject(
@@ -57,7 +57,7 @@ class CellWork(Work):
 
 
 def discreet(message: str, table: Table) -> str:
-    """A message without values of the table: quoted ones, and examples in brackets. Names of columns stay."""
+    """A message without the values of the table that it quotes, and without examples in brackets. Column names stay."""
     values = {text for domain in table.domains.values() for text in domain.texts} - set(table.codes)
 
     def hidden(found: re.Match[str]) -> str:

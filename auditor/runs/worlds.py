@@ -1,4 +1,4 @@
-"""Worlds: the data of a run, who is released and who is outside."""
+"""Worlds: the data of a run, with the people who are released and those who are outside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scenarios.scenario import Data
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """The data of a scenario: the table to be released, the population, and who of it is not in the table."""
+    """The data of a run: the table to release, the population, and which of its people are not in the table."""
 
     people: Table
     population: Table | None
@@ -30,7 +30,7 @@ class World:
 
 
 def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Input, ...]) -> World:
-    """A table of which a random share is released and the rest are outsiders; all of it where no share is given."""
+    """A table of which a random share is released, the others being outsiders; without a share all of it is released."""
     if sample is None or sample == 1:
         return World(everybody, None, np.empty(0, dtype=np.int64), inputs)
     count = max(round(sample * everybody.rows), 1)
@@ -40,7 +40,7 @@ def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Inp
 
 
 def build_world(data: Data, seed: int) -> World:
-    """The data of a scenario: a built-in source or a file, with its population or a sample of it."""
+    """The data of a scenario: a built-in source or a file, with a population, or sampled."""
     if data.source == "town":
         frame = town.population(seed=seed)
         schema = Schema.read(Path(str(town.schema_path())))
@@ -53,9 +53,9 @@ def build_world(data: Data, seed: int) -> World:
         raw = read_raw(data.file, schema.format, tuple(schema.columns))
         inputs = (Input("original", data.file.name, raw.sha256, raw.rows),)
     if data.population is not None:
-        register = read_raw(data.population, schema.format, tuple(schema.columns))
-        people, population = encode(schema, [raw, register])
-        inputs = (*inputs, Input("population", data.population.name, register.sha256, register.rows))
+        at_large = read_raw(data.population, schema.format, tuple(schema.columns))
+        people, population = encode(schema, [raw, at_large])
+        inputs = (*inputs, Input("population", data.population.name, at_large.sha256, at_large.rows))
         return World(people, population, find_outsiders(people, population), inputs)
     (everybody,) = encode(schema, [raw])
     return sampled(everybody, data.sample, seed, inputs)
