@@ -1,25 +1,27 @@
-"""Adversaries: who attacks, and what they know. The threat model as an object that says itself in one sentence.
+"""Adversaries: who attacks, and what they know. The threat model as an object that describes itself in one sentence.
 
 - the *prosecutor* knows that one person is in the release and wants to know more about them;
-- the *journalist* wants to expose any one person, and does not know who is in the release; a register tells who could be;
-- the *marketer* wants to identify as many people as possible, likewise with a register.
+- the *journalist* wants to expose any one person and does not know who is in the release; a list of the population says who
+  could be;
+- the *marketer* wants to identify as many people as possible, also with a list of the population.
 
 The prosecutor runs every attack; the other two are about identity (El Emam's three risks). What else they know can be
-combined freely; `simulators.py` draws it, and an adversary knows how often it is wrong.
+combined freely. `simulators.py` draws it; an adversary knows how often it is wrong.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from math import comb
+from math import comb, inf
 from typing import Any
 
-from attacks.base import Goal
 from auditor.model.errors import UsageError
+from auditor.model.faults import Faults, is_count, is_number
 from auditor.model.knowledge import Error
+from auditor.model.record.meaning import Goal
 from auditor.model.schema import Schema, Type
 from auditor.model.seeding import stage
 
@@ -51,41 +53,40 @@ _AIMS = {
 
 @dataclass(frozen=True, slots=True)
 class Adversary:
-    """Somebody who attacks.
-
-    - `knows`: the quasi-identifiers known of each target; a number stands for so many, drawn at random; None for all;
-    - `subsets`: in place of `knows`: every set of so many quasi-identifiers, each an adversary of its own;
-    - `noise`: by column, how far a known number (or step of an ordinal) may be off;
-    - `stale`: by column, how often the known value is an outdated one;
-    - `missing`: how often a value is not known, of every column or by column;
-    - `coverage`: the share of the population that their register holds;
-    - `not_values`: how many values of each sensitive column (but numbers) each target is known not to have;
-    - `acquaintances`: how many people of the release they know with their sensitive values: a number, or a share below 1;
-    - `own_value`: whether the target's sensitive values are known (then only the record and membership are sought);
-    - `mechanism`: what they know of how the release was made;
-    - `sample`: the share of the outsiders whom they have, with all columns, to learn from;
-    - `earlier`: other releases they have, by name.
-    """
+    """Somebody who attacks."""
 
     stance: Stance = Stance.PROSECUTOR
     name: str = "prosecutor"
     knows: tuple[str, ...] | int | None = None
+    """The quasi-identifiers known of each target; a number: that many, drawn at random; None: all."""
     subsets: int | None = None
+    """In place of `knows`: every set of this many quasi-identifiers, each an adversary of its own."""
     noise: Mapping[str, float] = field(default_factory=dict)
+    """By column, how far a known number (or step of an ordinal) may be off."""
     stale: Mapping[str, float] = field(default_factory=dict)
+    """By column, how often the known value is out of date."""
     missing: float | Mapping[str, float] = 0.0
+    """How often a value is not known, for every column or by column."""
     coverage: float = 1.0
+    """The share of the population that is on their list of it."""
     not_values: int = 0
+    """How many values of each sensitive column (numbers excepted) each target is known not to have."""
     acquaintances: float = 0
+    """How many people of the release they know with their sensitive values: a number, or a share below 1."""
     own_value: bool = False
+    """Whether the target's sensitive values are known; then only the record and membership are sought."""
     mechanism: MechanismKnown = MechanismKnown.NONE
+    """What they know of how the release was made."""
     sample: float = 0.0
+    """The share of the outsiders whom they have, with all columns, to learn from."""
     earlier: tuple[str, ...] = ()
+    """Other releases that they have, by name."""
 
     def __post_init__(self) -> None:
-        faults = knowledge_faults({f.name: getattr(self, f.name) for f in fields(self) if f.name in SETTINGS})
-        if faults:
-            raise UsageError(f"adversary {self.name!r}: " + " ".join(faults))
+        given = {name: getattr(self, name) for name in SETTINGS if getattr(self, name) is not None}
+        faults = Faults(UsageError, f"adversary {self.name!r}", given)
+        check_knowledge(faults)
+        faults.check()
 
     @property
     def aims(self) -> tuple[Goal, ...]:
@@ -98,11 +99,11 @@ class Adversary:
         return self.stance is Stance.PROSECUTOR
 
     def columns(self, quasi: Sequence[str]) -> tuple[str, ...]:
-        """The known quasi-identifiers, once they are settled."""
+        """The known quasi-identifiers of an adversary that `settled` returned."""
         if self.knows is None:
             return tuple(quasi)
         if isinstance(self.knows, int):
-            raise TypeError("Which columns are known must be settled first.")
+            raise TypeError("Which columns are known must be drawn first: call settled().")
         return self.knows
 
     def unknown_share(self, column: str) -> float:
@@ -115,11 +116,10 @@ class Adversary:
         return {c: error for c, error in made.items() if error.spread > 0 or error.stale > 0}
 
     def settled(self, schema: Schema, seed: int) -> tuple[Adversary, ...]:
-        """This adversary with known columns by name, checked against a schema; as many as there are `subsets`."""
-        quasi = schema.quasi
-        faults = self._faults(schema)
-        if faults:
-            raise UsageError("\n".join(f"adversary {self.name!r}: {fault}" for fault in faults))
+        """This adversary with known columns by name, checked against a schema; one for each of the `subsets`."""
+        quasi, faults = schema.quasi, Faults(UsageError, f"adversary {self.name!r}")
+        self._check(schema, faults)
+        faults.check()
         if self.subsets is not None:
             chosen = itertools.combinations(quasi, self.subsets)
             named = ((f"{self.name} ({', '.join(columns)})", columns) for columns in chosen)
@@ -129,9 +129,9 @@ class Adversary:
             return (replace(self, knows=tuple(quasi[i] for i in sorted(drawn.tolist()))),)
         return (self,)
 
-    def _faults(self, schema: Schema) -> list[str]:
+    def _check(self, schema: Schema, faults: Faults) -> None:
+        """Adds what does not fit the schema."""
         quasi, there = schema.quasi, f"there are: {', '.join(schema.quasi)}."
-        faults = []
         named = {
             "knows": self.knows if isinstance(self.knows, tuple) else (),
             "noise": tuple(self.noise),
@@ -139,27 +139,26 @@ class Adversary:
             "missing": tuple(self.missing) if isinstance(self.missing, Mapping) else (),
         }
         for key, columns in named.items():
-            unknown = [c for c in columns if c not in quasi]
-            faults += [f"{key} must name quasi-identifiers. Got {c!r}; {there}" for c in unknown]
+            for column in (c for c in columns if c not in quasi):
+                faults.add(f"{key} must name quasi-identifiers. Got {column!r}; {there}")
         for key, count in (("knows", self.knows), ("subsets", self.subsets)):
             if isinstance(count, int) and count > len(quasi):
-                faults.append(f"{key} must be at most the number of quasi-identifiers. Got {count}; {there}")
+                faults.add(f"{key} must be at most the number of quasi-identifiers. Got {count}; {there}")
         if self.subsets is not None and comb(len(quasi), self.subsets) > MOST_SUBSETS:
-            faults.append(
+            faults.add(
                 f"subsets = {self.subsets} of {len(quasi)} quasi-identifiers makes {comb(len(quasi), self.subsets)} "
-                f"adversaries; at most {MOST_SUBSETS} may be made. Draw some with knows = {self.subsets}."
+                f"adversaries; at most {MOST_SUBSETS} are allowed. Draw one of them with knows = {self.subsets}."
             )
         for column in (c for c in self.noise if c in quasi):
             kind = schema.columns[column].type
             if kind not in (Type.NUMERIC, Type.ORDINAL):
-                faults.append(f"noise: {column} must be numeric or ordinal to be off by a number. Use stale for it.")
+                faults.add(f"noise: {column} must be numeric or ordinal to be off by a number. Use stale for it.")
             elif kind is Type.ORDINAL and not float(self.noise[column]).is_integer():
-                faults.append(f"noise: {column} is off by whole steps. Got {self.noise[column]!r}.")
-        return faults
+                faults.add(f"noise: {column} is ordinal, and must be off by whole steps. Got {self.noise[column]!r}.")
 
     def sentence(self, quasi: Sequence[str], register: int | None, known: str | None = None) -> str:
-        """The adversary in one sentence; `register` is how many people there are at large, where that is known, and `known`
-        says what is known of people in place of the columns."""
+        """The adversary in one sentence; `register` is the number of people in the population, where there is a list of it,
+        and `known` says what is known of people in place of the columns."""
         known = known or _listed([self._column(c) for c in self.columns(quasi)])
         if self.own_value:
             known += ", and their sensitive values" if known else "sensitive values"
@@ -171,7 +170,7 @@ class Adversary:
         who = {
             Stance.PROSECUTOR: f"knows that a person is in the release, and {known}",
             Stance.JOURNALIST: f"wants to expose any one person and knows {known}, but not who is in the release",
-            Stance.MARKETER: f"wants to identify as many as possible and knows {known}, but not who is in the release",
+            Stance.MARKETER: f"wants to identify as many people as possible and knows {known}, but not who is in the release",
         }[self.stance]
         more = self._more(register)
         return f"The {self.name} {who}{''.join(f', {clause}' for clause in more[:-1])}" + (
@@ -209,42 +208,33 @@ class Adversary:
             said.append(f"has all values of {_percent(self.sample)} of the people who are not in the release")
         if register:
             size = f"{register:,}".replace(",", " ")
-            covers = (
-                f"that holds {_percent(self.coverage)} of {size} people" if self.coverage < 1 else f"of {size} people"
-            )
-            said.append(f"has a population register {covers}")
+            part = f"{_percent(self.coverage)} of " if self.coverage < 1 else ""
+            said.append(f"has a list of {part}the population ({size} people)")
         return said
 
 
 SETTINGS = tuple(f.name for f in fields(Adversary) if f.name not in ("stance", "name"))
-"""What an adversary may be given to know, by the names that scenario files use."""
+"""What an adversary may know, by the names that scenario files use."""
 
 
-def knowledge_faults(settings: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the settings of an adversary, whatever the schema: each fault a sentence."""
-    faults = []
-    if settings.get("knows") is not None and settings.get("subsets") is not None:
-        faults.append("give either knows or subsets.")
-    for key, value in settings.items():
-        good, wanted = _CHECKS[key]
-        if value is not None and not good(value):
-            faults.append(f"{key} must be {wanted}. Got {value!r}.")
-    return faults
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_count(value: Any, least: int = 0) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def check_knowledge(faults: Faults) -> None:
+    """Adds what is wrong with the settings of an adversary, whatever the schema."""
+    if "knows" in faults.data and "subsets" in faults.data:
+        faults.add("give either knows or subsets.")
+    faults.choice("mechanism", MechanismKnown)
+    for key, (good, wanted) in _CHECKS.items():
+        faults.value(key, good, wanted)
 
 
 def _is_share(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= 1
+    return is_number(value, 0, 1)
 
 
-def _by_column(value: Any, good: Any) -> bool:
+def _is_distance(value: Any) -> bool:
+    return is_number(value, 0, inf)
+
+
+def _by_column(value: Any, good: Callable[[Any], bool]) -> bool:
     return isinstance(value, Mapping) and all(isinstance(k, str) and good(v) for k, v in value.items())
 
 
@@ -252,26 +242,22 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(v, str) and v for v in value)
 
 
-_CHECKS: Mapping[str, tuple[Any, str]] = {
-    "knows": (lambda v: _are_names(v) or _is_count(v), "a list of column names, or how many to draw at random"),
-    "subsets": (_is_count, "a whole number of columns"),
-    "noise": (
-        lambda v: _by_column(v, lambda x: _is_number(x) and x >= 0),
-        "how far each column may be off, such as { age = 1 }",
-    ),
+_CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "knows": (lambda v: _are_names(v) or is_count(v), "a list of column names, or how many to draw at random"),
+    "subsets": (is_count, "a whole number of columns"),
+    "noise": (lambda v: _by_column(v, _is_distance), "how far each column may be off, such as { age = 1 }"),
     "stale": (lambda v: _by_column(v, _is_share), "a probability for each column, such as { postcode = 0.1 }"),
     "missing": (
         lambda v: _is_share(v) or _by_column(v, _is_share),
         "a probability, or one for each column, such as { postcode = 0.2 }",
     ),
     "coverage": (lambda v: _is_share(v) and v > 0, "above 0 and at most 1"),
-    "not_values": (_is_count, "a whole number of values"),
+    "not_values": (is_count, "a whole number of values"),
     "acquaintances": (
-        lambda v: _is_count(v) or (_is_number(v) and (0 <= v < 1 or float(v).is_integer())),
+        lambda v: is_number(v, 0) and (v < 1 or float(v).is_integer()),
         "a number of people, or a share of them below 1",
     ),
     "own_value": (lambda v: isinstance(v, bool), "true or false"),
-    "mechanism": (lambda v: v in list(MechanismKnown), f"one of {', '.join(MechanismKnown)}"),
     "sample": (_is_share, "a share from 0 to 1"),
     "earlier": (_are_names, "a list of releases of the run, or files"),
 }

@@ -15,20 +15,26 @@ from scenarios.adversaries import Adversary
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to run. None means: all that apply. `utility` names measures; () is none of them. `remedies` asks, where the
-    policy fails, for what would help. `sample` is about how many people are attacked, drawn by the seed, in place of all."""
+    """What to run. None in `attacks`, `links`, `adversaries` and `utility` means: all that apply."""
 
     attacks: tuple[str, ...] | None = None
     links: tuple[Link, ...] | None = None
     adversaries: tuple[Adversary, ...] | None = None
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By attack, its settings."""
     targets: tuple[int, ...] | None = None
+    """The rows of the people who are attacked; None: everybody."""
     reveal: bool = False
+    """Whether the audit record shows what is claimed about single people."""
     policy: Policy | None = None
     seed: int = DEFAULT_SEED
     suppression: Suppression = Suppression.EXCLUDED
     weighting: Weighting = Weighting.SIZE
     utility: tuple[str, ...] | None = None
+    """The utility measures; () is none of them."""
     recursive_l: int = 2
+    """The l of recursive (c,l)-diversity, whose c is reported."""
     remedies: bool = True
+    """Whether to look for what would help where the policy fails."""
     sample: int | None = None
+    """About how many people are attacked, drawn by the seed; None: all."""

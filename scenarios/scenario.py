@@ -31,9 +31,7 @@ Files are looked up beside the scenario. All faults of a file are reported at on
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import tomllib
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -44,13 +42,15 @@ from typing import Any
 from anonymizers import ANONYMIZERS, Anonymizer
 from attacks import ATTACKS
 from auditor.measure.utility import find_measures
-from auditor.model.errors import ScenarioError, UsageError
+from auditor.model.errors import AuditorError, ScenarioError, UsageError
+from auditor.model.faults import Faults, hint, is_count, is_number, read_toml
+from auditor.model.record.policy import Policy, read_policy
+from auditor.model.seeding import DEFAULT_SEED
 from auditor.posterior.links import Link
-from scenarios.adversaries import SETTINGS, Adversary, MechanismKnown, Stance, knowledge_faults
+from scenarios.adversaries import SETTINGS, Adversary, MechanismKnown, Stance, check_knowledge
+from scenarios.options import Options
 
 DATA_SOURCES = ("town",)
-_CLOSE = 0.75
-"""How alike an unknown key and a known one must be for a hint at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class Data:
     schema: Path | None = None
     population: Path | None = None
     sample: float | None = None
+    """The share of the people who are released; the others are outsiders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +78,22 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A red-team run. `policy` is a name or a file; None in `attacks`, `links` and `utility` means all that apply; `folder`
-    is where its files are."""
+    """A red-team run."""
 
     name: str
     data: Data
     releases: tuple[Plan, ...]
-    adversaries: tuple[Adversary, ...] | None = None
-    attacks: tuple[str, ...] | None = None
-    links: tuple[Link, ...] | None = None
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    policy: str | None = None
-    seed: int | None = None
+    options: Options = field(default_factory=Options)
+    """What each audit does."""
     folder: Path = Path()
-    utility: tuple[str, ...] | None = None
+    """Where its files are."""
 
     @property
     def earlier(self) -> dict[str, Path]:
         """The files of other releases that some adversary has, by the names they are given."""
         names = {plan.name for plan in self.releases}
-        wanted = [name for adversary in self.adversaries or () for name in adversary.earlier if name not in names]
-        return {name: self.folder / name for name in wanted}
+        crew = self.options.adversaries or ()
+        return {name: self.folder / name for adversary in crew for name in adversary.earlier if name not in names}
 
 
 def builtin_scenarios() -> dict[str, Path]:
@@ -113,148 +109,83 @@ def read_scenario(name: str) -> Scenario:
     if not file.is_file():
         if file.suffix == ".toml" or len(file.parts) > 1:
             raise ScenarioError(f"{file}: {'a folder, not a TOML file' if file.is_dir() else 'there is no such file'}.")
-        raise ScenarioError(f"There is no scenario {name!r}. Built in are: {', '.join(known)}; or give a TOML file.")
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ScenarioError(f"{file}: the scenario cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{file}: the scenario must be UTF-8 text ({error.reason}).") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{file}: the scenario must be TOML. {error}.") from error
+        raise ScenarioError(
+            f"There is no scenario {name!r}.{hint(name, known)} The built-in ones are {', '.join(known)}; "
+            "or give a TOML file."
+        )
     title = name if name in known else file.stem
-    return _Reader(title, str(file), file.parent).scenario(data)
+    faults = Faults(ScenarioError, str(file), read_toml(file, "scenario", ScenarioError))
+    return _Reader(title, faults, file.parent).scenario()
 
 
 def _entry(word: str, number: int, name: Any) -> str:
-    """How faults call an entry: its place among its kind, and its name where it has one."""
+    """How faults call an entry: its number, and its name where it has one."""
     return f"[[{word}]] {number}" + (f" ({name})" if isinstance(name, str) and name else "")
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 class _Reader:
     """Reads one file, collecting its faults."""
 
-    def __init__(self, title: str, where: str, folder: Path) -> None:
-        self.title, self.where, self.folder = title, where, folder
-        self.faults: list[str] = []
+    def __init__(self, title: str, faults: Faults, folder: Path) -> None:
+        self.title, self.faults, self.folder = title, faults, folder
         self.own_files = False
-        self.releases: list[str] = []
+        self.releases: list[Plan] = []
 
-    def scenario(self, data: Mapping[str, Any]) -> Scenario:
-        self._known(data, ("data", "release", "adversary", "attacks", "utility", "policy"), "")
-        source, seed = self._data(self._table(data.get("data", {}), "[data]"))
-        releases = [
-            plan for number, entry in enumerate(self._list(data, "release"), 1) for plan in self._plans(entry, number)
-        ]
-        if not data.get("release"):
-            self.faults.append(f"{self.where}: [[release]] must be there at least once.")
-        self.releases = [plan.name for plan in releases]
-        adversaries = [self._adversary(entry, n) for n, entry in enumerate(self._list(data, "adversary"), 1)]
-        self._own_names([a.name for a in adversaries if a is not None])
-        run, links, settings = self._attacks(self._table(data.get("attacks", {}), "[attacks]"))
-        utility = self._utility(self._table(data.get("utility", {}), "[utility]"))
-        policy = self._table(data.get("policy", {}), "[policy]")
-        self._known(policy, ("use",), "[policy]")
-        use = policy.get("use")
-        if use is not None and (not isinstance(use, str) or not use):
-            self.faults.append(f"{self._place('[policy]')}: use must be the name of a policy or a file. Got {use!r}.")
-        elif use is not None and (self.folder / use).is_file():
-            use = str(self.folder / use)
-        elif use is not None and use.endswith(".toml"):
-            self.faults.append(f"{self._place('[policy]')}, use: {self.folder / use}: there is no such file.")
-        if self.faults:
-            raise ScenarioError.of(self.faults)
-        people = tuple(a for a in adversaries if a is not None) or None
-        return Scenario(
-            self.title, source, tuple(releases), people, run, links, settings, use, seed, self.folder, utility
+    def scenario(self) -> Scenario:
+        self.faults.known("data", "release", "adversary", "attacks", "utility", "policy")
+        data, seed = self._data(self._part("data"))
+        for number, entry in enumerate(self.faults.tables("release"), 1):
+            self.releases += self._plans(self.faults.at(_entry("release", number, entry.get("name")), entry))
+        if not self.faults.data.get("release"):
+            self.faults.add("[[release]] must be there at least once.")
+        attacks = self._part("attacks")
+        options = Options(
+            adversaries=self._adversaries(),
+            attacks=attacks.choices("run", ATTACKS.all()),
+            links=self._links(attacks),
+            settings=self._settings(attacks),
+            utility=self._utility(self._part("utility")),
+            policy=self._policy(self._part("policy")),
+            seed=seed,
         )
+        self.faults.check()
+        return Scenario(self.title, data, tuple(self.releases), options, self.folder)
 
-    def _known(self, data: Mapping[str, Any], allowed: tuple[str, ...], part: str) -> None:
-        for key in data:
-            if key not in allowed:
-                near = difflib.get_close_matches(key, allowed, n=1, cutoff=_CLOSE)
-                hint = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
-                self.faults.append(f"{self._place(part)}: unknown key {key!r}. {hint}")
+    def _part(self, key: str) -> Faults:
+        return self.faults.at(f"[{key}]", self.faults.data.get(key, {}))
 
-    def _place(self, part: str) -> str:
-        return f"{self.where}, {part}" if part else self.where
+    def _data(self, part: Faults) -> tuple[Data, int]:
+        part.known("source", "file", "schema", "population", "sample", "seed")
+        given = part.data
+        self.own_files = "file" in given and "sample" not in given
+        source = part.value("source", DATA_SOURCES.__contains__, f"one of {', '.join(DATA_SOURCES)}", near=DATA_SOURCES)
+        if "source" in given and ("schema" in given or "population" in given):
+            part.add("a built-in source has its own schema and population.")
+        if ("source" in given) == ("file" in given):
+            part.add("give either source = (a built-in name) or file = (with schema =).")
+        if "file" in given and "schema" not in given:
+            part.add("a file needs its schema.")
+        sample = part.value("sample", lambda share: is_number(share, 0, 1) and share > 0, "above 0 and at most 1")
+        if "sample" in given and "population" in given:
+            part.add("give either sample (the rest are outsiders) or population.")
+        seed = part.value("seed", is_count, "a whole number of at least 0")
+        files = [part.file(key, self.folder) for key in ("file", "schema", "population")]
+        return Data(source, files[0], files[1], files[2], sample), DEFAULT_SEED if seed is None else seed
 
-    def _table(self, value: Any, part: str) -> Mapping[str, Any]:
-        if isinstance(value, Mapping):
-            return value
-        self.faults.append(f"{self._place(part)} must be a table of settings. Got {value!r}.")
-        return {}
-
-    def _list(self, data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-        value = data.get(key, [])
-        if isinstance(value, list) and all(isinstance(v, Mapping) for v in value):
-            return value
-        self.faults.append(f"{self.where}: write each {key} as [[{key}]].")
-        return []
-
-    def _file(self, data: Mapping[str, Any], key: str, part: str) -> Path | None:
-        if key not in data:
-            return None
-        name = data[key]
-        if not isinstance(name, str) or not name:
-            self.faults.append(f"{self._place(part)}: {key} must be the name of a file. Got {name!r}.")
-            return None
-        file = self.folder / name
-        if not file.exists():
-            self.faults.append(f"{self._place(part)}, {key}: {file}: there is no such file.")
-        return file
-
-    def _data(self, data: Mapping[str, Any]) -> tuple[Data, int | None]:
-        part = "[data]"
-        self._known(data, ("source", "file", "schema", "population", "sample", "seed"), part)
-        source, sample, seed = data.get("source"), data.get("sample"), data.get("seed")
-        self.own_files = "file" in data and sample is None
-        if source is not None and source not in DATA_SOURCES:
-            self.faults.append(f"{self._place(part)}: source must be one of {', '.join(DATA_SOURCES)}. Got {source!r}.")
-        if source is not None and ("schema" in data or "population" in data):
-            self.faults.append(f"{self._place(part)}: a built-in source has its own schema and population.")
-        if (source is None) == ("file" not in data):
-            self.faults.append(
-                f"{self._place(part)}: give either source = (a built-in name) or file = (with schema =)."
-            )
-        if "file" in data and "schema" not in data:
-            self.faults.append(f"{self._place(part)}: a file needs its schema.")
-        if sample is not None and not (
-            isinstance(sample, int | float) and not isinstance(sample, bool) and 0 < sample <= 1
-        ):
-            self.faults.append(f"{self._place(part)}: sample must be above 0 and at most 1. Got {sample!r}.")
-        if sample is not None and "population" in data:
-            self.faults.append(f"{self._place(part)}: give either sample (the rest are outsiders) or population.")
-        if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
-            self.faults.append(f"{self._place(part)}: seed must be a whole number of at least 0. Got {seed!r}.")
-        files = [self._file(data, key, part) for key in ("file", "schema", "population")]
-        return Data(source, files[0], files[1], files[2], sample), seed
-
-    def _plans(self, entry: Mapping[str, Any], number: int) -> list[Plan]:
+    def _plans(self, part: Faults) -> list[Plan]:
+        entry = part.data
         name = entry.get("name")
-        part = _entry("release", number, name)
         if "file" in entry:
-            self._known(entry, ("name", "file", "provenance", "match"), part)
-            file = self._file(entry, "file", part)
-            provenance = self._file(entry, "provenance", part)
-            match = entry.get("match")
-            if match is not None and not isinstance(match, str):
-                self.faults.append(f'{self._place(part)}: match must be "rows" or the name of a column. Got {match!r}.')
-            if (match is None) == ("provenance" not in entry):
-                self.faults.append(
-                    f'{self._place(part)}: give either provenance (a file) or match ("rows", or a column with an id).'
-                )
+            part.known("name", "file", "provenance", "match")
+            file, provenance = part.file("file", self.folder), part.file("provenance", self.folder)
+            match = part.text("match", '"rows" or the name of a column')
+            if ("match" in entry) == ("provenance" in entry):
+                part.add('give either provenance (a file) or match ("rows", or a column with an id).')
             if not self.own_files:
-                self.faults.append(
-                    f"{self._place(part)}: a release from a file needs [data] file and schema, and no sample."
-                )
+                part.add("a release from a file needs [data] file and schema, and no sample.")
             return [Plan(str(name or entry["file"]), None, file, provenance, match)]
         if "method" not in entry:
-            self.faults.append(f"{self._place(part)}: method (an anonymizer) or file must be given.")
+            part.add("method (an anonymizer) or file must be given.")
             return []
         settings = {key: value for key, value in entry.items() if key not in ("name", "method")}
         try:
@@ -267,7 +198,7 @@ class _Reader:
             ]
             empty = [key for key in swept if not settings[key]]
             if empty:
-                self.faults.append(f"{self._place(part)}: {empty[0]} must have a value, or a list of them to sweep.")
+                part.add(f"{empty[0]} must have a value, or a list of them to sweep.")
             plans = []
             for values in itertools.product(*(settings[key] for key in swept)):
                 chosen = dict(zip(swept, values, strict=True))
@@ -277,83 +208,86 @@ class _Reader:
                 plans.append(Plan(title, method))
             return plans
         except UsageError as error:
-            self.faults.append(f"{self._place(part)}: {error}")
+            part.take(error)
             return []
 
-    def _adversary(self, entry: Mapping[str, Any], number: int) -> Adversary | None:
-        part = _entry("adversary", number, entry.get("name"))
-        self._known(entry, ("name", "kind", *SETTINGS), part)
+    def _adversaries(self) -> tuple[Adversary, ...] | None:
+        """The adversaries; each has a name of its own, since figures are told apart by it."""
+        found = []
+        for number, entry in enumerate(self.faults.tables("adversary"), 1):
+            given = {key: value for key, value in entry.items() if (key, value) != ("knows", "all")}
+            found.append(self._adversary(self.faults.at(_entry("adversary", number, entry.get("name")), given)))
+        crew = [adversary for adversary in found if adversary is not None]
+        names = [adversary.name for adversary in crew]
+        for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+            self.faults.at("[[adversary]]").add(
+                f"{name!r} stands more than once. Give each a name of its own, and kind."
+            )
+        return tuple(crew) or None
+
+    def _adversary(self, part: Faults) -> Adversary | None:
+        entry = part.data
+        part.known("name", "kind", *SETTINGS)
+        check_knowledge(part)
         name = str(entry.get("name", entry.get("kind", "")))
-        kind = entry.get("kind", name)
-        settings = {key: value for key, value in entry.items() if key in SETTINGS}
-        if settings.get("knows") == "all":
-            del settings["knows"]
-        faults = [f"{self._place(part)}: {fault}" for fault in knowledge_faults(settings)]
-        if kind not in list(Stance):
-            stances = ", ".join(Stance)
-            if "kind" in entry:
-                fault = f"kind must be one of {stances}. Got {kind!r}."
-            elif name:
-                fault = f"an adversary with a name of its own needs kind = one of {stances}."
-            else:
-                fault = f"name must be one of {stances}; or give a name of your own and kind."
-            faults.append(f"{self._place(part)}: {fault}")
-        if faults:
-            self.faults += faults
+        stances = ", ".join(Stance)
+        kind = part.choice("kind", Stance) if "kind" in entry else next((s for s in Stance if s == name), None)
+        if kind is None and "kind" not in entry:
+            own = f"an adversary with a name of its own needs kind = one of {stances}.{hint(name, Stance)}"
+            part.add(own if name else f"name must be one of {stances}; or give a name of your own and kind.")
+        if kind is None or part.found:
             return None
-        settings.update({key: tuple(settings[key]) for key in ("knows", "earlier") if _is_list(settings.get(key))})
+        settings: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in entry.items() if key in SETTINGS
+        }
         if "mechanism" in settings:
             settings["mechanism"] = MechanismKnown(settings["mechanism"])
+        releases = [plan.name for plan in self.releases]
         for other in settings.get("earlier", ()):
-            if other not in self.releases and not (self.folder / other).exists():
-                self.faults.append(
-                    f"{self._place(part)}, earlier: {other!r} is no release of the run, nor a file beside the scenario. "
-                    f"Releases are: {', '.join(self.releases)}."
+            if other not in releases and not (self.folder / other).exists():
+                part.at("earlier").add(
+                    f"{other!r} is no release of the run, nor a file beside the scenario. "
+                    f"The releases are: {', '.join(releases)}."
                 )
-        return Adversary(Stance(kind), name, **settings)
+        return Adversary(kind, name, **settings)
 
-    def _own_names(self, names: list[str]) -> None:
-        """Figures are told apart by the adversary's name."""
-        for name in dict.fromkeys(n for n in names if names.count(n) > 1):
-            self.faults.append(
-                f"{self._place('[[adversary]]')}: {name!r} stands more than once. Give each a name of its own, and kind."
-            )
+    def _links(self, part: Faults) -> tuple[Link, ...] | None:
+        links = part.choices("link", list(Link))
+        return None if links is None else tuple(map(Link, links))
 
-    def _attacks(
-        self, data: Mapping[str, Any]
-    ) -> tuple[tuple[str, ...] | None, tuple[Link, ...] | None, dict[str, Mapping[str, Any]]]:
-        known = tuple(ATTACKS.all())
-        self._known(data, ("run", "link", *known), "[attacks]")
-        run = self._names(data.get("run"), known, "[attacks]: run")
-        link = self._names(data.get("link"), tuple(Link), "[attacks]: link")
+    def _settings(self, part: Faults) -> dict[str, Mapping[str, Any]]:
+        """The settings of each attack that is given some."""
+        known = ATTACKS.all()
+        part.known("run", "link", *known)
         settings: dict[str, Mapping[str, Any]] = {}
         for name in known:
-            if name in data:
-                settings[name] = self._table(data[name], f"[attacks]: {name}")
+            given = part.value(name, lambda value: isinstance(value, Mapping), "a table of settings")
+            if given is not None:
+                settings[name] = given
                 try:
-                    ATTACKS.get(name).configure(settings[name])
+                    ATTACKS.get(name).configure(given)
                 except UsageError as error:
-                    self.faults.append(f"{self._place('[attacks]')}: {error}")
-        return run, None if link is None else tuple(Link(x) for x in link), settings
+                    part.take(error)
+        return settings
 
-    def _utility(self, data: Mapping[str, Any]) -> tuple[str, ...] | None:
-        self._known(data, ("run",), "[utility]")
-        value = data.get("run")
-        if value is None:
+    def _utility(self, part: Faults) -> tuple[str, ...] | None:
+        part.known("run")
+        names = part.texts("run", "a list of measures")
+        try:
+            return None if names is None else find_measures(names)
+        except UsageError as error:
+            part.take(error)
             return None
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            self.faults.append(f"{self._place('[utility]')}: run must be a list of measures. Got {value!r}.")
+
+    def _policy(self, part: Faults) -> Policy | None:
+        part.known("use")
+        use = part.text("use", "the name of a policy or a file")
+        beside = use is not None and (use.endswith(".toml") or (self.folder / use).is_file())
+        file = part.file("use", self.folder) if beside else None
+        if use is None or part.found:
             return None
         try:
-            return find_measures(value)
-        except UsageError as error:
-            self.faults.append(f"{self._place('[utility]')}: {error}")
+            return read_policy(use if file is None else str(file))
+        except AuditorError as error:
+            part.take(error)
             return None
-
-    def _names(self, value: Any, allowed: tuple[str, ...], part: str) -> tuple[str, ...] | None:
-        if value is None:
-            return None
-        if isinstance(value, list) and value and all(v in allowed for v in value):
-            return tuple(value)
-        self.faults.append(f"{self._place(part)} must be a list of: {', '.join(allowed)}. Got {value!r}.")
-        return None

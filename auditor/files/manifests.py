@@ -68,16 +68,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     manifest = parse_json(read_text(file, "manifest", ReleaseError), str(file), FORMAT, ReleaseError)
     faults = Faults(ReleaseError, str(file), manifest)
     wanted = 'a list of files beside the manifest: [{"file": "block1.csv"}, …]'
-    faults.value(
-        "blocks", lambda blocks: isinstance(blocks, list) and blocks and all(map(_is_block, blocks)), wanted, True
-    )
+    faults.value("blocks", _are_blocks, wanted, required=True)
     faults.value("method", lambda method: method is None or is_text(method), "a text")
     faults.value("params", lambda params: params is None or isinstance(params, dict), "an object")
     faults.check()
     return manifest
 
 
-def _is_block(block: Any) -> bool:
-    """Whether this names a file by its plain name: a manifest must not point out of its folder."""
-    name = block.get("file") if isinstance(block, dict) else None
-    return isinstance(name, str) and name not in ("", "..") and Path(name).name == name
+def _are_blocks(value: Any) -> bool:
+    """Whether this lists files by their plain names: a manifest must not point out of its folder."""
+    blocks = value if isinstance(value, list) else []
+    names = [block.get("file") if isinstance(block, dict) else None for block in blocks]
+    return bool(names) and all(isinstance(name, str) and name not in ("", "..") and Path(name).name == name for name in names)

@@ -106,11 +106,6 @@ class Faults:
         found = self.value(key, are_texts, wanted)
         return None if found is None else tuple(found)
 
-    def number(self, key: str, wanted: str, least: float = -_LARGEST, most: float = _LARGEST) -> float | None:
-        """A number in a range, both ends included."""
-        found: float | None = self.value(key, lambda value: is_number(value, least, most), wanted)
-        return found
-
     def choice(self, key: str, kind: type[E], required: bool = False) -> E | None:
         """One of a few names."""
         names = list(kind)
@@ -122,8 +117,8 @@ class Faults:
         if key not in self.data:
             return None
         value = self.data[key]
-        unknown = [name for name in value if name not in names] if isinstance(value, list) else [value]
-        if value and not unknown:
+        unknown = [name for name in value if name not in names] if isinstance(value, list) else []
+        if value and isinstance(value, list) and not unknown:
             return tuple(value)
         near = "".join(hint(name, names) for name in unknown[:1])
         self.add(f"{key} must be a list of: {', '.join(names)}. Got {value!r}.{near}")

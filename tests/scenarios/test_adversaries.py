@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from anonymizers.anonymizing import anonymize
-from attacks.base import Goal
 from auditor.auditing.audit import run_audit
 from auditor.auditing.sides import Sides
 from auditor.auditing.subjects import Subject
 from auditor.model.errors import ScenarioError, UsageError
 from auditor.model.knowledge import Knowledge
+from auditor.model.record.meaning import Goal
 from auditor.model.schema import Schema
 from auditor.model.table import Table
 from auditor.posterior.links import Link
@@ -236,7 +236,7 @@ def test_all_faults_against_the_schema_at_once() -> None:
         "stale must name quasi-identifiers. Got 'street'",
         "missing must name quasi-identifiers. Got 'x'",
         "noise: sex must be numeric or ordinal",
-        "noise: education is off by whole steps. Got 0.5.",
+        "noise: education is ordinal, and must be off by whole steps. Got 0.5.",
     ):
         assert part in str(caught.value)
     with pytest.raises(UsageError, match=r"knows must be at most the number of quasi-identifiers\. Got 9"):
@@ -259,6 +259,7 @@ def test_too_many_subsets() -> None:
         ({"coverage": 0}, "coverage must be above 0 and at most 1. Got 0."),
         ({"not_values": 0.5}, "not_values must be a whole number of values."),
         ({"acquaintances": 1.5}, "acquaintances must be a number of people, or a share of them below 1."),
+        ({"acquaintances": -3}, "acquaintances must be a number of people, or a share of them below 1. Got -3."),
         ({"own_value": 1}, "own_value must be true or false."),
         ({"mechanism": "all"}, "mechanism must be one of none, name, parameters."),
         ({"sample": -1}, "sample must be a share from 0 to 1."),
@@ -302,12 +303,12 @@ def test_sentences() -> None:
         "The insider knows that a person is in the release, and that person's sex, and their sensitive values, knows 2 "
         "values of every sensitive column that each person does not have, knows 5 % of the people in the release with their "
         "sensitive values, knows by which method and with which settings the release was made, has another release about the "
-        "same people (last year), has all values of 50 % of the people who are not in the release, and has a population "
-        "register that holds 80 % of 20 000 people."
+        "same people (last year), has all values of 50 % of the people who are not in the release, and has a list "
+        "of 80 % of the population (20 000 people)."
     )
     assert MARKETER.sentence(("age", "sex"), 100) == (
-        "The marketer wants to identify as many as possible and knows their age and sex, but not who is in the release, and "
-        "has a population register of 100 people."
+        "The marketer wants to identify as many people as possible and knows their age and sex, but not who is in the "
+        "release, and has a list of the population (100 people)."
     )
     assert Adversary(acquaintances=3, knows=()).sentence(QUASI, None) == (
         "The prosecutor knows that a person is in the release, and that person's nothing, and knows 3 people in the release "
@@ -355,7 +356,7 @@ def test_a_scenario_with_everything(tmp_path: Path) -> None:
     options, world = prepare(scenario)
     found = [subject for subject, _ in subjects(scenario, world, options.seed)]
     assert [list(subject.others) for subject in found] == [[], ["fine"]]  # a release is no news about itself
-    (insider,) = (scenario.adversaries or ())[0].settled(world.people.schema, 1)
+    (insider,) = (scenario.options.adversaries or ())[0].settled(world.people.schema, 1)
     knowledge = Sides(found[1], options).facing(insider).knowledge()
     assert [release.name for release in knowledge.earlier] == ["fine"]
     assert knowledge.earlier[0].rows == found[1].release.rows

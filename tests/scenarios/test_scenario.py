@@ -9,6 +9,7 @@ import pytest
 from auditor.model.errors import ScenarioError
 from auditor.posterior.links import Link
 from scenarios.adversaries import Stance
+from scenarios.options import Options
 from scenarios.scenario import Scenario, builtin_scenarios, read_scenario
 
 RELEASE = '[[release]]\nmethod = "identity"\n'
@@ -31,8 +32,9 @@ def test_the_built_in_scenarios_are_read() -> None:
 
 
 def test_a_scenario_in_full(tmp_path: Path) -> None:
-    for name in ("data.csv", "schema.toml", "people.csv", "out.csv", "out.provenance.csv", "rules.toml"):
+    for name in ("data.csv", "schema.toml", "people.csv", "out.csv", "out.provenance.csv"):
         (tmp_path / name).write_text("")
+    (tmp_path / "rules.toml").write_text('[[check]]\nfigure = "release.k"\nat_least = 3\n')
     scenario = read(
         tmp_path,
         """
@@ -69,24 +71,25 @@ def test_a_scenario_in_full(tmp_path: Path) -> None:
         use = "rules.toml"
         """,
     )
-    assert (scenario.name, scenario.seed, scenario.policy) == ("mine", 3, str(tmp_path / "rules.toml"))
+    options = scenario.options
+    assert (scenario.name, options.seed, scenario.folder) == ("mine", 3, tmp_path)
+    assert options.policy is not None
+    assert (options.policy.name, options.policy.checks[0].limit) == ("rules", 3)
     assert (scenario.data.file, scenario.data.population) == (tmp_path / "data.csv", tmp_path / "people.csv")
     assert [plan.name for plan in scenario.releases][2:] == ["Ours k=3", "Ours k=4", "out.csv", "Theirs"]
     assert [plan.match for plan in scenario.releases][-2:] == [None, "rows"]
     assert scenario.releases[-2].provenance == tmp_path / "out.provenance.csv"
-    assert scenario.adversaries is not None
-    assert [(a.stance, a.name, a.knows) for a in scenario.adversaries] == [
+    assert options.adversaries is not None
+    assert [(a.stance, a.name, a.knows) for a in options.adversaries] == [
         (Stance.PROSECUTOR, "neighbour", ("age",)),
         (Stance.MARKETER, "marketer", None),
     ]
-    assert (scenario.attacks, scenario.links) == (("linking", "proximity"), (Link.CLASS,))
-    assert scenario.settings == {"proximity": {"epsilon": 2}}
+    assert (options.attacks, options.links) == (("linking", "proximity"), (Link.CLASS,))
+    assert options.settings == {"proximity": {"epsilon": 2}}
 
 
 def test_what_is_left_out(tmp_path: Path) -> None:
-    scenario = read(tmp_path, GOOD)
-    assert (scenario.adversaries, scenario.attacks, scenario.links, scenario.policy, scenario.seed) == (None,) * 5
-    assert scenario.settings == {}
+    assert read(tmp_path, GOOD).options == Options()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,7 @@ def test_what_is_left_out(tmp_path: Path) -> None:
         (DATA + "sampel = 1\n" + RELEASE, ", [data]: unknown key 'sampel'. Did you mean 'sample'?"),
         (
             DATA + "rows = 1\n" + RELEASE,
-            "unknown key 'rows'. Known are: source, file, schema, population, sample, seed.",
+            "unknown key 'rows'. Known keys: source, file, schema, population, sample, seed.",
         ),
         (
             GOOD + '[[release]]\nk = 3\nname = "B"\n',
@@ -146,10 +149,13 @@ def test_what_is_left_out(tmp_path: Path) -> None:
             ", [[adversary]] 1: noise must be how far each column may be off, such as { age = 1 }. Got 0.1.",
         ),
         (GOOD + '[attacks]\nrun = ["linkin"]\n', ", [attacks]: run must be a list of: "),
+        (GOOD + '[attacks]\nrun = ["linkin"]\n', "Got ['linkin']. Did you mean 'linking'?"),
+        (GOOD + "[attacks]\nlink = []\n", ", [attacks]: link must be a list of: "),
         (GOOD + "[attacks]\nlinking = { treshold = 1 }\n", ", [attacks]: linking has no setting 'treshold'."),
         (GOOD + "[attacks]\nlinking = 1\n", ", [attacks]: linking must be a table of settings. Got 1."),
         (GOOD + "[policy]\nuse = 3\n", ", [policy]: use must be the name of a policy or a file. Got 3."),
         (GOOD + '[policy]\nuse = "rules.toml"\n', "/rules.toml: there is no such file."),
+        (GOOD + '[policy]\nuse = "emaa"\n', ", [policy]: There is no policy 'emaa'. Did you mean 'ema'?"),
         ("[data\n", ": the scenario must be TOML."),
         (GOOD.encode("utf-16"), ": the scenario must be UTF-8 text ("),
     ],
@@ -165,12 +171,16 @@ def test_all_faults_at_once(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError) as caught:
         read(tmp_path, DATA + 'seed = "x"\n[[release]]\nmethod = "none"\n[[adversary]]\nname = "boss"\n')
     assert len(caught.value.faults) == 3
+    (tmp_path / "rules.toml").write_text('[[check]]\nfigure = "release.size"\n')
+    with pytest.raises(ScenarioError) as of_policy:
+        read(tmp_path, GOOD + '[policy]\nuse = "rules.toml"\n')
+    assert [fault.count("mine.toml, [policy]: ") for fault in of_policy.value.faults] == [1, 1]
     assert str(caught.value).startswith("3 faults:\n")
 
 
 def test_scenarios_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(
-        ScenarioError, match=r"There is no scenario 'nowhere'\. Built in are: .*; or give a TOML file\."
+        ScenarioError, match=r"There is no scenario 'nowhere'\. The built-in ones are .*; or give a TOML file\."
     ):
         read_scenario("nowhere")
     for name in ("none.toml", "folder/none"):
