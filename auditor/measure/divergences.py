@@ -1,21 +1,21 @@
-"""Divergences: how far each class's distribution lies from the whole table's: earth mover's distances, relative entropy.
+"""Divergences: how far each class's distribution is from the whole table's: earth mover's distances, relative entropy.
 
 Li, Li and Venkatasubramanian, "t-Closeness", ICDE 2007, with their three ground distances: equal (every two values are
 1 apart), ordered (neighbours among m values are 1/(m-1) apart) and hierarchical (two values are height of their lowest
 common ancestor / height of the taxonomy apart).
 
-The height of a node is its greatest distance to a leaf below it, so leaves have height 0 at whatever depth they stand,
-the root has the taxonomy's height, and two values that meet only in the root are 1 apart even in a ragged tree. A value
-may also be published as a group; it then lies beside the values below its node, that node's height from each.
+The height of a node is its greatest distance to a leaf below it. So leaves have height 0 at any depth, the root has the
+taxonomy's height, and two values that meet only in the root are 1 apart even in a ragged tree. A value may also be published
+as a group; it then lies beside the values below its node, at that node's height from each.
 
-All are computed from the counts above zero alone, for all classes at once, by closed forms:
+All are computed only from the counts above zero, for all classes at once, by closed forms:
 
 - equal: total variation, Σ over values of max(p - q, 0); values absent from a class add nothing.
 - ordered: Σ |P - Q| over cumulative distributions. P is constant between two values that occur in the class and Q never
   falls, so each such stretch splits at one place, found by bisection, into two differences of prefix sums of Q.
 - hierarchical: the ground distance is a tree metric (each edge weighs half the difference in height of its ends), for
-  which the earth mover's distance is Σ over edges of weight · |P below - Q below|: all mass that differs below an
-  edge has to cross it, and crossing greedily suffices. It equals the paper's recursion.
+  which the earth mover's distance is Σ over edges of weight · |P below - Q below|: all mass that differs below an edge has
+  to cross it, and crossing greedily suffices. It equals the paper's recursion.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DISTANCES = (
     ),
     Measure(
         "t_ordered",
-        "The same for ordered values: the earth mover's distance over ranks.",
+        "t-closeness for ordered values: the same with the earth mover's distance over ranks.",
         "the farthest class is {value} away from the table, values in their order",
         RELEASE,
         "farthest class from the table, values in order",
@@ -47,7 +47,7 @@ DISTANCES = (
     ),
     Measure(
         "t_hierarchical",
-        "The same over the taxonomy of the values.",
+        "t-closeness by taxonomy: the same with the earth mover's distance over the taxonomy of the values.",
         "the farthest class is {value} away from the table, values by their taxonomy",
         RELEASE,
         "farthest class from the table, values by taxonomy",
@@ -93,8 +93,8 @@ def ordered_distance(counts: Matrix, whole: Ints) -> Floats:
 
 
 def relative_entropy(counts: Matrix, whole: Ints) -> Floats:
-    """What each class tells beyond the whole, in bits: Σ p log2(p/q) (Kullback and Leibler 1951). Infinite where a class has
-    a value that the whole has not. Empty classes: 0."""
+    """What each class tells beyond the whole, in bits: Σ p log2(p/q) (Kullback and Leibler 1951). Infinite if a class has a
+    value that the whole does not. Empty classes: 0."""
     found = entries(counts)
     expected = _shares(whole)[found.column]
     ratio = np.divide(found.share, expected, out=np.full(len(expected), np.inf), where=expected > 0)
@@ -102,7 +102,7 @@ def relative_entropy(counts: Matrix, whole: Ints) -> Floats:
 
 
 def parts(shares: Floats) -> Ints:
-    """Shares as counts, in parts per billion: the formulas here are over counts."""
+    """Shares as counts, in parts per billion, since the formulas here take counts."""
     return np.round(shares * 1e9).astype(np.int64)
 
 
@@ -133,8 +133,8 @@ def hierarchical_distance(counts: Matrix, whole: Ints, taxonomy: Taxonomy, nodes
 
 
 def taxonomy_edges(taxonomy: Taxonomy, places: Ints) -> tuple[Ints, Ints, Floats]:
-    """Which edges lie above values that stand at these nodes, as pairs of value and edge, and what each edge weighs. Edges
-    are named by their lower node; then come the values' own."""
+    """Which edges lie above values at these nodes, as pairs of value and edge, and the weight of each edge. Edges are named
+    by their lower node; the values' own edges come after these."""
     heights = node_heights(taxonomy) / (2 * taxonomy.height)
     columns, edges, own = [], [], len(heights)
     climbing, at = np.arange(len(places)), places

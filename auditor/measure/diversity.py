@@ -1,17 +1,17 @@
-"""Diversity and likeness: what the sensitive values of a class give away, the worst class deciding.
+"""Diversity and likeness: what the sensitive values of a class reveal. The worst class decides.
 
 - alpha of (α, k)-anonymity (Wong et al. 2006): the largest share of one value in a class.
 - l-diversity (Machanavajjhala et al. 2006): distinct; entropy, as exp(least entropy) and not rounded down, so that
   two equal values give 2; recursive (c, l), as the least c that every class reaches: it holds for each greater c.
 - β-likeness (Cao and Karras 2012): the greatest relative gain (p - q)/q of a value in a class over the whole table;
   enhanced, where a gain must also stay within -ln q.
-- δ-disclosure (Brickell and Shmatikov 2008): the greatest |ln(p/q)| over *all* values; one that is absent from a class
-  makes it infinite, and so there is no δ.
+- δ-disclosure (Brickell and Shmatikov 2008): the greatest |ln(p/q)| over *all* values; a value absent from a class makes it
+  infinite, so there is no δ.
 
-Each is a figure of every class (`alphas`, `entropy_ls`, …) over the entries of counts whose rows are classes with people in
-them, and of all (`alpha`, `entropy_l`, …), which the worst class has; those also take dense and sparse matrices. A class is
-compared with the whole table that all classes make up. A bound that nothing reaches is infinite for the class, and None for
-all; so is every statistic where there is no class.
+Each statistic exists per class (`alphas`, `entropy_ls`, …), over the entries of counts whose rows are non-empty classes, and
+for all classes (`alpha`, `entropy_l`, …), which is the figure of the worst one; the latter also take dense and sparse
+matrices. A class is compared with the whole table that all classes make up. If no bound is enough, the figure is infinite for
+the class and None for all. Every statistic is None if there is no class.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DIVERSITY = (
     ),
     Measure(
         "l_entropy",
-        "The same with rare values counting less: the exponential of the least entropy of a class, not rounded.",
+        "Entropy l-diversity, in which rare values count less: exp of the least entropy of a class, not rounded.",
         "the poorest class is as varied as {value} equally frequent values",
         RELEASE,
         "fewest values in a class, rare ones counting less",
@@ -102,7 +102,7 @@ LIKENESS = (
 """How like the whole table the classes are, in words."""
 
 
-# ----- of all classes together -------------------------------------------------------------------------------------------
+# ----- all classes together ----------------------------------------------------------------------------------------------
 
 
 def alpha(counts: Matrix) -> float | None:
@@ -112,7 +112,7 @@ def alpha(counts: Matrix) -> float | None:
 
 
 def homogeneity(counts: Matrix) -> float | None:
-    """The share of people whose value is the commonest of their class."""
+    """The share of people who have the most common value of their class."""
     found = entries(counts)
     return float(_highest(found, found.count).sum() / found.sizes.sum()) if len(found.row) else None
 
@@ -132,25 +132,25 @@ def entropy_l(counts: Matrix) -> float | None:
 def recursive_c(counts: Matrix, recursive_l: int = 2) -> float | None:
     """The least c such that every class has r1 <= c·(r_l + … + r_m), where r1 >= r2 >= … are its counts.
 
-    Recursive (c, l)-diversity asks for strictly less, so it holds for every greater c. None where a class has fewer
-    than l values: no c would do.
+    Recursive (c, l)-diversity requires strictly less, so it holds for every greater c. None if a class has fewer than l
+    values: no c is enough.
     """
     return _greatest(recursive_cs(entries(counts), recursive_l))
 
 
 def basic_beta(counts: Matrix) -> float | None:
-    """The greatest relative gain (p - q)/q of a value in a class; 0 where every class is like the whole table."""
+    """The greatest relative gain (p - q)/q of a value in a class; 0 if every class is like the whole table."""
     return _greatest(basic_betas(entries(counts)))
 
 
 def enhanced_beta(counts: Matrix) -> float | None:
-    """The least β such that every gain is at most min(β, -ln q). Where a gain exceeds -ln q, which depends on the table
-    alone, no β would do: None. Otherwise it is the basic β."""
+    """The least β such that every gain is at most min(β, -ln q). None if a gain exceeds -ln q, which depends only on the
+    table: no β is enough. Otherwise it is the basic β."""
     return _greatest(enhanced_betas(entries(counts)))
 
 
 def disclosure_delta(counts: Matrix) -> float | None:
-    """The greatest |ln(p/q)| of a value in a class; None where a class lacks a value that the table has (infinity)."""
+    """The greatest |ln(p/q)| of a value in a class; None (infinity) if a class lacks a value that the table has."""
     return _greatest(disclosure_deltas(entries(counts)))
 
 
@@ -159,7 +159,7 @@ def _greatest(figures: Floats) -> float | None:
     return greatest if np.isfinite(greatest) else None
 
 
-# ----- of each class -----------------------------------------------------------------------------------------------------
+# ----- each class --------------------------------------------------------------------------------------------------------
 
 
 def alphas(found: Entries) -> Floats:
@@ -171,17 +171,17 @@ def entropy_ls(found: Entries) -> Floats:
     """exp of the entropy of each class."""
     diverse = np.exp(found.per_class(-found.share * np.log(found.share)))
     even = _highest(found, found.count) * found.distinct == found.sizes
-    # all counts equal: the number of values, free of rounding
+    # if all counts are equal: the number of values, without rounding
     return np.where(even, found.distinct, np.minimum(diverse, found.distinct))
 
 
 def recursive_cs(found: Entries, recursive_l: int = 2) -> Floats:
-    """The least c of each class; infinite where it has fewer than l values."""
+    """The least c of each class; infinite if it has fewer than l values."""
     if recursive_l < 1:
         raise UsageError(f"The l of recursive (c, l)-diversity must be at least 1. Got {recursive_l}.")
     if not len(found.row):
         return np.empty(0)
-    # by class, and in a class from the greatest count down: one sort of whole numbers
+    # by class, and within a class from the greatest count down: one sort of whole numbers
     most = int(found.count.max())
     count = most - np.sort(found.row * (most + 1) + most - found.count) % (most + 1)
     starts = _starts(found)
@@ -197,14 +197,14 @@ def basic_betas(found: Entries) -> Floats:
 
 
 def enhanced_betas(found: Entries) -> Floats:
-    """The least β of each class; infinite where a gain exceeds -ln q."""
+    """The least β of each class; infinite if a gain exceeds -ln q."""
     gains = _gains(found)
     limit = -np.log(found.whole[found.column] / found.whole.sum())
     return np.maximum(_highest(found, np.where(gains > limit + NOISE, np.inf, gains)), 0.0)
 
 
 def disclosure_deltas(found: Entries) -> Floats:
-    """The greatest |ln(p/q)| of a value in each class; infinite where it lacks a value that the table has."""
+    """The greatest |ln(p/q)| of a value in each class; infinite if it lacks a value that the table has."""
     return np.where(found.distinct < found.values, np.inf, _highest(found, np.abs(np.log1p(_gains(found)))))
 
 
@@ -214,14 +214,14 @@ def _starts(found: Entries) -> Ints:
 
 
 def _highest(found: Entries, amounts: Floats | Ints) -> Floats:
-    """The highest amount of each class's entries, which stand together."""
+    """The highest amount among each class's entries, which are contiguous."""
     if not len(found.row):
         return np.empty(0)
     return np.maximum.reduceat(amounts, _starts(found)).astype(np.float64)
 
 
 def _gains(found: Entries) -> Floats:
-    """(p - q)/q of each entry, from whole numbers: exactly 0 where the shares are equal."""
+    """(p - q)/q of each entry, from whole numbers: exactly 0 if the shares are equal."""
     whole = found.whole
     expected = found.sizes[found.row] * whole[found.column]
     gains: Floats = (found.count * whole.sum() - expected) / expected

@@ -1,9 +1,9 @@
-"""Register risk: what the sizes of classes say beside a register of the population.
+"""Population risk: what the sizes of classes say, given a list of the population (a register).
 
-A class of f records has F people of the register whose values its labels hold. Whoever links a record of it with one of them
-is right with a chance of 1/F (the journalist, who cares about one record; the marketer, about all of them). That needs no
-original, only that each person of the register fits one class at most: labels of a column must lie apart. Where fewer
-people fit a class than it has records the register is not complete, and F counts as f.
+A class of f records has F people of the population whose values its labels cover. Linking one of its records with one of
+them is right with probability 1/F (the journalist cares about one record, the marketer about all of them). That needs no
+original, only that each person fits at most one class: labels of a column must lie apart. If fewer people fit a class than it
+has records, the list is not complete, and F counts as f.
 
 Paper: K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013.
 """
@@ -37,7 +37,7 @@ REGISTER = (
     ),
     Measure(
         "journalist_mean",
-        "The mean of that chance over records or over people, whichever is greater.",
+        "The mean chance of naming a record's person in the population, over records or over people, whichever is greater.",
         "on average a record is given to the right person of the population with probability {one_in}",
         RELEASE,
         "mean chance, over records or people, the greater",
@@ -53,7 +53,7 @@ REGISTER = (
     ),
     Measure(
         "register_at_risk",
-        "How many records have such a chance above the threshold.",
+        "How many records have a chance above the threshold of being given to the right person of the population.",
         "{people} have a chance above the threshold beside the population",
         RELEASE,
         "records with a higher chance than the threshold",
@@ -74,7 +74,7 @@ REGISTER = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegisterCounts:
-    """Classes by how many people of a register fit them: `classes[i]` of them have `fitting[i]`, and together `records[i]`
+    """Classes by how many people of a population fit them: `classes[i]` of them have `fitting[i]`, and together `records[i]`
     records; `short` of them have more records than people who fit."""
 
     fitting: Ints
@@ -84,8 +84,8 @@ class RegisterCounts:
 
 
 def risk_beside(counts: RegisterCounts | str, people: int, threshold: float = THRESHOLD) -> RegisterRisk:
-    """The risk of the records of a release beside a register of so many people; no figures where a text says why there are
-    no counts."""
+    """The risk of the records of a release, given a population of `people` people. If `counts` is a text, it is the reason
+    why there are no figures."""
     if isinstance(counts, str):
         return RegisterRisk(people, threshold, reason=counts)
     records = int(counts.records.sum())
@@ -108,15 +108,15 @@ def risk_beside(counts: RegisterCounts | str, people: int, threshold: float = TH
 
 
 def not_apart(labels: Mapping[str, Labels], occurring: Mapping[str, Ints]) -> str | None:
-    """Why people of a register may fit several classes, or None where they cannot: labels of a column overlap."""
+    """Why a person of the population may fit several classes (labels of a column overlap), or None if nobody can."""
     for column, chosen in occurring.items():
         if overlap(labels[column], chosen).overlap is not Overlap.APART:
-            return f"labels of {column} overlap, so that a person of the register may fit several classes"
+            return f"labels of {column} overlap, so a person of the population may fit several classes"
     return None
 
 
 def label_of_code(labels: Labels, chosen: Ints) -> Ints:
-    """The one label that holds each code, among labels that are apart; -1 where none does."""
+    """The one label that holds each code, among labels that are apart; -1 if none does."""
     held = np.full(labels.domain.size, -1, dtype=np.int64)
     for label in chosen.tolist():
         held[labels.codes(label)] = label
@@ -124,14 +124,14 @@ def label_of_code(labels: Labels, chosen: Ints) -> Ints:
 
 
 def count_register(release: Release, register: Table) -> RegisterCounts | str:
-    """How many people of a register fit each class of a one-block release, or why that cannot be said."""
+    """How many people of a population fit each class of a one-block release, or why that cannot be told."""
     if len(release.blocks) > 1:
-        return "a release of several blocks has no classes that a person could be looked up in"
+        return "a release of several blocks has no classes in which a person could be looked up"
     absent = [c for c in release.quasi if c not in register.codes]
     if absent or not release.quasi:
-        return f"the register has no column {absent[0]}" if absent else "the release publishes no quasi-identifier"
+        return f"the population has no column {absent[0]}" if absent else "the release publishes no quasi-identifier"
     block = release.blocks[0]
-    # rows whose quasi-identifiers are all withheld can be looked up by nobody, whatever they count as elsewhere
+    # nobody can look up rows with every quasi-identifier suppressed, whatever they count as elsewhere
     inside = class_of_bucket(release)[block.bucket] >= 0
     occurring = {c: np.unique(block.cell(c)[inside]).astype(np.int64) for c in release.quasi}
     why = not_apart(release.labels, occurring)
@@ -148,7 +148,7 @@ def count_register(release: Release, register: Table) -> RegisterCounts | str:
 
 
 def counted_register(size: Ints, fitting: Ints) -> RegisterCounts:
-    """The counts of classes with so many records and people who fit."""
+    """The counts of classes, given the number of records of each and of people who fit it."""
     enough = np.maximum(size, fitting)
     distinct, number = np.unique(enough, return_inverse=True)
     classes = np.bincount(number, minlength=len(distinct)).astype(np.int64)

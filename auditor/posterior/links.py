@@ -21,11 +21,6 @@ class Link(StrEnum):
     TIGHTEST = "tightest"
     DISTANCE = "distance"
 
-    @property
-    def facts(self) -> LinkFacts:
-        """The link model in words."""
-        return next(facts for facts in LINKS if facts.name == self)
-
 
 LINKS = (
     LinkFacts(

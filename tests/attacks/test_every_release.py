@@ -15,6 +15,7 @@ from auditor.model.record.record import NOT_APPLICABLE
 from auditor.model.table import Table
 from scenarios.adversaries import Adversary, Stance
 from scenarios.options import Options
+from tests.attacks.test_attacks_meaning import assert_declared
 from tests.support.anonymizer_cases import SETTINGS, VALUES, table_of
 
 KNOWING = Adversary(
@@ -46,4 +47,5 @@ def test_every_attack_runs_on_every_release(name: str) -> None:
     assert {risk.attack for risk in risks} == set(ATTACKS.all())
     assert all(risk.reason for risk in risks if risk.status == NOT_APPLICABLE)
     assert any(risk.value is not None for risk in risks)
+    assert_declared(records[0])
     assert records[0].to_json() == records[1].to_json()
