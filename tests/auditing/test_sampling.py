@@ -265,7 +265,7 @@ def test_a_policy_is_judged_by_the_worse_end_of_an_interval() -> None:
         record = run_audit(whole, Options(attacks=("linking",), utility=(), sample=200, policy=policy(check)))
         row = record.find("linking", "mean", link="class")
         assert judged(record) == {"linking.mean": (row.high, passes)}
-        assert any("judged on a sample" in note for note in record.notes)
+        assert any("judged on a sample" in note.text for note in record.notes)
         assert not record.remedies
 
 

@@ -15,6 +15,8 @@ from referencing import Registry, Resource
 
 from auditor.auditing.audit import audit
 from auditor.model.errors import RecordError
+from auditor.model.record.meaning import Better, Criterion, LinkFacts, Measure, Note, NoteKind
+from auditor.model.record.meaning import Kind as FigureKind
 from auditor.model.record.policy import parse_policy
 from auditor.model.record.record import (
     NOT_APPLICABLE,
@@ -120,7 +122,7 @@ def test_an_audit_meets_the_schema(made: AuditRecord) -> None:
 def test_an_audit_of_the_release_alone_meets_the_schema() -> None:
     record = audit(RELEASE, SCHEMA)
     assert faults("record-2", json.loads(record.to_json())) == []
-    assert "There is no original" in record.notes[0]
+    assert "There is no original" in record.notes[0].text
 
 
 def test_an_empty_record_meets_the_schema() -> None:
@@ -188,6 +190,9 @@ def test_a_record_without_a_field_does_not_meet_the_schema(made: AuditRecord) ->
         (Lack, "lack"),
         (AdversaryFacts, "adversary"),
         (AttackFacts, "attack"),
+        (Measure, "measure"),
+        (LinkFacts, "link"),
+        (Note, "note"),
         (Risk, "risk"),
         (Utility, "utility"),
         (PolicyCheck, "check"),
@@ -210,6 +215,11 @@ def test_the_schema_names_the_choices_of_the_code() -> None:
     assert set(parts["release"]["properties"]["kind"]["enum"]) == set(Kind)
     assert set(parts["release"]["properties"]["suppression"]["enum"]) == set(Suppression)
     assert set(parts["risk"]["properties"]["link"]["enum"]) >= {*Link, None}
+    for part in (parts["risk"], parts["measure"]):
+        assert set(part["properties"]["kind"]["enum"]) == set(FigureKind)
+        assert set(part["properties"]["better"]["enum"]) == set(Better)
+    assert set(parts["attack"]["properties"]["criterion"]["enum"]) == set(Criterion)
+    assert set(parts["note"]["properties"]["kind"]["enum"]) == set(NoteKind)
 
 
 def test_a_record_reads_back_as_it_was(made: AuditRecord) -> None:

@@ -1,4 +1,4 @@
-"""Policies: thresholds on the figures of a record, and the verdict.
+"""Policies: thresholds on the figures of an audit record, and the verdict.
 
 A policy is a TOML file; the built-in ones are named after their source and are guidance, not legal advice:
 
@@ -8,15 +8,15 @@ A policy is a TOML file; the built-in ones are named after their source and are 
     [[check]]
     figure = "linking.max"        # ATTACK.MEASURE, or release.k, release.l_distinct, …
     at_most = 0.09                # or at_least
-    adversary = "prosecutor"      # the default, as is
-    link = "class"                # the link model that thresholds such as 0.09 mean
+    adversary = "prosecutor"      # the default
+    link = "class"                # the default: the link model that thresholds such as 0.09 are meant for
 
-`adversary` is a name or a stance: every prosecutor counts, whatever their name. Where a figure exists for several sensitive
-columns or adversaries the worst counts; membership is judged against real outsiders where there are any. A check whose
-figure is not there, or did not converge, does not hold; nor does any policy where identifiers are published.
+`adversary` is a name or a stance: "prosecutor" means every prosecutor, whatever their name. Where a figure exists for
+several sensitive columns or adversaries, the worst counts. Membership is judged against real outsiders where there are
+any. A check does not pass if its figure is absent or did not converge; no policy passes if identifiers are published.
 
-Where a sample of people was attacked the worse end of a rate's interval counts. A figure without an interval is then at
-least as bad for all people (`OF_ALL` marks those that are exact): a check may fail by it, and does not hold by it.
+Where a sample of people was attacked, the worse end of a rate's interval counts. A figure without an interval is then at
+least as bad for all people (`OF_ALL` marks those that are exact): a check can fail because of it, but not pass.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in _NO_F
 _RISK = tuple(f.name for f in fields(ClassRisk) if f.name not in _NO_FIGURE)
 _WEIGHTED = tuple(f"weighted_{f.name}" for f in fields(WeightedRisk) if f.name not in _NO_FIGURE)
 _FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_SENSITIVE)
-"""The figures of `release`, named as in the record; those of the individual risk with `weighted_` before them."""
+"""The figures of `release`, named as in the audit record; those of the individual risk begin with `weighted_`."""
 OF_ALL = "of_all"
-"""The mark in the details of a row, where a sample was attacked and yet its figure is that of all people."""
+"""The key in a row's details that marks a figure of all people although a sample was attacked."""
 _AT_LEAST = "it is {:.4g} for a sample of people, and may be worse for all of them; run without --sample"
 
 
@@ -73,8 +73,8 @@ class Policy:
         adversaries: Sequence[AdversaryFacts],
         sampled: bool = False,
     ) -> PolicyVerdict:
-        """The verdict on a release's figures; `sampled` says that a sample of its people was attacked. No policy lets a
-        release pass that publishes identifiers."""
+        """The verdict on a release's figures; `sampled` says that a sample of its people was attacked. No release that
+        publishes identifiers passes."""
         stances = {a.name: a.stance for a in adversaries}
         judged = [self._judge(check, release, risks, stances, sampled) for check in self.checks]
         if release.identifiers:
@@ -107,10 +107,11 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A value that a figure is judged by; `sure` where all people's is not worse."""
+    """A value that a figure is judged by."""
 
     value: float
     sure: bool
+    """Whether the figure of all people is not worse."""
 
 
 def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:
@@ -125,7 +126,7 @@ def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:
 def _rows(
     check: Check, part: str, measure: str, risks: Sequence[Risk], stances: Mapping[str, str]
 ) -> tuple[list[Risk], str]:
-    """The rows of the figure of an attack that a check is about, or why there is none."""
+    """The rows of an attack's figure that a check is about, and why there are none if there are none."""
     mine = [r for r in risks if r.attack == part and check.adversary in (r.adversary, stances.get(r.adversary))]
     mine = [r for r in mine if r.link is None or r.link == check.link]
     rows = [r for r in mine if r.measure == measure]
@@ -141,8 +142,8 @@ def _rows(
 
 def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], str]:
     if measure == "suppressed_share":
-        withheld, all_rows = release.suppressed_rows + release.left_out_rows, release.rows + release.left_out_rows
-        return [withheld / max(all_rows, 1)], ""
+        hidden, all_rows = release.suppressed_rows + release.left_out_rows, release.rows + release.left_out_rows
+        return [hidden / max(all_rows, 1)], ""
     if measure in _RELEASE:
         value = getattr(release, measure)
         return ([], "a release of several blocks has no k") if value is None else ([float(value)], "")
@@ -159,7 +160,7 @@ def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], 
     known = [float(v) for v in values if v is not None]
     if len(known) < len(values) or not values:
         lacking = [f.column for f, v in zip(release.sensitive, values, strict=True) if v is None]
-        return [], f"it could not be computed for {', '.join(lacking) or 'any column: none is sensitive'}"
+        return [], f"it could not be computed for {', '.join(lacking)}" if lacking else "there is no sensitive column"
     return known, ""
 
 
@@ -190,7 +191,7 @@ def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -
     title, source = faults.text("title"), faults.text("source")
     entries = data.get("check")
     if not isinstance(entries, list) or not entries:
-        faults.add("[[check]] must be there at least once.")
+        faults.add("there must be at least one [[check]].")
         entries = []
     wanted = "a table with figure and at_most or at_least"
     checks = [_check(faults.at(f"check {number}", entry, wanted)) for number, entry in enumerate(entries, 1)]
