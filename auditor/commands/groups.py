@@ -44,7 +44,7 @@ class Grouped:
         taken: dict[str, Any] = {}
         for name, (hint, _) in self.parameters.items():
             group = {option: given[option] for option in _options(hint)}
-            taken[name] = given[name] if not group else hint(**group) if is_dataclass(hint) else group
+            taken[name] = given[name] if not group else hint(**group) if isinstance(hint, type) else group
         self.command(**taken)
 
 

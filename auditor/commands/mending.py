@@ -126,8 +126,8 @@ def _summary(output: Path, dropped: tuple[str, ...], before: Release, mended: Me
     facts = class_facts(mended.release)
     done = [f"{column} to {level}" for column, level in mended.levels.items()]
     done += [f"{column} dropped" for column in dropped]
-    if mended.withheld.any():
-        done.append(f"{int(mended.withheld.sum())} rows suppressed anew")
+    if mended.suppressed.any():
+        done.append(f"{int(mended.suppressed.sum())} rows suppressed anew")
     return (
         f"{output}: {'; '.join(done) or 'nothing to change'}. {facts.rows} rows in {facts.classes} "
         f"{'class' if facts.classes == 1 else 'classes'}, k = {facts.k} (before: {class_facts(before).k}), "

@@ -49,8 +49,8 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One release to make. `params` are the settings asked for; `point` names the method and its settings, `name` also the seed
-    where there are several. Neither name is part of the id, since both depend on what else is compared. `fault` says
+    """One release to make. `params` are the settings asked for; `point` names the method and its settings, `name` also
+    the seed where there are several. Neither name is part of the id, since both depend on what else is compared. `fault` says
     why the method refuses its settings."""
 
     id: str

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from auditor.auditing.remedies.coarsening import coarser
 from auditor.auditing.remedies.mending import Criterion, Mending, _check_covered, meeting, mend, mended_table
-from auditor.files.releases import RawRelease, build_release
+from auditor.files.releases import ReadRelease, in_file_order, read_release
 from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.measure.classes import class_facts
 from auditor.model.errors import ReleaseError, UsageError
@@ -20,7 +21,6 @@ from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
-from auditor.model.table import RawTable
 from tests.conftest import Ended
 
 Cli = Callable[..., Ended]
@@ -131,13 +131,13 @@ def test_coarser_labels_cover_and_nest(column: str) -> None:
             pytest.fail(f"{texts} never become everything")
 
 
-def release_of(rows: list[str], header: str = "age,zip,disease", schema: Schema = SCHEMA) -> tuple[Release, RawRelease]:
+def release_of(
+    rows: list[str], header: str = "age,zip,disease", schema: Schema = SCHEMA
+) -> tuple[Release, ReadRelease]:
     """A release from lines of text."""
-    cells = list(zip(*(row.split(",") for row in rows), strict=True))
-    table = RawTable("release", dict(zip(header.split(","), map(list, cells), strict=True)))
-    raw = RawRelease("release", (table,), None, None)
-    release, _ = build_release(raw, schema, {}, stage(0, "test"), np.arange(len(rows)), None, len(rows))
-    return release, raw
+    frame = pd.DataFrame([row.split(",") for row in rows], columns=header.split(","))
+    read = read_release(frame, schema, stage(0, "test"), whose=in_file_order)
+    return read.release, read
 
 
 ROWS = ["20,F,flu", "20,F,HIV", "21,F,flu", "21,F,cold", "40,M,flu", "40,M,flu", "*,*,flu"]
@@ -147,21 +147,21 @@ def test_mending_by_hand() -> None:
     """Classes 20/F, 21/F and 40/M of two people each, and a withheld row. Bands of two put 20 and 21 together."""
     release, raw = release_of(ROWS)
     assert class_facts(release).k == 2
-    table, _, mended = mended_table(raw, SCHEMA, Mending(coarsen={"age": 1}))
+    table, mended = mended_table(raw, Mending(coarsen={"age": 1}))
     assert list(table.columns["age"]) == ["[20, 22["] * 4 + ["[40, 42["] * 2 + ["*"]
     facts = class_facts(mended.release)
     assert (facts.k, facts.classes, facts.suppressed_rows) == (2, 2, 1)
-    table, _, mended = mended_table(raw, SCHEMA, Mending(coarsen={"age": 1}, suppress=(Criterion.parse("k<3"),)))
+    table, mended = mended_table(raw, Mending(coarsen={"age": 1}, suppress=(Criterion.parse("k<3"),)))
     assert list(table.columns["age"]) == ["[20, 22["] * 4 + ["*"] * 3
     assert list(table.columns["zip"]) == ["F"] * 4 + ["*"] * 3
     assert list(table.columns["disease"]) == [row.split(",")[2] for row in ROWS]
-    assert (class_facts(mended.release).k, int(mended.withheld.sum())) == (4, 2)
+    assert (class_facts(mended.release).k, int(mended.suppressed.sum())) == (4, 2)
 
 
 def test_rows_stay_where_they_are() -> None:
     """Whatever the random order of the release in memory, row i of the file stays row i."""
     release, raw = release_of(ROWS)
-    table, _, _ = mended_table(raw, SCHEMA, Mending(), rows=[1])
+    table, _ = mended_table(raw, Mending(), rows=[1])
     assert list(table.columns["age"]) == ["20", "*", "21", "21", "40", "40", "*"]
     made = mend(release, Mending(coarsen={"zip": 1}))
     block, old = made.release.blocks[0], release.blocks[0]
@@ -186,7 +186,7 @@ def test_closeness_is_reached_by_repeating() -> None:
     found = class_facts(mended.release).sensitive[0].t_equal
     assert found is not None
     assert found <= 0.3 + 1e-9
-    assert 0 < mended.withheld.sum() < 120
+    assert 0 < mended.suppressed.sum() < 120
 
 
 @pytest.mark.parametrize("figure", CLASS_FIGURES)
@@ -310,7 +310,7 @@ def test_mend_command(files: tuple[Path, Path, Path], auditor_cli: Cli) -> None:
         ([], 2, "Say what to mend"),
         (["--coarsen", "disease"], 2, "only a quasi-identifier"),
         (["--coarsen", "age=0"], 2, "COLUMN=LEVELS"),
-        (["--coarsen", "age=50"], 3, "'age' is everything after "),
+        (["--coarsen", "age=50"], 3, "'age' covers everything after "),
         (["--drop", "nothing"], 2, "no column 'nothing'"),
         (["--suppress", "k>3"], 2, "safe"),
         (["--suppress", "t_ordered>0.3"], 3, "does not apply"),

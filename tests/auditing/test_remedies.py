@@ -282,7 +282,7 @@ def test_several_blocks_say_why_not(tiny: tuple[Path, Path, Path, Path], tmp_pat
     assert auditor_cli("audit", tmp_path / "blocks", *options).code == 1
     record = AuditRecord.from_json(out.read_text())
     assert record.remedies == ()
-    assert any("several blocks" in note and "remedies" in note for note in record.notes)
+    assert any("several blocks" in note.text and "remedies" in note.text for note in record.notes)
     ended = auditor_cli("mend", tmp_path / "blocks", "--schema", schema, "--coarsen", "age", "-o", tmp_path / "x.csv")
     assert (ended.code, "several blocks" in ended.err) == (3, True)
 

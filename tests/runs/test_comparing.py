@@ -16,11 +16,12 @@ from referencing import Registry, Resource
 
 import auditor
 from anonymizers import ANONYMIZERS
-from auditor.commands.comparing import split_values
+from auditor.commands.parsing import values
 from auditor.engines.worker import carry_out
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import Axis, Comparison, LeftOut, Point, RunCell
-from auditor.model.record.record import AuditRecord, PolicyVerdict, ReleaseFacts, Risk, RunRecord, Utility
+from auditor.model.record.record import AuditRecord, PolicyVerdict, Risk, RunRecord, Utility
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.schema import Schema
 from auditor.runs.comparing import Limits, compare, read_world
 from auditor.runs.placing import Placed, RiskChoice, comparison
@@ -153,10 +154,10 @@ def test_ids_change_with_all_that_the_result_depends_on() -> None:
 
 
 def test_values_by_commas() -> None:
-    assert split_values("2,3") == ["2", "3"]
-    assert split_values('[["a","b"],["c"]], "x,y"') == ['[["a","b"],["c"]]', '"x,y"']
+    assert values("2,3") == ["2", "3"]
+    assert values('[["a","b"],["c"]], "x,y"') == ['[["a","b"],["c"]]', '"x,y"']
     with pytest.raises(UsageError):
-        split_values("2,,3")
+        values("2,,3")
 
 
 def test_what_is_run_again() -> None:
@@ -282,9 +283,9 @@ def test_the_table_in_every_report() -> None:
 
 def _valid(run: RunRecord) -> None:
     folder = Path(auditor.__file__).parent / "model" / "record" / "schemas"
-    schemas = {name: json.loads((folder / f"{name}-1.json").read_text()) for name in ("record", "run")}
+    schemas = {name: json.loads((folder / f"{name}-2.json").read_text()) for name in ("record", "run")}
     registry: Registry[Any] = Registry().with_resources(
-        [(f"urn:auditor:{name}-1", Resource.from_contents(schema)) for name, schema in schemas.items()]
+        [(f"urn:auditor:{name}-2", Resource.from_contents(schema)) for name, schema in schemas.items()]
     )
     Draft202012Validator(schemas["run"], registry=registry).validate(json.loads(run.to_json()))
 
@@ -294,7 +295,7 @@ def _valid(run: RunRecord) -> None:
     [(RunCell, "cell"), (Axis, "axis"), (Point, "point"), (LeftOut, "left_out"), (Comparison, "comparison")],
 )
 def test_the_schema_names_the_fields(kind: type[Any], part: str) -> None:
-    file = Path(auditor.__file__).parent / "model" / "record" / "schemas" / "run-1.json"
+    file = Path(auditor.__file__).parent / "model" / "record" / "schemas" / "run-2.json"
     described = json.loads(file.read_text())["$defs"][part]
     assert set(described["properties"]) == set(described["required"]) == {f.name for f in dataclasses.fields(kind)}
     assert described["additionalProperties"] is False

@@ -1,18 +1,18 @@
-"""Coarsening: the labels of one column, one level up.
+"""Coarsening: the labels of one column, one level coarser.
 
-A pure function of the column's schema and of the label texts that stand in it, so that it gives the same with and without
-the original at hand. The finest labels go up and meet those that are coarser already; a label that is as coarse as the new
-level stays what it is. Whatever a label covered, the new one covers.
+A pure function of the column's schema and of the labels in it, so the result is the same with and without the original. The
+finest labels are raised one level, where they meet those that are coarser already; a label that is as coarse as the new level
+stays as it is. A new label covers everything that the old one covered.
 
-- With a taxonomy: the level above the finest label present, counted from the root; an interval of numbers that is no group is
-  widened to whole groups of that level, a set of nominal values goes to its lowest common ancestor first.
-- Numbers and ordinals without one: bands of twice the finest width (at least the round width, 1, 2 or 5 times a power of ten,
-  next above a sixteenth of the range), from zero or, where all labels begin on another grid, on that one. Labels are
-  widened to whole bands, so that the bands of a further step are unions of these.
-- Prefix masks, and codes of digits all of one length: one character less. Dates: days, months, years. Other nominal values:
-  everything.
+- With a taxonomy: the level above the finest label in the column, counted from the root. An interval of numbers that is not a
+  group is widened to whole groups of that level; a set of nominal values first becomes its lowest common ancestor.
+- Numbers and ordinals without a taxonomy: bands of twice the finest width, but no narrower than a sixteenth of the range,
+  rounded up to 1, 2 or 5 times a power of ten. Bands start at zero or, where all labels lie on another grid, on that grid.
+  Labels are widened to whole bands, so the bands of a further step are unions of these.
+- Prefix masks, and codes of digits that all have one length: one character less. Dates: days, months, years. Other nominal
+  values: everything.
 
-The label for everything is never the mark of a withheld value (see `labels`), so coarsening withholds nobody's row.
+The label for everything is never the mark of a suppressed value (see `labels`), so coarsening suppresses nobody's row.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import format_number, parse_number, shown
 
 BANDS = 16
-"""Bands are not made narrower than this part of the range."""
+"""Bands are at least one part in so many of the range."""
 _MONTH, _YEAR = len("2020-01"), len("2020")
 _LEAST_CODE = 3
-"""Digits of one length are taken for codes (postcodes, say) from this length on."""
+"""Digits that all have one length, at least this one, are taken for codes, such as postcodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coarser:
-    """What becomes of each label text, and the new level in words ("bands of 10")."""
+    """The new text of each label, and the new level in words ("bands of 10")."""
 
     texts: Mapping[str, str]
     level: str
@@ -52,7 +52,7 @@ class Coarser:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """An interval of numbers; an end is None where it is open to that side for ever."""
+    """An interval of numbers; an end is None where the interval has no bound on that side."""
 
     low: Fraction | None
     high: Fraction | None
@@ -67,7 +67,7 @@ class _Span:
 
 
 def coarser(column: Column, form: TableFormat, texts: Collection[str]) -> Coarser:
-    """The labels of a column one level up; an error where they cannot be coarser."""
+    """The labels of a column, one level coarser; an error where they cannot be coarser."""
     domain = named_domain(column, form, "release", sorted(texts))
     whole = everything(domain)
     absent: list[str] = []
@@ -77,7 +77,7 @@ def coarser(column: Column, form: TableFormat, texts: Collection[str]) -> Coarse
             continue
         (absent if text in domain.format.missing else ranked).append(text)
     if not ranked and not absent:
-        raise ReleaseError(f"The column {column.name!r} is general already: no label of it can be coarser.")
+        raise ReleaseError(f"The column {column.name!r} is general already: none of its labels can be coarser.")
     made = _one_level(domain, ranked) if ranked else None
     if made is None or all(text == whole for text in made.texts.values()):
         return Coarser(dict.fromkeys(texts, whole), "everything")
@@ -86,7 +86,7 @@ def coarser(column: Column, form: TableFormat, texts: Collection[str]) -> Coarse
 
 
 def _is_general(domain: Domain, text: str) -> bool:
-    """Whether a label says everything already: by stars, as the root of the taxonomy, or by withholding."""
+    """Whether a label covers everything already: it is stars, the root of the taxonomy, or a mark of suppression."""
     if domain.code(text) is not None and text not in domain.stand_ins:
         return False
     root = domain.taxonomy is not None and domain.taxonomy.node(text) == 0
@@ -94,7 +94,7 @@ def _is_general(domain: Domain, text: str) -> bool:
 
 
 def _one_level(domain: Domain, texts: list[str]) -> Coarser | None:
-    """The labels one level up; None where that is everything."""
+    """The labels one level coarser; None where that is everything."""
     if domain.taxonomy is not None:
         return _up_the_tree(domain, domain.taxonomy, texts)
     if _are_masks(domain, texts):
@@ -150,12 +150,12 @@ def _up_the_tree(domain: Domain, tree: Taxonomy, texts: list[str]) -> Coarser | 
 
 
 def _is_whole_groups(tree: Taxonomy, depth: int, lo: int, hi: int) -> bool:
-    """Whether codes from lo to hi are groups of one depth, whole."""
+    """Whether the codes from lo to hi are whole groups of one depth."""
     return bool(tree.lo[tree.path[depth, lo]] == lo and tree.hi[tree.path[depth, hi]] == hi)
 
 
 def _groups(domain: Domain, tree: Taxonomy, depth: int, lo: int, hi: int) -> str:
-    """The label of the groups of one depth that hold the codes from lo to hi."""
+    """The label of the groups of one depth that cover the codes from lo to hi."""
     first, last = int(tree.path[depth, lo]), int(tree.path[depth, hi])
     if first == last and first != 0:
         return tree.labels[first]
@@ -213,7 +213,7 @@ def _span(domain: Domain, text: str) -> _Span:
 
 
 def _exact(number: float) -> Fraction | None:
-    """A number as it is written, free of binary rounding; None for an infinite one."""
+    """A number exactly as it is written, without binary rounding; None for an infinite one."""
     return Fraction(repr(number)) if math.isfinite(number) else None
 
 
@@ -228,7 +228,7 @@ def _round_width(least: Fraction) -> Fraction:
 
 
 def _banded(domain: Domain, span: _Span, band: Fraction, start: Fraction, upper: bool) -> str:
-    """The whole bands that hold an interval. Bands hold their lower end; with `upper` their upper one instead."""
+    """The whole bands that cover an interval. A band includes its lower end or, with `upper`, its upper end instead."""
     low = high = None
     if span.low is not None:
         place = (span.low - start) / band

@@ -1,4 +1,4 @@
-"""The command line that carries out a remedy on the file of a release, ready to be pasted into a shell."""
+"""The command that carries out a remedy on the file of a release, ready to be pasted into a shell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def with_commands(
     suppression: Suppression = Suppression.EXCLUDED,
     recursive_l: int = 2,
 ) -> AuditRecord:
-    """The record with the command that carries out each remedy on the file of the release."""
+    """The audit record with the command that carries out each remedy on the file of the release."""
     made = []
     for number, remedy in enumerate(record.remedies, 1):
         words = ["auditor", "mend", _path(release), "--schema", _path(schema)]
@@ -41,12 +41,12 @@ def with_commands(
 
 
 def _path(file: str | Path) -> str:
-    """A file's name that no command takes for an option."""
+    """A path that cannot be mistaken for an option."""
     text = str(file)
     return os.path.join(os.curdir, text) if text.startswith("-") else text
 
 
 def _mended_name(release: Path, number: int) -> Path:
-    """Where the mended release goes: into the folder where the command is run, since the release's own may be an archive."""
+    """The file of the mended release, in the current folder, since the folder of the release may be an archive."""
     stem = release.name.split(".")[0] or release.name
     return Path(f"{stem}.mended-{number}.csv")

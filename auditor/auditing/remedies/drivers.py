@@ -1,10 +1,10 @@
-"""What drives a failing check: the classes without which it would hold, told by a criterion on their own figure.
+"""What drives a failing check: the classes without which it would pass, described by a criterion on their own figure.
 
-A check on the worst class (k, l, t, the highest risk) fails by the classes beyond its limit, and by no others. A check on a
-mean, a share or a count fails by all classes together; there the worst ones are taken, from the worst on, just so many that
-the rest is within the limit. Checks that no figure of single classes decides (membership, say) have no criterion.
+A check on the worst class (k, l, t, the highest risk) fails because of the classes beyond its limit alone. A check on a mean,
+a share or a count fails because of all classes together: there the worst classes are taken, just as many as it takes to bring
+the rest within the limit. Checks that depend on no figure of single classes, such as membership, have no criterion.
 
-A criterion is where to look, and what to suppress; what then becomes of the figures is recomputed, never taken from here.
+A criterion says where to look and what to suppress. The figures after that are computed anew, never predicted from here.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _SIZES = {
     "sample_uniques": "unique",
     "sample_unique_share": "unique",
 }
-"""Figures of the release that class sizes decide, and what they are called as figures of an attack."""
+"""Figures of the release that follow from class sizes, and the names of the same figures of `linking`."""
 
 
 def criterion_of(
     check: PolicyCheck, release: Release, conventions: Mending, settings: Mapping[str, Mapping[str, Any]]
 ) -> Criterion | None:
-    """The classes that drive a failing check; None where no figure of single classes tells them."""
+    """The classes that drive a failing check; None where it does not depend on a figure of single classes."""
     part, _, measure = check.measure.partition(".")
     if part == "release" and measure in _SIZES:
         part, measure = Linking.name, _SIZES[measure]
@@ -95,8 +95,8 @@ def _by_share(measure: str, limit: float, shares: Floats, people: Floats, tau: f
 
 
 def _cut(badness: Floats, adds: Floats, people: Floats | None, limit: float) -> float | None:
-    """The worst badness that may stay: with all classes up to it what they add (per person, where people are given) is within
-    the limit, and no greater badness would do. None where not even the best class alone is."""
+    """The worst badness that can stay: all classes up to it together add no more than the limit (per person, where people are
+    given), and with the next worse ones they would add more. None where the best class alone is beyond the limit."""
     order = np.argsort(badness, kind="stable")
     total = np.cumsum(adds[order])
     figure = total if people is None else total / np.cumsum(people[order])

@@ -1,13 +1,13 @@
-"""Mending: a release of one block made coarser, or with some of its classes withheld.
+"""Mending: a release of one block made coarser, or with some of its classes suppressed.
 
 A `Mending` says what to do: columns to drop, quasi-identifiers to coarsen by one or more levels, and classes to suppress by a
-criterion on their own figure (`k<5`, `l_distinct<3`, `t_equal>0.4`). It is carried out in that order. Suppressing puts the
-mark of a withheld value for all quasi-identifiers of a row; the rest of the row stays. Since that changes what the other
-classes are compared with (t-closeness and its kin), it is repeated until no class meets a criterion.
+criterion on their own figure (`k<5`, `l_distinct<3`, `t_equal>0.4`), in that order. To suppress a row is to replace all its
+quasi-identifiers by the mark of a suppressed value; the rest of the row stays. Since that changes what the other classes are
+compared with (in t-closeness, for example), it is repeated until no class meets a criterion.
 
-Rows keep their places, so that what said whose row is whose (same order, an id, the provenance) holds for the mended release
-too. A mending is a function of the published texts and the schema alone: whether the original is at hand makes no difference.
-Releases of several blocks are left alone: their classes are not made by labels.
+Rows keep their places, so whatever tells which row is whose (the order, an id, the provenance) holds for the mended release
+too. The result depends on the published texts and the schema alone, not on whether the original is known. Releases of several
+blocks cannot be mended, since their labels do not make their classes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ import numpy as np
 
 from auditor.auditing.remedies.coarsening import coarser
 from auditor.auditing.subjects import Subject
-from auditor.files.arrow_tables import parquet_bytes
-from auditor.files.manifests import LABELS_FORMAT, json_text, labels_file
-from auditor.files.releases import PARQUET, RawRelease, build_release, check_target, number_texts, release_domains
-from auditor.files.tables import csv_text, sha256
+from auditor.files.releases import ReadRelease, read_labels, release_file
 from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.model.arrays import Bools, Codes, Floats
 from auditor.model.domain import Domain
@@ -34,13 +31,12 @@ from auditor.model.labels.labels import Labels
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import CLUSTER_RADIUS, Release, Suppression
-from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable
 from auditor.model.values import format_number
 
 _SLACK = 1e-9
-"""Limits are met within this, as in policies."""
+"""A figure this near a limit meets it, as in policies."""
 _CRITERION = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([0-9.eE+-]+)\s*")
 
 
@@ -70,13 +66,13 @@ class Criterion:
         least = found[1] in LEAST_COUNTS
         if (found[2] == "<") is not least:
             raise UsageError(
-                f"{text!r} would withhold the classes that are safe: of {found[1]} the {'least' if least else 'greatest'} "
-                f"figures are the bad ones ({found[1]}{'<' if least else '>'}{format_number(limit)})."
+                f"{text!r} would suppress the safe classes: a {'low' if least else 'high'} {found[1]} is the bad one. Use "
+                f"{found[1]}{'<' if least else '>'}{format_number(limit)}."
             )
         return cls(found[1], found[2], limit)
 
     def meets(self, figures: Floats) -> Bools:
-        """Which classes are meant; not a number never is."""
+        """Which classes meet the criterion; one whose figure is not a number never does."""
         if self.relation == "<":
             return figures < self.limit - _SLACK
         return figures > self.limit + _SLACK
@@ -84,8 +80,8 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """What is done to a release: dropped columns, levels by column, criteria for classes to suppress; and the conventions
-    that the figures of classes are computed with."""
+    """What is done to a release: the columns to drop, how many levels coarser others become, and which classes are
+    suppressed; with the conventions by which figures of classes are computed."""
 
     drop: tuple[str, ...] = ()
     coarsen: Mapping[str, int] = field(default_factory=dict)
@@ -96,29 +92,29 @@ class Mending:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mended:
-    """A mended release. `moved` says where each row of the former one is now, `withheld` which of them were suppressed anew,
-    `levels` what coarsened columns hold now."""
+    """A mended release. `moved` says where each row of the old release is now, `suppressed` which of the old rows were
+    suppressed in mending, and `levels` what the coarser columns hold now."""
 
     release: Release
     moved: Provenance
-    withheld: Bools
+    suppressed: Bools
     levels: Mapping[str, str]
 
 
 def not_mendable(release: Release) -> str | None:
-    """Why a release cannot be mended, or None."""
+    """Why a release cannot be mended; None where it can."""
     if len(release.blocks) > 1:
-        return "a release of several blocks has classes that its labels do not make: make it anew with other settings"
+        return "the labels of a release of several blocks do not make its classes; make the release again with other settings"
     if CLUSTER_RADIUS in release.columns:
-        return "its quasi-identifiers are those of cluster centres: make it anew with other settings"
+        return "its quasi-identifiers are those of cluster centres; make the release again with other settings"
     if not release.quasi:
         return "it publishes no quasi-identifier"
     return None
 
 
 def mend(release: Release, mending: Mending, rows: Bools | None = None, anew: bool = False) -> Mended:
-    """A release of one block, mended; `rows` are further ones to suppress. With `anew` the domains of the quasi-identifiers
-    are what the new labels name, as for a release whose original is not known."""
+    """A release of one block, mended; `rows` are suppressed as well. With `anew` the domains of the quasi-identifiers are
+    what the new labels name, as for a release whose original is not known."""
     sheet = _Sheet(release)
     for column in mending.drop:
         sheet.drop(column)
@@ -126,17 +122,17 @@ def mend(release: Release, mending: Mending, rows: Bools | None = None, anew: bo
         for done in range(levels):
             sheet.coarsen(column, done)
     if rows is not None:
-        sheet.withhold(rows)
+        sheet.suppress_rows(rows)
     if mending.suppress:
         sheet.suppress(_bare(release), mending)
     made, moved = sheet.built(release, anew)
-    return Mended(made, moved, sheet.withheld & ~sheet.before, sheet.levels)
+    return Mended(made, moved, sheet.suppressed & ~sheet.before, sheet.levels)
 
 
 def mended_subject(subject: Subject, mending: Mending) -> tuple[Subject, Mended]:
-    """What would be audited if the release were mended."""
+    """The subject with its release mended."""
     published = replace(mending, drop=tuple(c for c in mending.drop if c not in subject.identifiers))
-    mended = mend(subject.release, published, anew=not subject.has_original and subject.population is None)
+    mended = mend(subject.release, published, anew=not subject.has_original)
     provenance = subject.provenance
     if provenance is not None:
         row, inside = provenance.fragment[:, 0], provenance.bucket >= 0
@@ -147,64 +143,43 @@ def mended_subject(subject: Subject, mending: Mending) -> tuple[Subject, Mended]
     return replace(subject, release=mended.release, provenance=provenance, identifiers=kept), mended
 
 
-def mended_table(
-    raw: RawRelease, schema: Schema, mending: Mending, rows: Sequence[int] = ()
-) -> tuple[RawTable, Release, Mended]:
-    """A release file mended: its cells, row by row as they were; the release as it was, and as it is now. `rows` are rows of
-    the file, from 0, to suppress."""
-    if len(raw.blocks) > 1:
-        raise ReleaseError(
-            f"{raw.name}: a release of several blocks cannot be mended. Make it anew with other settings."
-        )
-    release, place = build_release(raw, schema, {}, stage(0, "mend"), np.arange(raw.rows), None, raw.rows)
-    assert place is not None
-    reason = not_mendable(release)
+def mended_table(read: ReadRelease, mending: Mending, rows: Sequence[int] = ()) -> tuple[RawTable, Mended]:
+    """A release that was read in the order of its file, mended: its cells, row by row as they were, and the mended release.
+    `rows` are rows of the file, from 0, to suppress."""
+    raw, place = read.tables[0], read.provenance
+    reason = not_mendable(read.release)
     if reason is not None:
         raise ReleaseError(f"{raw.name} cannot be mended: {reason}.")
+    assert place is not None
     outside = [row + 1 for row in rows if not 0 <= row < raw.rows]
     if outside:
         raise UsageError(f"{raw.name} has the rows 1 to {raw.rows}. Row {outside[0]} cannot be suppressed.")
-    published = raw.blocks[0].columns
-    identifiers = [c for c in mending.drop if c in published and schema.columns[c].role is Role.IDENTIFIER]
     chosen = np.zeros(raw.rows, dtype=np.bool_)
     chosen[place.fragment[list(rows), 0]] = True
-    mended = mend(release, replace(mending, drop=tuple(c for c in mending.drop if c not in identifiers)), chosen)
+    published = replace(mending, drop=tuple(c for c in mending.drop if c not in read.identifiers))
+    mended = mend(read.release, published, chosen)
     block = mended.release.blocks[0]
     at = mended.moved.fragment[place.fragment[:, 0], 0]
     columns: dict[str, Sequence[str]] = {}
-    for name, cells in published.items():
+    for name, cells in raw.columns.items():
         if name in mending.drop:
             continue
         if name in mended.release.quasi:
             texts = mended.release.labels[name].texts
             cells = [texts[i] for i in block.cell(name)[at].tolist()]
         columns[name] = cells
-    return replace(raw.blocks[0], columns=columns), release, mended
+    return replace(raw, columns=columns), mended
 
 
-def mended_files(raw: RawRelease, table: RawTable, schema: Schema, target: Path) -> dict[Path, str | bytes]:
-    """The contents of a mended release's file, in the form of the file that it comes from or, where its name asks for that,
-    as Parquet; and of the declaration of aliases beside it, where it has any. Nothing is written here."""
-    check_target(target)
-    content: str | bytes
-    if target.suffix.lower() == PARQUET:
-        numbered = {name: number_texts(cells) for name, cells in table.columns.items()}
-        content = parquet_bytes(
-            {name: (texts, numbers) for name, (numbers, texts, _) in numbered.items()}, schema.format
-        )
-    else:
-        mark = "\ufeff" if schema.format.encoding is not None else ""
-        content = mark + csv_text(list(table.columns), zip(*table.columns.values(), strict=True), table.delimiter)
-    files = {target: content}
-    declared = {column: said for column, said in raw.declared.items() if column in table.columns}
-    if declared:
-        digest = sha256(content if isinstance(content, bytes) else content.encode())
-        files[labels_file(target)] = json_text({"format": LABELS_FORMAT, "sha256": digest, "labels": declared})
-    return files
+def mended_files(read: ReadRelease, table: RawTable, target: Path) -> dict[Path, str | bytes]:
+    """The contents of a mended release's file, in the format that its name asks for, and of the declaration of its aliases,
+    where it has any. Nothing is written here."""
+    declared = {column: said for column, said in read.declared.items() if column in table.columns}
+    return release_file(table, read.release.schema, declared, target)
 
 
 class _Sheet:
-    """The quasi-identifiers of a release as texts, under change: `numbers[c]` says which of `texts[c]` each row holds."""
+    """The quasi-identifiers of a release while they are changed: `numbers[c]` says which of `texts[c]` each row holds."""
 
     def __init__(self, release: Release) -> None:
         reason = not_mendable(release)
@@ -218,7 +193,7 @@ class _Sheet:
         self.texts = {c: release.labels[c].texts for c in self.quasi}
         self.numbers = {c: block.cell(c).copy() for c in self.quasi}
         self.before = release.suppressed[block.bucket]
-        self.withheld = self.before.copy()
+        self.suppressed = self.before.copy()
         self.levels: dict[str, str] = {}
 
     def drop(self, column: str) -> None:
@@ -229,60 +204,58 @@ class _Sheet:
             self.quasi.remove(column)
 
     def coarsen(self, column: str, done: int = 0) -> None:
-        """One level up, but for the rows that are withheld; `done` levels were gone up before."""
+        """Makes a column one level coarser, except in suppressed rows; it is `done` levels coarser already."""
         if column not in self.quasi:
             known = ", ".join(self.quasi) or "none"
-            raise UsageError(
-                f"{self.name}: only a quasi-identifier can be coarser. Got {column!r}; there are: {known}."
-            )
+            raise UsageError(f"{self.name}: only a quasi-identifier can be coarser. Got {column!r}; it has: {known}.")
         old, number = self.texts[column], self.numbers[column]
-        used = np.unique(number[~self.withheld])
+        used = np.unique(number[~self.suppressed])
         if not len(used):
-            raise ReleaseError(f"{self.name}: every row is withheld, and no label of {column!r} can be coarser.")
+            raise ReleaseError(f"{self.name}: every row is suppressed, so no label of {column!r} can be coarser.")
         if done and self.levels[column] == "everything":
             many = f"{done} level{'' if done == 1 else 's'}"
             raise ReleaseError(
-                f"{self.name}: {column!r} is everything after {many}, and cannot be coarser. Ask for {many}."
+                f"{self.name}: {column!r} covers everything after {many} and cannot be coarser. Ask for {many}."
             )
         made = coarser(self.schema.columns[column], self.form, [old[i] for i in used])
         new = {i: made.texts[old[i]] for i in used.tolist()}
-        still = {i: old[i] for i in np.unique(number[self.withheld]).tolist()}
+        still = {i: old[i] for i in np.unique(number[self.suppressed]).tolist()}
         distinct = sorted({*new.values(), *still.values()})
         place = {text: i for i, text in enumerate(distinct)}
         to_new, to_old = np.zeros(len(old), dtype=np.int32), np.zeros(len(old), dtype=np.int32)
         to_new[list(new)] = [place[text] for text in new.values()]
         to_old[list(still)] = [place[text] for text in still.values()]
         self.texts[column] = tuple(distinct)
-        self.numbers[column] = np.where(self.withheld, to_old[number], to_new[number]).astype(np.int32)
+        self.numbers[column] = np.where(self.suppressed, to_old[number], to_new[number]).astype(np.int32)
         self.levels[column] = made.level
 
-    def withhold(self, rows: Bools) -> None:
-        """Puts the mark of a withheld value for all quasi-identifiers of some rows."""
+    def suppress_rows(self, rows: Bools) -> None:
+        """Replaces all quasi-identifiers of some rows by the mark of a suppressed value."""
         for column in self.quasi:
             marks, texts = self.form.of(column).suppressed, self.texts[column]
             if not marks:
                 raise ReleaseError(
-                    f'{self.name}: no text means "withheld" in {column!r}. List one under its suppressed, such as "*".'
+                    f'{self.name}: no text means "suppressed" in {column!r}. List one under its suppressed, such as "*".'
                 )
             mark = marks[0]
             if mark not in texts:
                 texts = self.texts[column] = (*texts, mark)
-            self.numbers[column][rows & ~self.withheld] = texts.index(mark)
-        self.withheld |= rows
-        if self.withheld.all():
+            self.numbers[column][rows & ~self.suppressed] = texts.index(mark)
+        self.suppressed |= rows
+        if self.suppressed.all():
             raise ReleaseError(f"{self.name}: nothing would be left, since every row would be suppressed.")
 
     def suppress(self, base: Release, mending: Mending) -> None:
-        """Withholds the classes that meet a criterion, until none does."""
+        """Suppresses the classes that meet a criterion, until none does."""
         while True:
             release, moved = self.built(base)
             bad = meeting(release, mending)[moved.bucket]
             if not bad.any():
                 return
-            self.withhold(bad)
+            self.suppress_rows(bad)
 
     def built(self, base: Release, anew: bool = False) -> tuple[Release, Provenance]:
-        """The release with these quasi-identifiers, and all else as in `base`."""
+        """The release with these quasi-identifiers; everything else is as in `base`."""
         block = base.blocks[0]
         labels = {c: base.labels[c] for c in self.columns}
         cells = {c: block.cell(c) for c in self.columns}
@@ -313,7 +286,7 @@ class _Sheet:
 
 
 def meeting(release: Release, mending: Mending) -> Bools:
-    """The buckets that meet a criterion of a mending; withheld ones never do."""
+    """The classes that meet a criterion of a mending; suppressed ones never do."""
     bad = np.zeros(len(release.sizes), dtype=np.bool_)
     for criterion in mending.suppress:
         figures = class_figures(release, criterion.figure, mending.suppression, mending.recursive_l)
@@ -326,13 +299,13 @@ def meeting(release: Release, mending: Mending) -> Bools:
 
 
 def _read(domain: Domain, texts: Sequence[str], name: str) -> Labels:
-    """The labels of a quasi-identifier, in the notations that the schema asks for."""
+    """The labels of a quasi-identifier, in the notations that the schema names."""
     column = domain.column
     return Labels.read(domain, texts, lambda _: f"{name}, column {column.name!r}", None, column.notation)
 
 
 def _check_covered(old: Labels, old_cell: Codes, new: Labels, new_cell: Codes, column: str) -> None:
-    """An error where a new label leaves out a value that the former one covered."""
+    """An error where a new label does not cover a value that the old one covered."""
     pairs = np.unique(old_cell.astype(np.int64) * len(new.texts) + new_cell)
     before, after = np.divmod(pairs, len(new.texts))
     covered = (new.lo[after] <= old.lo[before]) & (old.hi[before] <= new.hi[after])
@@ -345,25 +318,17 @@ def _check_covered(old: Labels, old_cell: Codes, new: Labels, new_cell: Codes, c
 
 
 def _bare(release: Release) -> Release:
-    """The release with the values of its sensitive columns as its labels alone name them: figures of classes are then the
-    same whether or not the original is known."""
+    """The release with only those sensitive values that its labels name, so that figures of classes are the same whether or
+    not the original is known."""
     chosen = [c for c in release.sensitive if c in release.columns]
     block = release.blocks[0]
     texts, numbers = {}, {}
     for column in chosen:
         used, numbers[column] = np.unique(block.cell(column), return_inverse=True)
         texts[column] = [release.labels[column].texts[i] for i in used]
-    declared = {c: said for c in chosen if (said := release.labels[c].declared()) is not None}
-    raw = RawRelease(release.name, (RawTable(release.name, texts),), None, None, declared=declared)
-    domains = release_domains(release.schema, raw, {}) if chosen else {}
     labels, cells = dict(release.labels), block.cells.copy()
     for column in chosen:
-        labels[column] = Labels.read(
-            domains[column],
-            texts[column],
-            lambda _: release.name,
-            declared.get(column),
-            release.schema.columns[column].notation,
-        )
+        said = release.labels[column].declared()
+        labels[column] = read_labels(release.schema, column, texts[column], release.name, declared=said)
         cells[:, block.columns.index(column)] = numbers[column]
     return replace(release, labels=labels, blocks=(replace(block, cells=cells),))

@@ -1,13 +1,13 @@
-"""Remedies: what would make a failing release pass, found by trying it.
+"""The search for remedies: what would make a failing release pass, found by trying it.
 
-Candidates are: every quasi-identifier one level coarser; the classes that drive the failing checks suppressed (`failing`
-tells them); quasi-identifiers made coarser one after the other, each time the one that clears most people for the detail it
-costs, until nobody drives a check any more; and that stopped earlier, with the classes that are left suppressed. Each is
-carried out on the release, and the attacks that the policy looks at are run again on the result, by the same code: what is
-predicted is what an audit of the mended release says. Those that pass come first, and among them those that keep most detail.
+The candidates are: each quasi-identifier one level coarser; the classes that drive the failing checks suppressed (`drivers`
+finds them); quasi-identifiers made coarser one after another, each time the one that clears most people for the detail it
+costs, until nobody drives a check; and the same stopped earlier, with the remaining classes suppressed. Each candidate is
+carried out on the release, and the attacks that the policy needs are run again on the result. So a prediction is what an
+audit of the mended release says. Remedies that pass come first, and among them those that keep most detail.
 
-The work is bounded by counts, not by the clock, so that one seed gives one answer: there are fewer candidates where a run of
-the policy's attacks takes long.
+The work is limited by counts, not by the clock, so that one seed gives one answer: where the policy's attacks take long,
+fewer candidates are tried.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from auditor.auditing.subjects import Subject
 from auditor.measure.class_figures import class_figures
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.widths import granularity
+from auditor.model.arrays import Bools
 from auditor.model.errors import AuditorError
 from auditor.model.record.record import PolicyCheck, PolicyVerdict
 from auditor.model.record.remedy import Coarsening, Driver, DriverColumn, Prediction, Remedy
@@ -32,16 +33,17 @@ from auditor.posterior.links import Link
 from scenarios.options import Options
 
 Judge = Callable[[Subject, Options, Collection[str]], PolicyVerdict]
-"""Runs some attacks on a subject, and judges it by the policy of the options."""
+"""Runs some attacks on a subject and judges it by the policy of the options."""
 
 MOST_REMEDIES = 20
 MOST_ROWS = 20
-"""So many row numbers are listed."""
+"""The most row numbers that are listed."""
 MOST_STEPS = 16
 MOST_TRIALS, TRIAL_ROWS = 200, 20_000_000
-"""Candidates are tried on the classes alone up to this number, and up to this number of rows in all."""
+"""The most candidates that are tried on the classes alone, and the most rows that they may have in all."""
 MOST_RUNS, RUN_ROWS = 40, 8_000_000
-"""The policy's attacks are run on up to so many candidates, and up to this number of rows times the weight of the attacks."""
+"""The most candidates on which the policy's attacks are run, and the most rows that they may have in all, times the weight of
+the attacks."""
 WEIGHTS = {
     "linking": 1,
     "homogeneity": 1,
@@ -52,16 +54,16 @@ WEIGHTS = {
     "membership": 4,
 }
 HEAVY = 25
-"""What attacks weigh, measured by how long they take on a release of many classes; and what the others do."""
+"""The weight of an attack, from the time it takes on a release of many classes; HEAVY is that of all others."""
 HELD_ROWS = 2_000_000
-"""Mended releases are held for further use up to this number of rows in all; others are made again."""
+"""Mended releases are kept for reuse up to this number of rows in all; others are made again."""
 MOST_SUPPRESSED = 0.5
-"""To withhold more than this share of the people is no remedy."""
+"""A mending that suppresses more than this share of the people is no remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What drives the failing checks, what would help, and what must be said of it."""
+    """What drives the failing checks, what would help, and notes on the search."""
 
     drivers: tuple[Driver, ...] = ()
     remedies: tuple[Remedy, ...] = ()
@@ -70,9 +72,9 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trial:
-    """What became of a candidate: the levels of coarsened columns, how many rows were withheld and the numbers of the first,
-    the detail that was kept, and how many people are still in classes that drive a check. The mended release itself is as
-    large as the former one, and not in it (see `_Search._mended`)."""
+    """A candidate that was carried out: the levels of coarser columns, how many rows were suppressed and the numbers of the
+    first, the detail that was kept, and how many people are still in classes that drive a check. The mended release itself is
+    large and is kept elsewhere (see `_Search._mended`)."""
 
     mending: Mending
     levels: Mapping[str, str]
@@ -86,13 +88,13 @@ _Judged = tuple[_Trial, PolicyVerdict]
 
 
 def runs_allowed(rows: int, attacks: Sequence[str]) -> int:
-    """On how many candidates these attacks may be run."""
+    """The number of candidates on which these attacks may be run."""
     weight = 1 + sum(WEIGHTS.get(name, HEAVY) for name in attacks)
     return min(MOST_RUNS, RUN_ROWS // max(rows * weight, 1))
 
 
 def advise(subject: Subject, verdict: PolicyVerdict, options: Options, attacks: Sequence[str], judge: Judge) -> Advice:
-    """What would help a release that fails its policy; `attacks` are those that were run."""
+    """What would help a release that fails its policy; `attacks` are those that the audit ran."""
     reason = not_mendable(subject.release)
     if reason is not None:
         return Advice(notes=(f"No remedies were tried: {reason}.",))
@@ -109,15 +111,15 @@ def advise(subject: Subject, verdict: PolicyVerdict, options: Options, attacks: 
 
 
 def _links(options: Options, attacks: Collection[str]) -> tuple[Link, ...] | None:
-    """The link models that the policy looks at, where that is `class` alone: which others apply depends on whether they were
-    asked for by name, so they are left as they are."""
+    """The link model `class` where the policy needs no other. Otherwise the links of the options, since which of them apply
+    depends on whether they were asked for by name."""
     checks = options.policy.checks if options.policy is not None else ()
     granted = all(check.link == Link.CLASS for check in checks if check.figure.split(".")[0] in attacks)
     return (Link.CLASS,) if granted and Link.CLASS in (options.links or tuple(Link)) else options.links
 
 
 class _Search:
-    """One search under way."""
+    """One search, with what it has tried so far."""
 
     def __init__(
         self,
@@ -148,33 +150,35 @@ class _Search:
     # ----- drivers ---------------------------------------------------------------------------------------------------
 
     def drivers(self) -> tuple[Driver, ...]:
-        """For each failing check the classes that drive it, and what each quasi-identifier has to do with it."""
+        """For each failing check, the classes that drive it, and how many people each quasi-identifier would clear."""
         return tuple(self._driver(figure, criterion) for figure, criterion in self.of_figure.items())
 
     def _driver(self, figure: str, criterion: Criterion) -> Driver:
         release, provenance = self.subject.release, self.subject.provenance
         alone = replace(self.base, suppress=(criterion,))
         bad = meeting(release, alone)
+        inside = bad[release.blocks[0].bucket]
         numbers: tuple[int, ...] = ()
         values = class_figures(release, criterion.figure, self.base.suppression, self.base.recursive_l)
         if provenance is not None and values is not None:
             rows = np.flatnonzero((provenance.bucket >= 0) & bad[provenance.bucket])
             rank = values[provenance.bucket[rows]] * (1 if criterion.relation == "<" else -1)
             numbers = tuple(int(row) + 1 for row in rows[np.lexsort((rows, rank))][:MOST_ROWS])
-        block = release.blocks[0]
-        inside = bad[block.bucket]
-        columns = []
-        for column in release.quasi:
-            loss = release.labels[column].losses[block.cell(column)[inside]]
-            trial = self._trial(self._with(column)) if column in self.columns else None
-            cleared = level = None
-            if trial is not None:
-                mended = self._mended(trial.mending)[1]
-                still = meeting(mended.release, alone)[mended.moved.bucket]
-                cleared, level = int((inside & ~still).sum()), trial.levels[column]
-            columns.append(DriverColumn(column, float(1 - loss.mean()) if len(loss) else 1.0, level, cleared))
+        columns = [self._driver_column(column, alone, inside) for column in release.quasi]
         columns.sort(key=lambda one: (-(one.cleared or 0), -one.granularity))
         return Driver(figure, str(criterion), int(bad.sum()), int(inside.sum()), numbers, tuple(columns))
+
+    def _driver_column(self, column: str, driving: Mending, inside: Bools) -> DriverColumn:
+        """How fine a column is in the rows that drive a check, and how many of them one level coarser would clear."""
+        release = self.subject.release
+        loss = release.labels[column].losses[release.blocks[0].cell(column)[inside]]
+        trial = self._trial(self._with(column)) if column in self.columns else None
+        cleared = level = None
+        if trial is not None:
+            mended = self._mended(trial.mending)[1]
+            still = meeting(mended.release, driving)[mended.moved.bucket]
+            cleared, level = int((inside & ~still).sum()), trial.levels[column]
+        return DriverColumn(column, float(1 - loss.mean()) if len(loss) else 1.0, level, cleared)
 
     # ----- candidates ------------------------------------------------------------------------------------------------
 
@@ -188,7 +192,7 @@ class _Search:
         return tuple(self._remedy(*one) for _, one in ranked[:MOST_REMEDIES])
 
     def _candidates(self) -> list[Mending]:
-        """What is to be judged, the most promising first, since there may not be runs enough for all."""
+        """What to judge, the most promising first, since there may not be enough runs for all."""
         base, found = self.base, []
         if base.drop:
             found.append(base)
@@ -206,7 +210,7 @@ class _Search:
         return found
 
     def _path(self) -> list[_Trial]:
-        """Coarser and coarser, each time by the column that clears most people for the detail it costs."""
+        """Steps that make the release coarser, each by the column that clears most people for the detail it costs."""
         steps: list[_Trial] = []
         here = self._trial(self.base)
         while here is not None and here.bad and len(steps) < MOST_STEPS:
@@ -219,7 +223,7 @@ class _Search:
         return steps
 
     def _descent(self, here: _Judged) -> list[_Judged]:
-        """The same for checks that no figure of single classes decides: coarser from the best candidate on, by judging."""
+        """The same from the best candidate on, but by judging each step: not all checks depend on figures of classes."""
         steps: list[_Judged] = []
         for _ in range(MOST_STEPS):
             options = [self._judge(self._with(column, here[0].mending)) for column in self.columns]
@@ -240,7 +244,7 @@ class _Search:
     # ----- trying ----------------------------------------------------------------------------------------------------
 
     def _trial(self, mending: Mending) -> _Trial | None:
-        """A candidate carried out; None where that cannot be done, or withholds too many people."""
+        """A candidate carried out; None where that is not possible, or would suppress too many people."""
         key = _key(mending)
         if key not in self._trials:
             if self._left <= 0:
@@ -256,15 +260,15 @@ class _Search:
             if self.criteria:
                 still = meeting(mended.release, replace(mending, suppress=self.criteria))
                 bad = int(mended.release.sizes[still].sum())
-        except AuditorError:  # a column that is general already, nobody who would be left, a figure that does not apply
+        except AuditorError:  # the column is general already, nobody would be left, or a figure does not apply
             return None
-        rows = int(mended.withheld.sum())
+        rows = int(mended.suppressed.sum())
         if rows > MOST_SUPPRESSED * (former.rows - former.suppressed_rows):
             return None
         return _Trial(mending, mended.levels, rows, self._numbers(mended), _kept(mended.release), bad)
 
     def _mended(self, mending: Mending) -> tuple[Subject, Mended]:
-        """What would be audited if the release were mended so."""
+        """The subject with its release mended, and the mended release."""
         key = _key(mending)
         if key not in self._held:
             made = mended_subject(self.subject, mending)
@@ -274,23 +278,23 @@ class _Search:
         return self._held[key]
 
     def _numbers(self, mended: Mended) -> tuple[int, ...]:
-        """The first rows of the steward's file that were withheld, counted from 1."""
+        """The first rows of the steward's file that were suppressed, counted from 1."""
         provenance = self.subject.provenance
         if provenance is None:
             return ()
         inside = provenance.bucket >= 0
-        rows = np.flatnonzero(inside & mended.withheld[provenance.fragment[:, 0]])
+        rows = np.flatnonzero(inside & mended.suppressed[provenance.fragment[:, 0]])
         return tuple(int(row) + 1 for row in rows[:MOST_ROWS])
 
     def _judge(self, mending: Mending) -> _Judged | None:
-        """A candidate judged, as long as there are runs left."""
+        """A candidate judged by the policy; None where it cannot be carried out, or no runs are left."""
         key = _key(mending)
         if key in self._judged:
             return self._judged[key]
         trial = self._trial(mending)
         if trial is None or self.runs <= 0:
             if trial is not None and not self.notes:
-                self.notes.append("Not all remedies were tried: the attacks that the policy looks at take too long.")
+                self.notes.append("Not all remedies were tried: the attacks that the policy needs take too long.")
             return None
         try:
             subject = self._mended(mending)[0]
@@ -303,7 +307,7 @@ class _Search:
         return self._judged[key]
 
     def _rank(self, trial: _Trial, verdict: PolicyVerdict) -> tuple[float, ...]:
-        """Least first: passing, then how many checks fail, then the detail that is lost, the people withheld."""
+        """The best is least: passing, then how many checks fail and how far, the detail lost, the rows suppressed."""
         checks = _aligned(self.verdict, verdict)
         lost = 1.0 - (trial.kept if trial.kept is not None else 0.0)
         if verdict.passed:
@@ -338,7 +342,7 @@ def _key(mending: Mending) -> str:
 
 
 def _strictest(criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
-    """The criteria, of each figure the one that means most classes."""
+    """Of each figure, the criterion that most classes meet."""
     found: dict[str, Criterion] = {}
     for one in criteria:
         other = found.get(one.figure)
@@ -348,22 +352,21 @@ def _strictest(criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
 
 
 def _averaged(release: Release, column: str) -> bool:
-    """Whether numbers that are no values of the original (averages, noise) stand in a column: a band around one need not hold
-    the person's own, so that making it coarser would not be true."""
+    """Whether a column holds numbers that are not values of the original (averages, noise). A band around such a number need
+    not hold the person's own value, so a coarser label would not be true."""
     labels = release.labels[column]
     used = np.unique(release.block_of(column).cell(column))
     return bool(((labels.counts == 0) & (labels.low == labels.high))[used].any())
 
 
 def _kept(release: Release) -> float | None:
-    """The granularity, where it applies."""
+    """The granularity; None where it does not apply."""
     value = granularity(Case(release))[0].value
     return None if value is None else float(value)
 
 
 def _aligned(before: PolicyVerdict, after: PolicyVerdict) -> list[tuple[PolicyCheck, PolicyCheck]]:
-    """The checks of two verdicts of one policy beside each other; that on published identifiers stands first, where there
-    are any."""
+    """The checks of two verdicts of one policy in pairs. The check on published identifiers, where there is one, is first."""
     ours, theirs = list(before.checks), list(after.checks)
     if ours and ours[0].measure == _IDENTIFIERS and not (theirs and theirs[0].measure == _IDENTIFIERS):
         theirs.insert(0, replace(ours[0], value=0, passed=True))
@@ -371,7 +374,7 @@ def _aligned(before: PolicyVerdict, after: PolicyVerdict) -> list[tuple[PolicyCh
 
 
 def _beyond(check: PolicyCheck) -> float:
-    """How far a figure is beyond its limit, as a share of it; a figure that is not there counts as wholly beyond."""
+    """How far a figure is beyond its limit, from 0 to 1; a missing figure counts as 1."""
     if check.passed:
         return 0.0
     if check.value is None:
