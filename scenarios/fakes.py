@@ -1,6 +1,6 @@
-"""Fake people: tuples with plausible values that nobody in the data has.
+"""Fake people: plausible tuples that nobody in the data has.
 
-Each column is drawn by itself from the values in the data, so the values are right and only their combination is invented;
+Each column is drawn by itself from the values in the data, so the values are real and only their combination is invented;
 combinations that somebody has are left out. Membership attacks are scored against them where no real outsiders are known.
 """
 

@@ -2,17 +2,17 @@
 
     [data]
     source = "town"          # a built-in name; or file = "data.csv" with schema = "schema.toml" (and population = "…")
-    sample = 0.5             # the rest are outsiders
+    sample = 0.5             # the share that is released; the rest are outsiders
     seed = 7
 
     [[release]]
     method = "mondrian"      # with its settings; lists are swept. Or file = "release.csv" with provenance or match
-    k = [3, 5, 10]
+    k = [3, 5, 10]           # three releases
 
     [[adversary]]
     name = "prosecutor"      # prosecutor, journalist, marketer; or any name with kind = one of these
     knows = ["birth_year", "sex", "postcode"]
-    noise = { birth_year = 1 }         # and more that is known or may be wrong: docs/scenario.md
+    noise = { birth_year = 1 }         # docs/scenario.md lists what else can be known or wrong
     stale = { postcode = 0.1 }
 
     [attacks]
@@ -137,7 +137,7 @@ class _Reader:
         for number, entry in enumerate(self.faults.tables("release"), 1):
             self.releases += self._plans(self.faults.at(_entry("release", number, entry.get("name")), entry))
         if not self.faults.data.get("release"):
-            self.faults.add("[[release]] must be there at least once.")
+            self.faults.add("there must be at least one [[release]].")
         attacks = self._part("attacks")
         options = Options(
             adversaries=self._adversaries(),

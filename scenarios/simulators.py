@@ -1,11 +1,11 @@
 """Background knowledge, simulated: what an adversary of a certain kind would know of the people of a data set.
 
-Everything is drawn from the truth, once per adversary and seed, whatever release is attacked: errors in known values
-(off by up to so much, evenly over the values there are; outdated, which is the value of somebody at large; not known),
-wrong values ruled out, acquaintances, a sample of outsiders, a register that misses people. Each column has a stream of its
-own, so knowing one more does not change the others.
+Everything is drawn from the truth, once per adversary and seed, whatever release is attacked: errors in known values (off
+by up to a distance, evenly over the values that occur; out of date, which gives the value of a random person of the
+population; not known), values ruled out, acquaintances, a sample of outsiders, a list of the population that misses
+people. Each column has a random stream of its own, so knowing one more does not change the others.
 
-The adversary knows how often such things are wrong: `Knowledge.errors` are the very errors that were drawn with.
+The adversary knows how often such things are wrong: `Knowledge.errors` are the errors that were drawn with.
 """
 
 from __future__ import annotations
@@ -32,21 +32,27 @@ _CHUNK = 4_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """What there is to know: the table that was released and who of it is in the release, the release that is attacked and
-    others by name, the shares of sensitive values, the population (and the register that it is) and who of it is outside."""
+    """What there is to know."""
 
     people: Table
+    """The table that was released."""
     released: Bools
+    """Who of it is in the release."""
     release: Release
+    """The release that is attacked."""
     priors: Mapping[str, Floats]
+    """By sensitive column, the share of each value."""
     population: Table | None = None
     register: Register | None = None
+    """The quasi-identifiers of the population."""
     outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The rows of the population that are not in the release."""
     others: Mapping[str, Release] = field(default_factory=dict)
+    """Other releases, by name."""
 
     @property
     def at_large(self) -> Table:
-        """The people that a value at random is somebody's of."""
+        """The people from whom a random value is drawn: the population where it is known."""
         return self.people if self.population is None else self.population
 
 
@@ -71,8 +77,9 @@ class Simulator:
         return tuple(c for c in (*self.adversary.columns(schema.quasi), *own) if c in there)
 
     def about(self, table: Table, rows: Ints, who: str, acquaintances: Ints) -> Knowledge:
-        """What is known of some people of a table; `who` names the table's draws apart. Without a register the share of
-        people at large who are in the release is not known, and taken as one half."""
+        """What is known of some people of a table; `who` keeps the draws of one table apart from those of another.
+        Without a list of the population, the share of it that is in the release is not known, and is taken as one
+        half."""
         adversary, register = self.adversary, self.register
         columns = tuple(c for c in self.columns if c in table.codes)
         membership = None
@@ -141,7 +148,8 @@ class Simulator:
     # ----- about others ----------------------------------------------------------------------------------------------
 
     def acquainted(self, attacked: Ints | None) -> Ints:
-        """The rows of the people in the release whom the adversary knows: nobody of those named to be attacked."""
+        """The rows of the people in the release whom the adversary knows; nobody who was named as a target is among
+        them."""
         wanted = self.adversary.acquaintances
         if not wanted:
             return np.empty(0, dtype=np.int64)
@@ -152,7 +160,7 @@ class Simulator:
         if count > len(free) - (attacked is None):
             raise UsageError(
                 f"adversary {self.adversary.name!r}: acquaintances must leave somebody to attack. Got {wanted:g}; "
-                f"{len(free)} people of the release can be known."
+                f"at most {len(free) - (attacked is None)} people of the release can be known."
             )
         return np.sort(self._rng("acquaintances").choice(free, count, replace=False))
 
@@ -173,7 +181,7 @@ class Simulator:
         return register_of(population.take(rows), self.adversary.coverage)
 
     def _sample(self) -> Ints:
-        """The outsiders whom the adversary has to learn from; they are no controls then."""
+        """The outsiders whom the adversary learns from; they are not used as controls."""
         outsiders = self.setting.outsiders
         count = round(self.adversary.sample * len(outsiders))
         if not count:
@@ -187,7 +195,8 @@ class Simulator:
     # ----- about the release -----------------------------------------------------------------------------------------
 
     def mechanism(self) -> Mechanism | None:
-        """How the release was made, as far as it is known; it can be run where it is a method of ours with its settings."""
+        """How the release was made, as far as it is known; it can be run where it is a registered method and its settings
+        are known."""
         release, known = self.setting.release, self.adversary.mechanism
         if known is MechanismKnown.NONE or release.method is None:
             return None
@@ -213,6 +222,6 @@ class Simulator:
 
 
 def register_of(population: Table, coverage: float = 1.0) -> Register:
-    """The register that a population table is: its quasi-identifiers."""
+    """The quasi-identifiers of a population table, as a list that an adversary has."""
     quasi = [c for c in population.schema.quasi if c in population.codes]
     return Register({c: population.codes[c] for c in quasi}, population.rows, coverage)

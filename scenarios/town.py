@@ -1,6 +1,6 @@
-"""An invented town of adults, for demonstrations: nobody in it exists, no list of real people was used.
+"""An invented town of adults, for demonstrations: nobody in it exists, and no list of real people was used.
 
-Every person is drawn alone and by the same rules, so a town of a thousand is a small picture of a town of a
+Every person is drawn independently and by the same rules, so a town of a thousand looks like a small part of a town of a
 million. What depends on what, in the order of drawing:
 
     postcode         size only: eight districts, four with one huge postcode, all with several small ones
@@ -14,9 +14,8 @@ million. What depends on what, in the order of drawing:
     disease          birth_year, sex, occupation, postcode
     name             sex
 
-The numbers below are written by hand to look like life, not estimated from any data: they are plausible, and
-no source for a statement about real people. They become tables of weights "value given parents", and one
-function draws from all of these.
+The numbers below were written by hand to be plausible; they were not estimated from data, and say nothing about real people.
+They become tables of weights "value given parents", and one function draws from all of these.
 """
 
 from __future__ import annotations
@@ -150,10 +149,10 @@ def schema_path() -> Traversable:
 
 
 def _draw(rng: np.random.Generator, weights: Floats, given: Ints) -> Ints:
-    """One value a person, from the row of `weights` that their parents' code `given` names.
+    """One value per person, from the row of `weights` that the code `given` of its parents names.
 
-    All rows stand on one line, row r on [r, r + 1), so that a single search serves everybody. A draw may be
-    rounded up to the end of its row, and is then put back on its last value.
+    All rows are put on one line, row r on [r, r + 1), so that a single search serves everybody. A draw that is rounded up to
+    the end of its row is put back on the row's last value.
     """
     rows, values = weights.shape
     cumulated = np.cumsum(weights, axis=1)
@@ -176,7 +175,7 @@ def _postcodes() -> tuple[list[str], Floats, Ints, Floats]:
 
 
 def _age_weights() -> Floats:
-    """Districts × ages: a broad middle, thinning out from sixty on."""
+    """Districts × ages: a broad middle, and fewer people from sixty on."""
     everywhere = np.interp(AGES, [18, 30, 60, 75, 85, 95], [10, 13, 13, 8, 3.5, 0.4])
     band = np.digitize(AGES, [30, 65])
     here: Floats = np.array([district.ages for district in DISTRICTS])[:, band]
@@ -190,7 +189,7 @@ def _women_share() -> Floats:
 
 
 def _education_weights() -> Floats:
-    """(Ages, steps of affluence) × levels: later cohorts and rich places learn longer; degrees take time."""
+    """(Ages, steps of affluence) × levels: later cohorts and rich places stay at school longer; degrees take time."""
     old = np.array([30, 30, 18, 15, 5, 1.6, 0.4])
     young = np.array([2, 11, 27, 20, 26, 12, 2])
     cohort = np.interp(AGES, [30, 85], [1, 0])[:, None]
@@ -258,7 +257,7 @@ def _illness_weights() -> Floats:
 def _income(
     rng: np.random.Generator, occupation: Ints, education: Ints, age: Ints, sex: Ints, affluence: Floats
 ) -> Ints:
-    """Yearly income to the hundred: pay grows with a career, schooling and the place, and spreads widely."""
+    """Yearly income, rounded to hundreds: pay grows with age, schooling and the district's affluence, and varies widely."""
     pay = np.array([*(job.pay for job in JOBS.values()), *NOT_EMPLOYED.values()], dtype=float)[occupation]
     works = occupation < len(JOBS)
     career = np.where(works, np.interp(age, [18, 30, 48, 70], [0.62, 0.88, 1.08, 1.0]), 1.0)
@@ -271,7 +270,7 @@ def _income(
 
 
 def _names(rng: np.random.Generator, sex: Ints) -> list[str]:
-    """First and last name; whoever shares both with someone before them gets initials between."""
+    """First and last name; a person who shares both with an earlier one gets initials between them."""
     lists: dict[str, Any] = tomllib.loads((_data() / "names.toml").read_text(encoding="utf-8"))
     first_names: list[str] = lists["female"] + lists["male"]
     last_names: list[str] = lists["last"]
@@ -284,7 +283,7 @@ def _names(rng: np.random.Generator, sex: Ints) -> list[str]:
 
 
 def _initials(count: int) -> str:
-    """Nothing, `M. `, `A. `, ... `Q. `, `M. M. `, `M. A. `, ...: another text for every count."""
+    """Nothing, `M. `, `A. `, … `Q. `, `M. M. `, `M. A. `, …: a different text for every count."""
     letters = ""
     while count > 0:
         count, digit = divmod(count - 1, len(INITIALS))
@@ -293,14 +292,14 @@ def _initials(count: int) -> str:
 
 
 def population(people: int = 20_000, seed: int = 7) -> pd.DataFrame:
-    """The invented people, one row each, in no order; the same seed gives the same town.
+    """The invented people, one row each, in no particular order; the same seed gives the same town.
 
     Columns: name (identifier); birth_year, sex, postcode, ethnicity, marital_status, education, occupation
     (quasi-identifiers); disease, income (sensitive). The module says what depends on what.
     """
     if people < 1:
         raise UsageError(f"people must be at least 1. Got {people}.")
-    # One stream a column: a change to one rule leaves the draws of the others alone.
+    # One random stream per column: a change to one rule does not change the draws of the others.
     streams = iter(np.random.default_rng(seed).spawn(10))
     names, shares, districts, affluences = _postcodes()
 

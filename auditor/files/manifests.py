@@ -79,4 +79,6 @@ def _are_blocks(value: Any) -> bool:
     """Whether this lists files by their plain names: a manifest must not point out of its folder."""
     blocks = value if isinstance(value, list) else []
     names = [block.get("file") if isinstance(block, dict) else None for block in blocks]
-    return bool(names) and all(isinstance(name, str) and name not in ("", "..") and Path(name).name == name for name in names)
+    return bool(names) and all(
+        isinstance(name, str) and name not in ("", "..") and Path(name).name == name for name in names
+    )

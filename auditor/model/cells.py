@@ -1,10 +1,13 @@
 """Cells that are numbers, dates or truth values, as the text that a CSV file would have for them.
 
-Frames, Parquet, Arrow and Excel files hold typed values; the rest of the house reads text. One rule for all of them, so that
-a table says the same whichever way it comes: whole numbers have no point, other numbers are the shortest text that reads
-back to the same number (in the width they were stored in: a 32-bit 0.1 is `0.1`), with the schema's decimal mark; dates and
-times are ISO 8601, and a column of times that are all midnight is one of dates; durations are seconds; truth values are
-`True` and `False`; what is missing is the first text that the schema lists under `missing`.
+Frames, Parquet, Arrow and Excel files hold typed values; all other modules read text. One rule serves all of them, so that a
+table reads the same from any format:
+
+- whole numbers have no point; other numbers are the shortest text that reads back to the same number (in the width they were
+  stored in: a 32-bit 0.1 is `0.1`), with the schema's decimal mark;
+- dates and times are ISO 8601, and a column of times that are all midnight is one of dates; durations are seconds;
+- truth values are `True` and `False`;
+- a missing value is the first text that the schema lists under `missing`.
 """
 
 from __future__ import annotations
@@ -32,13 +35,13 @@ def cell_texts(values: Sequence[object], form: TableFormat) -> list[str]:
 
 
 def _all_midnight(values: Iterable[object]) -> bool:
-    """Whether every moment in a column is the beginning of a day somewhere unsaid, so that its dates say all of it."""
+    """Whether every time in a column is midnight without a time zone, so that the dates say everything."""
     moments = (value for value in values if isinstance(value, datetime) and not _is_nothing(value))
     return all(moment.tzinfo is None and moment.isoformat().endswith("T00:00:00") for moment in moments)
 
 
 def _is_nothing(value: object) -> bool:
-    """Whether a value is none: None, pandas' NA and NaT, and not-a-number of every kind."""
+    """Whether a value is missing: None, pandas' NA and NaT, or NaN of any type."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # without importing pandas for it
         return True
     if isinstance(value, Decimal):
@@ -58,7 +61,7 @@ def _text(value: object, form: TableFormat, days: bool) -> str:
     if isinstance(value, float | np.floating):
         if not np.isfinite(value):
             return str(float(value))
-        # A number of less than 64 bits is written in its own digits, not in those that widening it adds.
+        # A number of fewer than 64 bits is written in its own digits, without those that widening would add.
         return format_number(float(value) if isinstance(value, float) else float(str(value)), form.decimal)
     if isinstance(value, Decimal):
         return _decimal_text(value, form.decimal)

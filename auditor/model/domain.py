@@ -2,7 +2,7 @@
 
 Codes run from 0 in the order that makes labels intervals: numbers by size, ordinals by their order, taxonomy leaves
 depth-first, other nominals by text. A missing value is a value of its own, with the last code; a label that covers both
-missing and other values covers everything (the explicit rule for missing values).
+missing and other values covers everything.
 
 All tables of an audit (original, population, release) share one domain per column, so that codes can be compared.
 """
@@ -22,9 +22,9 @@ from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, shown
 
 _LONGEST_COMPARED = 200
-"""Longer texts get no hint at a similar value: comparing them takes too long."""
+"""Longer texts get no hint at a similar value: comparing them would take too long."""
 _MOST_COMPARED = 5000
-"""So many values are compared for a hint, for the same reason."""
+"""At most this many values are compared for a hint, for the same reason."""
 _CLOSE = 0.8
 """How alike a text and a value must be for a hint at it."""
 
@@ -34,22 +34,22 @@ Seen = tuple[str, Sequence[str]] | tuple[str, Sequence[str], Sequence[int] | Non
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
-    """The coded values of one column.
-
-    `texts` are the values by code; `numbers` the same as numbers for a numeric column (without the missing value);
-    `span` is the numeric range that losses are measured against; `missing` the code of the missing value, if any.
-    `format` has the column's own marks for missing and withheld values. `stand_ins` are texts that stand for values which
-    nobody names, where only a release is there (see `named`).
-    """
+    """The coded values of one column."""
 
     column: Column
     format: TableFormat
+    """With the column's own marks for missing and suppressed values."""
     texts: tuple[str, ...]
+    """The values by code."""
     codes: Mapping[str, int]
     numbers: Floats | None = None
+    """The values of a numeric column as numbers, without the missing value."""
     span: tuple[float, float] | None = None
+    """The numeric range that losses are measured against."""
     missing: int | None = None
+    """The code of the missing value, if there is one."""
     stand_ins: frozenset[str] = frozenset()
+    """Texts that stand for values which no label names, where there is only a release (`labels/label_values.py`)."""
 
     @property
     def size(self) -> int:
@@ -135,8 +135,8 @@ class Domain:
 
     @classmethod
     def of(cls, column: Column, form: TableFormat, seen: Iterable[Seen]) -> Domain:
-        """The domain of a column that occurs in tables: `seen` are (table name, its cells) pairs, or with the lines of a
-        file as a third, () where these are not all cells and it is not known where they stand.
+        """The domain of a column that occurs in tables: `seen` are pairs of a table's name and its cells; where the table
+        is a file, with the line of each cell, or with () if these are not all cells and their lines are not known.
 
         Declared values (order, taxonomy, domain) fix the domain; otherwise it holds what the tables hold.
         """
@@ -145,13 +145,13 @@ class Domain:
         distinct = {text.strip() for table in tables for text in set(table[1])}
         has_missing = bool(distinct & set(form.missing))
         distinct -= set(form.missing)
-        withheld = distinct & set(form.suppressed)
-        if withheld and column.role in (Role.QUASI, Role.SENSITIVE):
+        marks = distinct & set(form.suppressed)
+        if marks and column.role in (Role.QUASI, Role.SENSITIVE):
             reason = (
-                "means a withheld value, which only a release may hold. Say another text for it, such as "
-                '[table] suppressed = ["(withheld)"].'
+                "means a suppressed value, which only a release may hold. If it is a value here, choose another mark: "
+                '[table] suppressed = ["(suppressed)"].'
             )
-            raise _first_fault(tables, column, {text: f"{text!r} {reason}" for text in withheld})
+            raise _first_fault(tables, column, {text: f"{text!r} {reason}" for text in marks})
         if column.type is Type.NUMERIC:
             return cls._numeric(column, form, distinct, has_missing, tables)
         if column.taxonomy is not None:
@@ -194,13 +194,13 @@ class Domain:
                 faults[text] = _no_number(text, form)
             elif abs(number) >= EXACT_INTEGERS:
                 faults[text] = (
-                    f"{shown(text)} is too large to be told apart from its neighbours as a number (2^53 or more). "
-                    'Declare the column type = "nominal", or scale it.'
+                    f"{shown(text)} is too large to be exact as a number (2^53 or more). "
+                    'Declare the column as type = "nominal", or scale it.'
                 )
             elif column.bounds and not column.bounds[0] <= number <= column.bounds[1]:
                 faults[text] = (
                     f"{text!r} is outside the declared domain [{format_number(column.bounds[0])}, "
-                    f"{format_number(column.bounds[1])}]. Mend the value or the domain."
+                    f"{format_number(column.bounds[1])}]. Correct the value or the domain."
                 )
             else:
                 numbers.add(number)
@@ -222,7 +222,7 @@ class Domain:
 
 
 def row_place(row: int, lines: Sequence[int] | None) -> str:
-    """Where a row stands, counted from 0: its line in a file, its number in a frame."""
+    """Where a row (counted from 0) is: its line in a file, its number in a frame."""
     return f"row {row + 1}" if lines is None else f"line {lines[row]}"
 
 

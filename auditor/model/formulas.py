@@ -1,10 +1,10 @@
 """Cells that a spreadsheet would take for formulas, and the apostrophe that keeps them texts.
 
 A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, and some formulas run programs or send data
-out. Whoever chose a value in the data could so act on whoever opens the release. Every CSV that is written here therefore has
-an apostrophe before such a cell unless it is a number, as OWASP's page on CSV injection recommends, and before one that has
-apostrophes and then such a sign; reading takes one apostrophe away again. So every text reads back as it was, and a file
-guarded by another tool reads as what was meant. Numbers (`-5`), `<20`, `>=80` and a lone `-` stay as they are.
+elsewhere. A person who chose a value in the data could thus attack the people who open the release. Every CSV that is written
+here therefore has an apostrophe before such a cell unless it is a number, as OWASP's page on CSV injection recommends, and
+before one that has apostrophes and then such a sign; reading removes one apostrophe. So every text reads back as it was, and
+a file guarded by another tool is read as it was meant. Numbers (`-5`), `<20`, `>=80` and a lone `-` stay as they are.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from auditor.model.values import parse_number
 
 _LIVE = re.compile(r"'*\s*[=+\-@＝＋－＠]")
 _LIVE_FIRST = frozenset("'=+-@＝＋－＠ \t\r\n\v\f")
-"""What a cell begins with that `_LIVE` may match: quick to look up."""
+"""The first characters of cells that `_LIVE` may match: quick to look up."""
 
 
 def is_live(cell: str) -> bool:
-    """Whether a spreadsheet could take a cell for a formula, apart from apostrophes before it: it begins with a sign that
+    """Whether a spreadsheet could take a cell, without the apostrophes before it, for a formula: it begins with a sign that
     begins formulas, and is neither a number nor signs alone."""
     if cell[:1] not in _LIVE_FIRST or not _LIVE.match(cell):
         return False

@@ -20,13 +20,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import KeyFileError
-from auditor.model.faults import Faults, are_texts, is_count, is_number, parse_json
+from auditor.model.faults import Faults, are_texts, is_count, is_number, parse_json, read_text
 
 FORMAT = "auditor-key/1"
 HIGHEST = 0.999
@@ -131,6 +132,11 @@ class Key:
                 }
         content = {"format": FORMAT, "decimal": self.decimal, "missing": list(self.missing), "columns": columns}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def read(cls, file: Path) -> Key:
+        """The key in a file."""
+        return cls.from_json(read_text(file, "key", KeyFileError), str(file))
 
     @classmethod
     def from_json(cls, text: str, name: str = "key") -> Key:

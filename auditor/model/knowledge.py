@@ -1,7 +1,7 @@
 """Background knowledge: what an adversary knows about some people before looking at the release.
 
-The threat model as an object. `Knowledge` is about a set of targets; it says itself in one sentence. A granted class
-(the link model `class`) is part of the knowledge: the audit puts it there, attacks never see where it came from.
+The threat model as an object. `Knowledge` is about a set of targets. A granted class (the link model `class`) is part of the
+knowledge: the audit puts it there, and attacks never see where it came from.
 """
 
 from __future__ import annotations
@@ -19,31 +19,34 @@ from auditor.model.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Register:
-    """A population register: the quasi-identifiers of everybody (coded), or of the share `coverage` of them, and how many
-    people are in it."""
+    """A list of the population: the quasi-identifiers (coded) of everybody, or of a share of them."""
 
     codes: Mapping[str, Codes]
     people: int
+    """How many people are on it."""
     coverage: float = 1.0
+    """The share of the population that is on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """How a known value may be wrong: a number (or the step of an ordinal) is off by up to `spread`, evenly; with
-    probability `stale` it is outdated and says nothing more than the values of people at large."""
+    """How a known value may be wrong."""
 
     spread: float = 0.0
+    """A number (or the step of an ordinal) is off by up to this, each distance with the same probability."""
     stale: float = 0.0
+    """The probability that the value is out of date, and says no more than the values of the population."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Acquaintances:
-    """People in the release of whom the adversary knows the sensitive value too: `codes` (people × `columns`) and
-    `values` by sensitive column. None of them is a target."""
+    """People in the release whose sensitive values the adversary knows too. None of them is a target."""
 
     columns: tuple[str, ...]
     codes: Codes
+    """Their known quasi-identifiers (people × `columns`)."""
     values: Mapping[str, Codes]
+    """Their values, by sensitive column."""
 
     @property
     def people(self) -> int:
@@ -53,48 +56,50 @@ class Acquaintances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mechanism:
-    """How the release was made, as far as the adversary knows: the algorithm's name, its parameters where they are known,
-    and a way to run it, where it is one of ours."""
+    """How the release was made, as far as the adversary knows."""
 
     name: str
+    """The name of the method."""
     params: Mapping[str, Any] = field(default_factory=dict)
+    """Its settings, where they are known."""
     run: Callable[[Table, np.random.Generator], Release] | None = None
+    """Runs the method, where it is a registered one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """What is known of each target: `codes` (targets × `columns`; -1 where a value is not known), and beside them
-
-    - `granted`: the bucket each target is known to be in, or None;
-    - `register`: the population, or None;
-    - `priors`: for each sensitive column the share of each value among people at large;
-    - `membership`: the prior probability that a target is in the release; None where it is known to be in;
-    - `anybody`: whether any one person will do (the journalist), rather than each of the targets;
-    - `errors`: by known column, how its values may be wrong;
-    - `not_values`: by sensitive column, which values each target is known not to have (targets × codes);
-    - `acquaintances`: people in the release whose sensitive values are known;
-    - `auxiliary`: a sample of the population with all columns, none of whom is in the release;
-    - `mechanism`: how the release was made;
-    - `earlier`: other releases about the same people.
-    """
+    """What is known of each target."""
 
     columns: tuple[str, ...]
+    """The known columns."""
     codes: Codes
+    """Their values (targets × `columns`); -1 where a value is not known."""
     granted: Codes | None = None
+    """The class that each target is known to be in, or None."""
     register: Register | None = None
+    """A list of the population, or None."""
     priors: Mapping[str, Floats] = field(default_factory=dict)
+    """By sensitive column, the share of each value in the population."""
     membership: float | None = None
+    """The prior probability that a target is in the release; None where it is known to be in."""
     anybody: bool = False
+    """Whether exposing any one person is enough (the journalist), rather than each of the targets."""
     errors: Mapping[str, Error] = field(default_factory=dict)
+    """By known column, how its values may be wrong."""
     not_values: Mapping[str, Bools] = field(default_factory=dict)
+    """By sensitive column, which values each target is known not to have (targets × codes)."""
     acquaintances: Acquaintances | None = None
+    """People in the release whose sensitive values are known."""
     auxiliary: Table | None = None
+    """A sample of the population with all columns; nobody in it is in the release."""
     mechanism: Mechanism | None = None
+    """How the release was made."""
     earlier: tuple[Release, ...] = ()
+    """Other releases about the same people."""
 
     @property
     def targets(self) -> int:
-        """The number of people it is about."""
+        """The number of targets."""
         return len(self.codes)
 
     def take(self, targets: Ints) -> Knowledge:

@@ -1,7 +1,7 @@
 """Publishing: labels per original row become a release and, apart from it, its provenance.
 
-The one place where the two are made, so that nothing but this function knows both. Every release passes through it,
-those read from files of other tools as well.
+This is the one place where the two are made, so that no other function knows both. Every release passes through it, those
+read from files of other tools as well.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def publish(
 ) -> tuple[Release, Provenance]:
     """Makes a release, and apart from it the provenance, from labels per original row.
 
-    `cells[column]` holds the label number of each original row. `bucket` is the bucket of each row, -1 for rows left
-    out; in a release of one block the labels say the buckets, and only the -1 counts. Buckets are numbered at random and
-    fragments put in random order within them. `beyond` is there where the rows are a part of a larger release.
+    `cells[column]` holds the label number of each original row. `bucket` is the class of each row, -1 for rows left out; in
+    a release of one block the labels make the classes, and only the -1 counts. Classes are numbered at random and fragments
+    put in random order within them. `beyond` is given where the rows are a part of a larger release.
     """
     rows = len(next(iter(cells.values())))
     schema = with_derived(schema, cells)
@@ -48,7 +48,7 @@ def publish(
     if len(blocks) == 1:
         group[kept] = distinct_rows(np.column_stack([cells[c][kept] for c in quasi])) if quasi else 0
     elif bucket is None:
-        raise ValueError("A release of several blocks needs the bucket of each row.")
+        raise ValueError("A release of several blocks needs the class of each row.")
     else:
         group[kept] = np.unique(bucket[kept], return_inverse=True)[1]
     count = int(group.max(initial=-1)) + 1
@@ -82,15 +82,15 @@ def publish(
 
 
 def _suppressed(release: Release) -> Bools:
-    """The buckets of a one-block release whose quasi-identifiers are all withheld; none where that is all there is, held or
-    not, since one class that covers everything is a generalisation."""
+    """The classes of a one-block release whose quasi-identifiers are all suppressed; none where there is no other class, held
+    or not, since one class that covers everything is a generalisation."""
     out = np.zeros(len(release.sizes), dtype=np.bool_)
     if len(release.blocks) > 1 or not release.quasi:
         return out
     block = release.blocks[0]
-    withheld = np.ones(len(block.bucket), dtype=np.bool_)
+    hidden = np.ones(len(block.bucket), dtype=np.bool_)
     for column in release.quasi:
-        withheld &= release.labels[column].suppressed[block.cell(column)]
-    out[block.bucket[withheld]] = True
+        hidden &= release.labels[column].suppressed[block.cell(column)]
+    out[block.bucket[hidden]] = True
     others = release.beyond is not None and len(release.beyond.sizes) > 0
     return out if others or not out.all() else np.zeros_like(out)

@@ -1,14 +1,14 @@
-"""A release: buckets of row fragments, as published.
+"""A release: classes of row fragments, as published.
 
-A *block* is a set of columns whose values stay together; a *bucket* is a set of people. Inside a bucket the fragments
-of one block are unordered with respect to those of another. Generalisation has one block, and a bucket is an equivalence
-class; Anatomy has two blocks; slicing several.
+A *block* is a set of columns whose values stay together. A *class* is a set of people whom the release does not tell
+apart; in code it is a `bucket`, the word of Anatomy and slicing. Inside a class the fragments of one block are unordered
+with respect to those of another. Generalisation has one block; Anatomy has two, slicing several.
 
-A release holds no original row ids and its fragments are in random order, so that nothing can be read off positions.
-Labels of one-block releases make their own buckets: rows that share all quasi-identifier labels are one class, since
-nothing published tells them apart.
+A release holds no original row ids and its fragments are in random order, so that positions reveal nothing. In a release
+of one block the labels make the classes: rows that share all quasi-identifier labels are one class, since nothing
+published tells them apart.
 
-A release of one block may be held in part: the buckets of some people, and sums over all others (`beyond.py`).
+A release of one block may be held in part: the classes of some people, and sums over all others (`beyond.py`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from auditor.model.schema import Column, Role, Schema, Type
 
 CLUSTER_SIZE, CLUSTER_RADIUS = "cluster_size", "cluster_radius"
 DERIVED = {name: Column(name, Role.NEUTRAL, Type.NUMERIC) for name in (CLUSTER_SIZE, CLUSTER_RADIUS)}
-"""Columns that a release may hold though no schema names them: a method computes them from the rows that it puts together.
-Where they stand, the quasi-identifiers of a row are those of the centre of its cluster: `cluster_size` rows, none farther
-from it than `cluster_radius` (the sum over the quasi-identifiers of the share of each one's range: 1 is a whole column)."""
+"""Columns that a release may hold without the schema naming them: a method computes them from the rows that it groups.
+Where they are present, the quasi-identifiers of a row are those of the centre of its cluster: `cluster_size` rows, none
+farther from it than `cluster_radius` (the sum over the quasi-identifiers of the share of each one's range: 1 is a whole
+column)."""
 
 
 def with_derived(schema: Schema, columns: Collection[str]) -> Schema:
-    """The schema of a release with these columns: the derived ones among them are part of it."""
+    """The schema of a release with these columns, the derived ones among them included."""
     extra = {name: column for name, column in DERIVED.items() if name in columns and name not in schema.columns}
     return replace(schema, columns={**schema.columns, **extra}) if extra else schema
 
@@ -49,20 +50,19 @@ class Kind(StrEnum):
 
 
 class Suppression(StrEnum):
-    """What rows count as whose quasi-identifiers were all withheld.
-
-    `excluded`: neither targets nor candidates; `wildcard`: candidates for everybody; `own`: a class of their own, found
-    only where the class is granted.
-    """
+    """How rows are treated whose quasi-identifiers are all suppressed."""
 
     EXCLUDED = "excluded"
+    """They are neither targets nor candidates."""
     WILDCARD = "wildcard"
+    """They are candidates for everybody."""
     OWN = "own"
+    """They are a class of their own, found only where the class is granted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Columns that stay together: for each fragment its bucket and its label numbers (fragments × columns)."""
+    """Columns that stay together: for each fragment its class and its label numbers (fragments × columns)."""
 
     columns: tuple[str, ...]
     bucket: Codes
@@ -75,21 +75,23 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """What is published. `sizes[b]` is the number of people in bucket b, `suppressed[b]` whether b holds the rows whose
-    quasi-identifiers were all withheld; `left_out` is the number of people who were deleted, as far as is known. Where
-    `beyond` is there, blocks and sizes are those of the buckets held, and it says what there is besides."""
+    """What is published."""
 
     schema: Schema
     labels: Mapping[str, Labels]
     blocks: tuple[Block, ...]
     sizes: Ints
+    """The number of people in each class."""
     suppressed: Bools
+    """By class, whether it holds the rows whose quasi-identifiers are all suppressed."""
     name: str = "release"
     method: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     promises: tuple[str, ...] = ()
     left_out: int = 0
+    """The number of people who were deleted, as far as it is known."""
     beyond: Beyond | None = None
+    """What there is besides the classes held, where a release is held in part."""
 
     @property
     def rows(self) -> int:
@@ -98,13 +100,13 @@ class Release:
 
     @property
     def suppressed_rows(self) -> int:
-        """The number of rows whose quasi-identifiers were all withheld."""
+        """The number of rows whose quasi-identifiers are all suppressed."""
         held = int(self.sizes[self.suppressed].sum())
         return held + (0 if self.beyond is None else self.beyond.suppressed_rows)
 
     @property
     def kind(self) -> Kind:
-        """What sort of release this is."""
+        """The kind of release, by its blocks."""
         if len(self.blocks) == 1:
             return Kind.GENERALISED
         mixed = [b for b in self.blocks if set(b.columns) & set(self.schema.sensitive)]
@@ -137,7 +139,7 @@ class Release:
         return held if self.beyond is None else held + self.beyond.labels[column]
 
     def size_counts(self) -> tuple[Ints, Ints]:
-        """The sizes that occur among the buckets that are not suppressed, ascending, and how many buckets have each."""
+        """The sizes that occur among the classes that are not suppressed, ascending, and how many classes have each."""
         size, times = np.unique(self.sizes[~self.suppressed], return_counts=True)
         if self.beyond is None:
             return size, times
@@ -159,8 +161,8 @@ class Release:
         )
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Release, Ints]:
-        """The same release with its buckets renumbered and its fragments in another order, and the new number of each
-        bucket. For testing that attacks do not read positions."""
+        """The same release with its classes renumbered and its fragments in another order, and the new number of each
+        class. For testing that attacks do not read positions."""
         renumber = rng.permutation(len(self.sizes))
         blocks = []
         for block in self.blocks:
@@ -171,4 +173,4 @@ class Release:
         return replace(self, blocks=tuple(blocks), sizes=sizes, suppressed=suppressed), renumber
 
     def __repr__(self) -> str:
-        return f"<Release {self.name}: {self.kind}, {self.rows} rows in {len(self.sizes)} buckets>"
+        return f"<Release {self.name}: {self.kind}, {self.rows} rows in {len(self.sizes)} classes>"

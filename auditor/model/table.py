@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 
 MOST_COLUMNS = 10_000
-"""More than any table has; a file with more was read with the wrong delimiter, or means harm."""
+"""More than any real table has; a file with more was read with the wrong delimiter, or is malicious."""
+HEADLESS = " If the file has no header line, set [table] header = […]."
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawTable:
-    """A table as text: one list of cells per column.
-
-    `lines` are the file's lines on which the rows begin (None where it is no file); `notes` say what reading the file had
-    to assume against the schema, for people to see; `delimiter` is what parts the cells of the file.
-    """
+    """A table as text: one list of cells per column."""
 
     name: str
     columns: Mapping[str, Sequence[str]]
     sha256: str | None = None
     lines: Sequence[int] | None = None
+    """The lines of the file on which the rows begin; None where it is no file."""
     notes: tuple[str, ...] = ()
+    """Where reading the file departed from the schema, for people to see."""
     delimiter: str = ","
+    """The character between the cells of the file."""
 
     @property
     def rows(self) -> int:
@@ -49,13 +49,13 @@ class RawTable:
         return len(next(iter(self.columns.values()), ()))
 
     def place(self, row: int) -> str:
-        """Where a row stands, for messages: file and line, or the frame's name and row. Rows are counted from 0."""
+        """Where a row (counted from 0) is, for messages: file and line, or the frame's name and row."""
         return f"{self.name}, {row_place(row, self.lines)}"
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, name: str = "table", form: TableFormat | None = None) -> RawTable:
         """A pandas frame as text, whatever its index. Cells that pandas counts as missing become the text for a missing
-        value; whole numbers have no point, though pandas makes them decimal ones beside missing values."""
+        value. Whole numbers have no point, although pandas stores them as floats in a column with missing values."""
         form = form or TableFormat()
         names = [str(column) for column in frame.columns]
         check_names(names, name)
@@ -71,10 +71,10 @@ class RawTable:
         return cls(name, cells)
 
     def check(self, schema: Schema, needed: Sequence[str] = ()) -> Schema:
-        """The schema with this table's further columns as neutral ones, or an error that names the fault."""
+        """The schema with this table's other columns as neutral ones, or an error that names the fault."""
         others = [name for name in self.columns if name not in schema.columns]
         headless = self.lines is not None and len(others) == len(self.columns)
-        hint = " Has the file no header line? Then give [table] header = […]." if headless else ""
+        hint = HEADLESS if headless else ""
         if others and schema.format.others is Others.ERROR:
             raise TableError(
                 f"{self.name}: the schema ({schema.name}) does not name the column{'s' if len(others) > 1 else ''} "
@@ -92,13 +92,15 @@ class RawTable:
 
 
 def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
-    """An error where a column has no name or another one's, or its name would act on a terminal that shows it."""
+    """An error where a column has no name or another one's, or its name holds characters that control a terminal."""
     if len(names) > MOST_COLUMNS:
-        raise TableError(f"{where}: {len(names)} columns are more than the {MOST_COLUMNS} a table may have.")
+        raise TableError(f"{where}: a table may have at most {MOST_COLUMNS} columns. Got {len(names)}.")
     places: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         if not name:
-            numbers = "" if place > 1 else " Are these row numbers? Write them without (row.names=FALSE, index=False)."
+            numbers = (
+                "" if place > 1 else " If these are row numbers, write without them (row.names=FALSE, index=False)."
+            )
             raise TableError(f"{where}: column {place} has no name. Name every column.{hint or numbers}")
         if _CONTROL.search(name):
             raise TableError(
@@ -114,15 +116,16 @@ def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A coded table: `codes[column]` holds the code of each row's value in `domains[column]`. A block of a larger table
-    has in `whole` how often each value occurs in that one."""
+    """A coded table."""
 
     name: str
     schema: Schema
     domains: Mapping[str, Domain]
     codes: Mapping[str, Codes]
+    """By column, the code of each row's value in its domain."""
     rows: int
     whole: Mapping[str, Ints] | None = None
+    """How often each value occurs in the whole table, where this is a block of it."""
 
     def matrix(self, columns: Sequence[str]) -> Codes:
         """The codes of some columns, rows × columns."""

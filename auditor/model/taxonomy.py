@@ -1,9 +1,9 @@
 """A taxonomy: a tree of ever wider groups over the values of a column.
 
-It is read from the ARX hierarchy convention (one row a leaf, `;`-separated, leaf first, root last) or from nesting in
-the schema, checked as a networkx tree, and compiled: leaves get their depth-first number as code, so that every node is
-a contiguous interval of codes, and the lowest common ancestor of a set follows from its least and greatest code. That
-makes numeric and categorical generalisation the same arithmetic.
+It is read from a file as ARX writes hierarchies (one row per leaf, `;`-separated, leaf first, root last) or from nested
+tables in the schema, checked as a networkx tree, and compiled: leaves get their depth-first number as code, so that every
+node is a contiguous interval of codes, and the lowest common ancestor of a set follows from its least and greatest code.
+That makes numeric and categorical generalisation the same arithmetic.
 
 A label repeated along one path (`Other;Other;*`) is one node. Several top groups get a common root `*`.
 """
@@ -33,21 +33,25 @@ ROOT = "*"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Taxonomy:
-    """A compiled tree. Nodes are numbered in preorder (the root is 0), leaves by their depth-first code.
-
-    `lo` and `hi` are the first and last leaf code under a node (both inclusive), `parent` is -1 for the root, `path[d]`
-    holds for each leaf the node at depth d on the way to it (its own node where the leaf is less deep).
-    """
+    """A compiled tree. Nodes are numbered in preorder (the root is 0), leaves by their depth-first code."""
 
     name: str
     labels: tuple[str, ...]
+    """The labels by node."""
     parent: Ints
+    """The parent of each node; -1 for the root."""
     depth: Ints
+    """The depth of each node; 0 for the root."""
     lo: Ints
+    """The first leaf code under each node."""
     hi: Ints
+    """The last leaf code under each node."""
     leaf_node: Ints
+    """The node of each leaf."""
     path: Ints
+    """By depth and leaf, the node on the way from the root to it (its own node where the leaf is less deep)."""
     numbers: Mapping[str, int]
+    """The nodes by label."""
 
     @property
     def leaves(self) -> tuple[str, ...]:
@@ -80,7 +84,7 @@ class Taxonomy:
 
     @classmethod
     def from_paths(cls, name: str, paths: Iterable[tuple[str, Sequence[str]]]) -> Taxonomy:
-        """From (place, leaf-to-root labels) pairs; `place` is said in errors ("line 3")."""
+        """From pairs of a place, which errors name ("line 3"), and the labels from a leaf to the root."""
         import networkx as nx
 
         graph: nx.DiGraph[str] = nx.DiGraph()
@@ -166,7 +170,7 @@ class Taxonomy:
         return cls.from_paths(str(file), rows)
 
     def sorted_by(self, key: Callable[[str], float]) -> Taxonomy:
-        """The same tree with its leaves in the order of `key`; an error where a group's values are not neighbours."""
+        """The same tree with its leaves in the order of `key`; an error where the values of a group are not neighbours."""
         import networkx as nx
 
         graph: nx.DiGraph[str] = nx.DiGraph()
@@ -192,7 +196,7 @@ class Taxonomy:
 
         roots = [node for node, degree in graph.in_degree() if degree == 0]
         if len(roots) != 1 or not nx.is_arborescence(graph):
-            raise TaxonomyError(f"{name}: a taxonomy must be one tree. Got the tops {', '.join(map(repr, roots))}.")
+            raise TaxonomyError(f"{name}: a taxonomy must be one tree. Got the roots {', '.join(map(repr, roots))}.")
         order = list(nx.dfs_preorder_nodes(graph, roots[0]))
         number = {label: i for i, label in enumerate(order)}
         size = len(order)

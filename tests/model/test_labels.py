@@ -76,7 +76,7 @@ def test_the_narrowest_label_is_written() -> None:
     places = domain([""], taxonomy=TREE)
     assert write(places, 3, 4) == "Coast"
     assert write(places, 2, 4) == "South"
-    assert write(places, 0, 4) == "**"  # the root is called *, which means withheld
+    assert write(places, 0, 4) == "**"  # the root is called *, which means suppressed
     assert write(places, 0, 5) == "**"
     assert write(domain([""], taxonomy={"Any": TREE}), 0, 5) == "Any"
     assert write(places, 5) == ""

@@ -159,7 +159,7 @@ def test_a_number_outside_its_taxonomy() -> None:
 
 
 def test_the_mark_for_withheld_values_is_no_value() -> None:
-    with pytest.raises(TableError, match=r"data\.csv, row 2, column 'c': '\*' means a withheld value"):
+    with pytest.raises(TableError, match=r"data\.csv, row 2, column 'c': '\*' means a suppressed value"):
         coded(["a", "*"])
     assert coded(["a", "*"], {"suppressed": ["#"]}).texts("c") == ["a", "*"]
     assert coded(["a", "*"], role="neutral").texts("c") == ["a", "*"]

@@ -95,8 +95,8 @@ def test_what_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (DATA, ": [[release]] must be there at least once."),
-        ("release = []\n" + DATA, ": [[release]] must be there at least once."),
+        (DATA, ": there must be at least one [[release]]."),
+        ("release = []\n" + DATA, ": there must be at least one [[release]]."),
         ("release = 3\n" + DATA, ": write each release as [[release]]."),
         (RELEASE, ", [data]: give either source = (a built-in name) or file = (with schema =)."),
         ("data = 3\n" + RELEASE, ", [data] must be a table of settings. Got 3."),

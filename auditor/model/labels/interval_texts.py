@@ -1,11 +1,11 @@
-"""Intervals and bounds as text: where their ends stand, and which are left out.
+"""Intervals and bounds as text: where their ends are, and which are excluded.
 
 Two ends in brackets (`[20, 40[`, `(20,40]`, `[20-40)`, `[-Inf, 20)`, `[20,)`) or without (`20-39`, `20–39`, `20 to 39`,
 `20..39`); one end with a sign or in words (`<20`, `≥80`, `20+`, `80 and over`, `under 20`). A bracket that opens away from
-its end, or is round, leaves the end out, as R's `cut`, pandas, ARX and PostgreSQL write it. Words that leave open whether
-the end counts (`over 80`, `up to 20`) are not read.
+its end, or is round, excludes the end, as R's `cut`, pandas, ARX and PostgreSQL write it. Words that do not say whether the
+end is included (`over 80`, `up to 20`) are not read.
 
-Where the decimal mark is the comma, `;` or a comma with a space after it parts numbers.
+Where the decimal mark is a comma, numbers are separated by `;`, or by a comma with a space after it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RANGE = r"[-–—−…]|\.\.\.?|\sto\s"
 _DASHED = re.compile(rf"{_NUMBER}\s*(?:{_RANGE})\s*{_NUMBER}", re.ASCII | re.IGNORECASE)
 _COMMAS = (";", r",(?=\s)", r",(?!\s)")
 _LONGEST = 200
-"""No number and no words about one are longer; an expression over longer texts would take its time."""
+"""No number, and no words about one, are longer; matching longer texts would take too long."""
 _MOST_HALVES = 64
 _SIGNS = ("<=", ">=", "<", ">", "≤", "≥")
 _PLAIN_SIGN = {"≤": "<=", "≥": ">="}
@@ -38,18 +38,18 @@ _INFINITE = frozenset({"inf", "infinity", "∞"})
 
 
 def in_brackets(text: str) -> bool:
-    """Whether a text stands in the brackets of an interval."""
+    """Whether a text is in the brackets of an interval."""
     return len(text) > 2 and text[0] in "[](" and text[-1] in "[])"
 
 
 def open_ends(text: str) -> tuple[bool, bool]:
-    """Whether the lower and the upper end of an interval are left out."""
+    """Whether the lower and the upper end of an interval are excluded."""
     return text[0] in "](", text[-1] in "[)"
 
 
 def halves(text: str) -> Iterator[tuple[str, str]]:
-    """The two ends of an interval, at each place where it may part: in brackets at `;`, then at a comma before a space,
-    then at another comma; then, and without brackets, where a dash, dots or `to` stand."""
+    """The two ends of an interval, at each place where it may be split: in brackets at `;`, then at a comma before a space,
+    then at another comma; then, and without brackets, at a dash, dots or `to`."""
     if in_brackets(text):
         yield from _parted(text[1:-1], _COMMAS)
         text = text[1:-1]
@@ -57,7 +57,7 @@ def halves(text: str) -> Iterator[tuple[str, str]]:
 
 
 def number_halves(text: str) -> Iterator[tuple[str, str]]:
-    """The two ends of an interval of numbers, at each place where it may part. A dash may also be the sign of a number."""
+    """The two ends of an interval of numbers, at each place where it may be split. A dash may also be a minus sign."""
     inner = text
     if in_brackets(text):
         inner = text[1:-1].strip()

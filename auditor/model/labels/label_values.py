@@ -1,13 +1,14 @@
-"""The domain of a column where only the release is there: the values that its labels name.
+"""The domain of a column where there is only a release: the values that its labels name.
 
-Exact values, members of sets, the ends of intervals. Of an interval of numbers also values inside it are named, so that it
-denotes more than one: whole numbers where its ends are whole. For `[30, 40[` these are 30 and 39 (40, its end, is named but
-does not lie in it); for `<20` 18 and 19; for the mask `13**` 1300 and 1399. A comma parts members without braces only where
-each of them stands in another label too, or the schema says `notation = ["set"]`: it is common within values.
+These are exact values, members of sets and the ends of intervals. An interval of numbers also names values inside it, so
+that it denotes more than one: whole numbers where its ends are whole. For `[30, 40[` these are 30 and 39 (40, its end, is
+named but does not lie in it); for `<20` 18 and 19; for the mask `13**` 1300 and 1399. Without braces a comma separates
+members only where each of them is in another label too, or the schema says `notation = ["set"]`: commas are common within
+values.
 
-Other labels of a nominal column that cover values which nobody names (a mask, `U****`; a month beside days) *stand in* for
-them: the text is in the domain as one value, and the label covers it and the named values that it fits. Where the schema
-gives the values (a taxonomy, an order, a domain), labels add none.
+Other labels of a nominal column that cover values which no label names (a mask, `U****`; a month beside days) *stand in*
+for them: the text is in the domain as one value, and the label covers it and the named values that it fits. Where the
+schema gives the values (a taxonomy, an order, a domain), labels add none.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
 
 
 def named_domain(column: Column, form: TableFormat, name: str, texts: Sequence[str]) -> Domain:
-    """The domain of a published column from its labels; `name` is the table's, for errors."""
+    """The domain of a published column from its labels; errors call the table `name`."""
     values = named_values(column, form, texts)
     domain = Domain.of(column, form, [(name, values)])
     return replace(domain, stand_ins=_stand_ins(column, set(values) - set(domain.format.missing)))
@@ -82,8 +83,8 @@ def _texts(labels: list[str], column: Column) -> set[str]:
 
 
 def _stand_ins(column: Column, values: Collection[str]) -> frozenset[str]:
-    """The texts among named values that stand for values nobody names: masks; months and years beside days, years beside
-    months."""
+    """The texts among named values that stand for values which no label names: masks; months and years beside days, years
+    beside months."""
     if column.type is Type.NUMERIC or column.taxonomy is not None or column.values is not None:
         return frozenset()
     found = {text for text in values if _asked(column, Notation.MASK) and is_mask(text)}
@@ -96,7 +97,7 @@ def _stand_ins(column: Column, values: Collection[str]) -> frozenset[str]:
 
 
 def _numbers(text: str, column: Column, form: TableFormat) -> list[str]:
-    """The numbers that a label of a numeric column names, as far as they can be values of it."""
+    """The numbers that a label of a numeric column names, those outside the column's bounds excepted."""
     low, high = column.bounds or (-EXACT_INTEGERS + 1.0, EXACT_INTEGERS - 1.0)
     numbers = [n for n in _named(text, column, form.decimal) if n is not None and low <= n <= high]
     return [format_number(number, form.decimal) for number in numbers]
@@ -122,7 +123,7 @@ def _named(text: str, column: Column, decimal: str) -> list[float | None]:
 
 
 def _between(low: float, high: float, open_low: bool, open_high: bool, column: Column) -> list[float | None]:
-    """The ends of an interval, as far as they are finite, and two values inside it."""
+    """The finite ends of an interval, and two values inside it."""
     infinite = float("inf")
     finite: list[float | None] = [end for end in (low, high) if abs(end) != infinite]
     if low == high or not finite:

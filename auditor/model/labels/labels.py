@@ -1,17 +1,17 @@
 """Labels: a published cell denotes a set of values.
 
 An exact value, an interval (closed or half-open), a taxonomy node, an explicit set, a prefix mask, everything (`**`), a
-withheld value (`*`): each is read into codes of the column's domain (`notation` knows how they are written). Nearly all
-are intervals of codes (`lo` to `hi`, both inclusive); explicit sets with gaps list their codes beside. A number that is no
-value of the domain (a centroid) denotes none: `lo > hi`.
+suppressed value (`*`): each is read into codes of the column's domain (`notation.py` knows how they are written). Nearly all
+are intervals of codes (`lo` to `hi`, both inclusive); for explicit sets with gaps the codes are listed as well. A number that
+is no value of the domain (a centroid) denotes none: `lo > hi`.
 
 A published text may also be an *alias*: a name that stands for one value and does not say which. What it denotes cannot be
-read off it, so it is declared beside the release, as the ordinary label that says as much (`Respiratory` for
+seen from it, so it is declared beside the release, as the ordinary label that says as much (`Respiratory` for
 `Respiratory-1`, `**` for `A07`). An alias never stands for the missing value, which is published as it is.
 
 Writing goes the other way: the narrowest label that covers some codes. A written label reads back to a set that covers
-them, and to no other code than the notation must cover as well. It is never the mark of a withheld value: rows whose
-quasi-identifiers are all withheld are left out of the classes, and a generalised row must not be.
+them, and no other code unless the notation cannot avoid it. It is never the mark of a suppressed value: rows whose
+quasi-identifiers are all suppressed are left out of the classes, and a generalised row must not be.
 """
 
 from __future__ import annotations
@@ -33,26 +33,28 @@ _MOST_LISTED = 12
 """A set that is the whole domain is written out up to this many values."""
 
 Declared = str | Mapping[str, str]
-"""What the aliases of a column denote: the label of each; or one label, where every text is an alias that says the same."""
+"""What the aliases of a column denote: the label of each; or one label, where every text is an alias for the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """The distinct labels of one published column, numbered; cells hold these numbers.
-
-    `gaps[i]` lists the codes of label i where they are not all of `lo[i]..hi[i]`. `low` and `high` are the published
-    numeric bounds (not a number for other labels). `aliases[i]` is what label i is declared to denote, where it is an alias.
-    """
+    """The distinct labels of one published column, numbered; cells hold these numbers."""
 
     domain: Domain
     texts: tuple[str, ...]
     lo: Codes
+    """By label, the first code that it covers."""
     hi: Codes
+    """By label, the last code that it covers."""
     gaps: dict[int, Codes]
+    """The codes of a label that does not cover all from `lo` to `hi`."""
     low: Floats
+    """The lower published bound of a numeric label; NaN for others."""
     high: Floats
+    """The upper published bound of a numeric label; NaN for others."""
     suppressed: Bools
     aliases: dict[int, str] = field(default_factory=dict)
+    """What a label is declared to denote, where it is an alias."""
 
     @property
     def is_alias(self) -> Bools:
@@ -72,8 +74,8 @@ class Labels:
     @property
     def losses(self) -> Floats:
         """What each label hides, from 0 (exact) to 1 (everything): (values - 1)/(domain - 1), or width over range for
-        numbers without a taxonomy. 0 as well for labels that cover no value (a centroid): what those hide is not known,
-        and whoever needs it looks at `counts`."""
+        numbers without a taxonomy. It is 0 also for labels that cover no value (a centroid): what those hide is not known,
+        and `counts` tells them apart."""
         domain = self.domain
         whole = self.suppressed | np.array([is_everything(domain, text.strip()) for text in self.texts], dtype=np.bool_)
         if domain.numbers is not None and domain.taxonomy is None:
@@ -85,7 +87,7 @@ class Labels:
         return np.clip((self.counts - 1) / (domain.known - 1), 0.0, 1.0)
 
     def mass(self, weights: Floats) -> Floats:
-        """The total weight of the values that each label covers; `weights` has one entry a code."""
+        """The total weight of the values that each label covers; `weights` has one entry per code."""
         running = np.concatenate([[0.0], np.cumsum(weights)])
         total: Floats = running[self.hi + 1] - running[np.minimum(self.lo, self.hi + 1)]
         for label, codes in self.gaps.items():
@@ -128,14 +130,14 @@ class Labels:
         declared: Declared | None = None,
         asked: Sequence[Notation] = (),
     ) -> Labels:
-        """The sets that label texts denote. `place(i)` says where text i stands, for errors; `declared` is what the aliases
-        among them denote; `asked` are the notations that the schema asks for, none for all."""
+        """The sets that label texts denote. `place(i)` says in errors where text i is; `declared` is what the aliases among
+        them denote; `asked` are the notations that the schema asks for (empty: any)."""
         size = len(texts)
         lo, hi = np.zeros(size, dtype=np.int32), np.full(size, -1, dtype=np.int32)
         low, high = np.full(size, np.nan), np.full(size, np.nan)
         gaps: dict[int, Codes] = {}
         aliases: dict[int, str] = {}
-        suppressed = np.array([is_withheld(domain, text, asked) for text in texts], dtype=np.bool_)
+        suppressed = np.array([is_suppressed(domain, text, asked) for text in texts], dtype=np.bool_)
         reader = any_notation = Reader(domain)
         if asked:
             reader = Reader(domain, asked)
@@ -154,7 +156,7 @@ class Labels:
                 if text.strip() in domain.format.missing:
                     raise ReleaseError(
                         f"{place(i)}: {text!r} means a missing value, and the original has none in this column. "
-                        "List it under [table] suppressed instead if it means a withheld one."
+                        "List it under [table] suppressed instead if it means a suppressed one."
                     )
                 other = any_notation.read(text) if asked else None
                 raise ReleaseError(f"{place(i)}: {_not_asked(domain, text, other, asked)}")
@@ -164,7 +166,7 @@ class Labels:
         return cls(domain, tuple(texts), lo, hi, gaps, low, high, suppressed, aliases)
 
     def declared(self) -> Declared | None:
-        """What the aliases denote, as short as it can be said; None where there is none."""
+        """What the aliases denote, in the shortest form; None where there are none."""
         meanings = set(self.aliases.values())
         ordinary = (i for i in range(len(self.texts)) if i not in self.aliases)
         form = self.domain.format
@@ -180,16 +182,16 @@ def alias_meaning(declared: Declared | None, text: str, form: TableFormat) -> st
     return None if declared is None else declared.get(text.strip())
 
 
-def is_withheld(domain: Domain, text: str, asked: Sequence[Notation] = ()) -> bool:
-    """Whether a text means a withheld value: it is listed as such, and no value is written like it."""
+def is_suppressed(domain: Domain, text: str, asked: Sequence[Notation] = ()) -> bool:
+    """Whether a text means a suppressed value: it is listed as such, and no value is written like it."""
     value = not asked or asked[0] is Notation.VALUE
     return text.strip() in domain.format.suppressed and not (value and domain.code(text) is not None)
 
 
 def write_label(domain: Domain, codes: Codes) -> str:
     """The narrowest label that covers some codes: the value itself; `[min, max]` for numbers and ordinals; the lowest
-    common ancestor in a taxonomy; otherwise the set. Missing mixed with other values gives the label for everything, and
-    so do values whose texts no notation can tell apart from another value, and texts that mean a withheld value."""
+    common ancestor in a taxonomy; otherwise the set. It is the label for everything where the missing value is mixed with
+    others, where no notation can tell the values apart from another value, and where the text means a suppressed value."""
     lo, hi = int(codes.min()), int(codes.max())
     if lo == hi:
         return domain.texts[lo]
@@ -198,7 +200,7 @@ def write_label(domain: Domain, codes: Codes) -> str:
 
 
 def _narrowest(domain: Domain, lo: int, hi: int, codes: Codes) -> str | None:
-    """The narrowest label that covers several codes, None where that is the one for everything."""
+    """The narrowest label that covers several codes; None where that is the label for everything."""
     if domain.numbers is not None or domain.column.type is Type.ORDINAL:
         return None if hi == domain.missing else _interval(domain, lo, hi)
     if domain.taxonomy is not None:

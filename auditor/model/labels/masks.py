@@ -1,11 +1,11 @@
 """Masks: which texts a text with stars in it may stand for.
 
 A star stands for one character (`13*05`, `***05`); so does each of a run at the end of a number (`130**`). At the end of
-other texts a run of stars stands for whatever follows, since tools fill it up to the longest text (`U****`); and a run at the
-beginning stands for whatever precedes where no text is as long as the mask.
+other texts a run of stars stands for whatever follows, since tools pad it to the longest text (`U****`). A run at the
+beginning stands for whatever precedes, where no text is as long as the mask.
 
-Texts are looked up by what stands at the places that a mask shows; there are few such patterns in a column, so each is
-indexed once.
+Texts are looked up by the characters at the places that a mask shows. A column has few such patterns, so each is indexed
+once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STAR = "*"
 _MOST_PATTERNS = 64
 
 _Pattern = tuple[tuple[int, ...], int, bool]
-"""The places that are shown, the length that is needed, and whether a text must be just as long."""
+"""The places that are shown, the length that is needed, and whether a text must be exactly that long."""
 
 
 def is_mask(text: str) -> bool:
@@ -45,7 +45,7 @@ class Masks:
         return found
 
     def beginning(self, prefix: str) -> list[int]:
-        """The numbers of the texts that begin so, in order."""
+        """The numbers of the texts that begin with this, in order."""
         return self._find(prefix, exact=False, literal=True)
 
     def _find(self, mask: str, exact: bool, literal: bool = False) -> list[int]:

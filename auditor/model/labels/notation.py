@@ -1,12 +1,17 @@
 """The notations of published labels, read into codes of a column's domain.
 
-Exact values come first, so that a value such as `<=50K` is itself; then the marks for withheld values, taxonomy groups,
-intervals and bounds (`[20, 40[`, `20-39`, `<20`: see `interval_texts`), periods of dates (`2020-01` where values are dates),
-masks (`1300*`, `U****`, `13*05`: see `masks`), stars alone: everything, the missing value as well; and sets (`{a, b}`, `a|b`,
-and `a,b` of known values; a member that holds a comma may stand in quotes, as in CSV). A text that `suppressed` lists says
-as much as `**`, and that the value was withheld.
+They are tried in this order:
 
-A column of the schema may name the notations that its labels are written in (see `kinds`). Then only those are read.
+- exact values, so that a value such as `<=50K` is itself;
+- the marks for suppressed values, which denote everything, as `**` does, and also say that the value is not published;
+- taxonomy groups;
+- intervals and bounds (`[20, 40[`, `20-39`, `<20`: see `interval_texts.py`);
+- periods of dates (`2020-01` where values are dates);
+- masks (`1300*`, `U****`, `13*05`: see `masks.py`);
+- stars alone: everything, the missing value included;
+- sets (`{a, b}`, `a|b`, and `a,b` of known values; a member that holds a comma may be quoted, as in CSV).
+
+A column of the schema may name the notations that its labels are written in (`notation_kinds.py`). Then only those are read.
 """
 
 from __future__ import annotations
@@ -32,10 +37,10 @@ _PERIOD = re.compile(r"\d{4}(-\d\d)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d([T ].*)?)?", re.ASCII)
 
 _MOST_JOINED = 64
-"""A member of a set that holds the separator more often must stand in quotes: to look for it would take its time."""
+"""A member of a set that holds the separator more often must be quoted: looking for it would take too long."""
 
 EVERYTHING = "**"
-"""The label that generalises to everything. It is no mark for withheld values: rows that bear it are published, and
+"""The label that generalises to everything. It is no mark for suppressed values: rows that have it are published, and
 count."""
 
 
@@ -51,7 +56,7 @@ class Found(NamedTuple):
 
 
 class Reader:
-    """Reads label texts of one column, in the notations that are asked for (all where none is)."""
+    """Reads label texts of one column, in the notations that are asked for (by default all)."""
 
     def __init__(self, domain: Domain, asked: Sequence[Notation] = ()) -> None:
         self.domain = domain
@@ -76,7 +81,7 @@ class Reader:
         return self._first(text.strip(), self._order)
 
     def readings(self, text: str) -> Iterator[Found]:
-        """All that a label may denote, by each notation that it can be taken for; the first is what it is taken for."""
+        """What a label denotes in each notation that fits it; the first is how it is read."""
         text = text.strip()
         if text in self.domain.format.missing:
             found = self._missing()
@@ -89,7 +94,7 @@ class Reader:
                 yield found._replace(kind=kind)
 
     def unknown_part(self, text: str) -> str | None:
-        """The member of a set or the end of an interval that makes a label denote nothing, or None."""
+        """The member of a set or the end of an interval because of which a label denotes nothing, or None."""
         text = text.strip()
         if text.startswith("{") and text.endswith("}"):
             parts = _quoted(text[1:-1]) or _parts(text[1:-1], ",", self.domain)
@@ -218,8 +223,8 @@ class Reader:
         return self._codes(codes) if codes else None
 
     def _joined(self, parts: list[str], sign: str) -> list[Found | None]:
-        """The members of a set from its parts. A value may itself hold the separator: parts are joined until they are
-        known, at most as many as any known value has."""
+        """The members of a set from its parts. A value may itself hold the separator: parts are joined until they make a
+        known value, at most as many as any known value has."""
         most = min(max(self._most_signs[sign], 1), _MOST_JOINED)
         found: list[Found | None] = []
         pending: list[str] = []
@@ -238,7 +243,7 @@ class Reader:
 
     @cached_property
     def _most_signs(self) -> dict[str, int]:
-        """How often a separator of sets stands in one value or group, at most."""
+        """How often, at most, a separator of sets occurs in one value or group."""
         known = (*self.domain.texts, *(self.domain.taxonomy.labels if self.domain.taxonomy else ()))
         return {sign: max((text.count(sign) for text in known), default=0) for sign in ",|"}
 
@@ -265,7 +270,7 @@ class Reader:
         return Found(lo, hi, float(numbers[lo]), float(numbers[min(hi, len(numbers) - 1)]))
 
     def _within(self, low: float, high: float, open_low: bool = False, open_high: bool = False) -> Found | None:
-        """The numbers between two ends. An infinite end is where the range of the column ends."""
+        """The numbers between two ends. An infinite end is the end of the column's range."""
         numbers, span = self.domain.numbers, self.domain.span
         assert numbers is not None
         if span is None:
@@ -285,7 +290,7 @@ class Reader:
 
 
 def _order(asked: Sequence[Notation]) -> tuple[Notation, ...]:
-    """The kinds in the order in which they are tried. A value may be written like a mark for withheld ones; nothing else."""
+    """The kinds in the order in which they are tried. Only values come before the marks for suppressed ones."""
     kinds = list(asked or ASKABLE)
     kinds.insert(1 if kinds[0] is Notation.VALUE else 0, Notation.SUPPRESSED)
     kinds.insert(kinds.index(Notation.SET) if Notation.SET in kinds else len(kinds), Notation.EVERYTHING)
@@ -335,7 +340,7 @@ def is_reversed(domain: Domain, text: str) -> bool:
 
 
 def _quoted(inner: str) -> list[str] | None:
-    """The members of a set in which some stand in quotes, or None."""
+    """The members of a set in which some are quoted, or None."""
     if '"' not in inner:
         return None
     try:
@@ -351,7 +356,7 @@ def _parts(inner: str, sign: str, domain: Domain) -> list[str]:
 
 
 def braced(text: str) -> list[str]:
-    """The members of a set in braces, as far as they can be told apart without knowing the values."""
+    """The members of a set in braces, as well as they can be told apart without knowing the values."""
     return _quoted(text[1:-1]) or [part.strip() for part in text[1:-1].split(",")]
 
 
