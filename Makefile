@@ -19,7 +19,7 @@ quick: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow"
 
 proofs: $(VENV)/.installed-test
-	$(PYTEST) -m proof --full --durations=0
+	$(PYTEST) -m "proof or hypothesis" --full --durations=25
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

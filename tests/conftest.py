@@ -17,18 +17,28 @@ if (
 ):  # as in the background of a script: what tests start must be interruptible
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("auditor", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("auditor")
+AWKWARD = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("full", max_examples=100, **AWKWARD)
+settings.register_profile("reduced", max_examples=30, **AWKWARD)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--full`, as `make proofs` has it."""
-    parser.addoption("--full", action="store_true", help="run long simulations (mark proof) at their full length")
+    parser.addoption(
+        "--full", action="store_true", help="long simulations (mark proof) and random tests at full length"
+    )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    """How many examples a random test tries that does not say it itself."""
+    settings.load_profile("full" if config.getoption("--full") else "reduced")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with slow tests go first, so that processes end together; and ahead of them the one that compiles all kernels,
-    which the others then find compiled."""
+    which the others then find compiled. What is for full length only is left out of a reduced run."""
+    if not config.getoption("--full"):
+        items[:] = [item for item in items if not any(mark.kwargs.get("only") for mark in item.iter_markers("proof"))]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path.parts[-2:] != ("anonymizers", "test_contract.py"), item.path not in slow))
 

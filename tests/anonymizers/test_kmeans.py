@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizers import ANONYMIZERS
@@ -43,7 +43,6 @@ def by_rows(clusters: Clusters, space: Space) -> Groups:
     return frozenset(frozenset(space.rows[members].tolist()) for members in clusters if members)
 
 
-@settings(max_examples=60)
 @given(
     table=tables(),
     k=st.integers(1, 6),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from anonymizers.mondrian import Mondrian
@@ -123,7 +122,6 @@ def compiled_and_plain(table: Table, settings: dict[str, Any], seed: int) -> tup
 
 
 @pytest.mark.parametrize("settings", SETTINGS["mondrian"] + MORE, ids=str)
-@examples(max_examples=40)
 @given(table=tables(), seed=st.integers(0, 5))
 def test_compiled_version_gives_the_plain_ones_classes(settings: dict[str, Any], table: Table, seed: int) -> None:
     if "epsilon" in settings and "" in table.texts("income"):

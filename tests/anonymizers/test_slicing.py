@@ -166,7 +166,6 @@ def parts_of(bucket: np.ndarray[Any, Any]) -> set[tuple[int, ...]]:
     return {tuple(np.flatnonzero(bucket == b).tolist()) for b in np.unique(bucket)}
 
 
-@settings(max_examples=50)
 @given(
     table=tables(),
     blocks=st.sampled_from([BLOCKS, MIXED_BLOCKS]),

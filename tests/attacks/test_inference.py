@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from anonymizers import ANONYMIZERS
 from attacks.base import Lacks, NotApplicable, View
@@ -88,7 +88,6 @@ class _Nobody(Prior):
         return np.zeros(self.targets, dtype=np.bool_)
 
 
-@settings(max_examples=60)
 @given(worlds())
 def test_it_runs_on_every_kind_and_does_not_read_positions(world: World) -> None:
     moved, _ = world.release.shuffled(np.random.default_rng(3))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from anonymizers.anonymizing import anonymize
 from attacks.base import NotApplicable, View
@@ -212,12 +212,13 @@ def test_expected_is_realised_and_members_are_isolated_beyond_outsiders(method: 
 
 
 @pytest.mark.slow
-def test_nothing_is_singled_out_where_nothing_can_be_learned() -> None:
+@pytest.mark.proof
+def test_nothing_is_singled_out_where_nothing_can_be_learned(full: bool) -> None:
     # Outsiders pose as members; and a release that covers everything in every column. (Shuffling each column among people
     # after the release is no null: a rare value isolates whoever has it. Nor is one class of all quasi-identifiers, whose
     # sensitive values are published together.)
     false = made = 0
-    for seed in range(10):
+    for seed in range(10 if full else 4):
         view, people, others, more = town(seed, "mondrian", k=5)
         several = parts(view, seed, predicates=200)["multivariate"]
         blank = parts(replace(view, release=covered(view.release)), seed, predicates=200)["multivariate"]
@@ -232,8 +233,9 @@ def test_nothing_is_singled_out_where_nothing_can_be_learned() -> None:
             over = excess(mine.value, Interval(*mine.interval), theirs.value, Interval(*theirs.interval))
             made += 1
             false += over is not None and not over.low <= 0 <= over.high
-    assert made == 20
-    assert false <= 4  # at the level 5 % more than four of twenty come about once in four hundred times
+    assert made == (20 if full else 8)
+    # at the level 5 % more than four of twenty, or two of eight, come about once in four or two hundred times
+    assert false <= (4 if full else 2)
 
 
 def covered(release: Release) -> Release:
@@ -249,7 +251,6 @@ def covered(release: Release) -> Release:
 # ----- the contract --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(worlds())
 def test_the_order_of_rows_does_not_matter(world: World) -> None:
     shuffled, _ = world.release.shuffled(np.random.default_rng(3))

@@ -29,7 +29,7 @@ from auditor.model.release import Suppression
 from scenarios.options import Options
 from tests.support.adult import unpack_release, write_adult
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 QUASI = ("sex", "age", "race", "education", "native-country")  # of the notation files; the rest is published as it was
 NAMES = ("k5_s5_8qi", "local_k5_8qi", "notation_interval_set", "notation_microagg")
@@ -71,7 +71,6 @@ def case(request: pytest.FixtureRequest, data_folder: Path, tmp_path_factory: py
     return Case(name, dict(re.findall(r"([\w.()]+)=(\S+)", text)), text, alone, beside)
 
 
-@pytest.mark.slow
 def test_classes_and_suppressed_rows(case: Case) -> None:
     counts = dict(re.findall(r"(\w+)=(\S+)", re.findall(r"(?m)^ec\.num.*$", case.text)[0].replace("ec.", "")))
     sizes = [int(size) for size in case.release.class_sizes]

@@ -39,6 +39,7 @@ def adult(data_folder: Path) -> Table:
 
 @pytest.mark.data
 @pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("columns", "partition", "size", "auc"),
     [
@@ -50,10 +51,12 @@ def adult(data_folder: Path) -> Table:
         (TRIPLE, "random", 100, 0.501),
     ],
 )
-def test_area_under_the_curve(adult: Table, columns: list[list[str]], partition: str, size: int, auc: float) -> None:
+def test_area_under_the_curve(
+    adult: Table, columns: list[list[str]], partition: str, size: int, auc: float, full: bool
+) -> None:
     ties = {"ties": "together"} if partition == "mondrian" else {}
     found = []
-    for seed in range(5):
+    for seed in range(5 if full else 2):
         order = np.random.default_rng(seed).permutation(adult.rows)
         members, others = np.sort(order[: adult.rows // 2]), np.sort(order[adult.rows // 2 :])
         release, provenance = anonymize(
@@ -72,5 +75,6 @@ def test_area_under_the_curve(adult: Table, columns: list[list[str]], partition:
         ]
         assert row.value is not None
         found.append(row.value)
-    # The reference is one run, with a standard error of 0.0065; ours over five has 0.004. 0.02 is below three of both.
+    # The reference is one run, with a standard error of 0.0065; ours over five has 0.004 (over two 0.006, in make test).
+    # 0.02 is below three of both.
     assert np.mean(found) == pytest.approx(auc, abs=0.02), found

@@ -23,6 +23,7 @@ from auditor.measure.nearness import near
 from auditor.model.progress import silent
 from auditor.model.release import Suppression
 from auditor.model.schema import Schema
+from tests.support.lengths import at_length
 from tests.support.scanning_cases import MEMORY, assert_same, random_case
 
 pytest.importorskip("ibis")
@@ -56,7 +57,7 @@ def numbers(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", at_length(range(2), range(2, 8)))
 @pytest.mark.parametrize("suppression", [Suppression.EXCLUDED, Suppression.OWN])
 def test_windows_over_all_classes(
     seed: int, suppression: Suppression, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

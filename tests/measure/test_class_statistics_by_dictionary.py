@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.measure.classes import class_facts
@@ -150,7 +150,6 @@ def slow_classes(rows: list[dict[str, str]], kind: str, bucket: list[int], suppr
     return [*groups.values(), *([withheld] if withheld and suppression == "own" else [])]
 
 
-@settings(max_examples=150)
 @given(
     st.lists(people, min_size=1, max_size=30),
     st.sampled_from(sorted(BLOCKS)),

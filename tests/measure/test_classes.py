@@ -265,7 +265,6 @@ def naive(release: Release, column: str, recursive_l: int) -> dict[str, float | 
 cells = st.tuples(st.sampled_from("abc*"), st.sampled_from(["flu", "asthma", "ulcer", "gastritis"]))
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.lists(cells, min_size=1, max_size=25), st.integers(1, 3), st.booleans())
 def test_statistics_equal_their_definitions(rows: list[tuple[str, str]], recursive_l: int, apart: bool) -> None:
     zips, diseases = [r[0] for r in rows], [r[1] for r in rows]
@@ -306,7 +305,6 @@ def test_sparse_and_dense_counts_are_the_same() -> None:
         assert statistic(counts) == statistic(counts.toarray())
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=6), st.integers(1, 4))
 def test_figures_of_each_class_equal_their_definitions(counts: list[list[int]], recursive_l: int) -> None:
     rows = [row for row in counts if sum(row)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
@@ -122,27 +122,23 @@ def test_heights_of_a_ragged_tree() -> None:
     )
 
 
-@settings(deadline=None, max_examples=50)
 @given(matrices(5))
 def test_equal_distance_is_the_transport_optimum(counts: Ints) -> None:
     check(counts, equal_distance, 1.0 - np.eye(5))
 
 
-@settings(deadline=None, max_examples=50)
 @given(matrices(6))
 def test_ordered_distance_is_the_transport_optimum(counts: Ints) -> None:
     place = np.arange(6)
     check(counts, ordered_distance, np.abs(place[:, None] - place) / 5)
 
 
-@settings(deadline=None, max_examples=50)
 @given(matrices(7))
 def test_hierarchical_distance_is_the_transport_optimum(counts: Ints) -> None:
     cost = tree_cost(RAGGED, RAGGED.leaf_node.tolist())
     check(counts, lambda c, w: hierarchical_distance(c, w, RAGGED), cost)
 
 
-@settings(deadline=None, max_examples=50)
 @given(matrices(5), st.lists(st.integers(0, 12), min_size=5, max_size=5, unique=True))
 def test_groups_may_be_values_too(counts: Ints, nodes: list[int]) -> None:
     check(counts, lambda c, w: hierarchical_distance(c, w, RAGGED, np.array(nodes)), tree_cost(RAGGED, nodes))

@@ -146,7 +146,6 @@ block_choices = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows_of_cells, block_choices, st.integers(0, 2**32 - 1))
 def test_estimates_equal_counting_fragment_by_fragment(
     rows: list[tuple[str, ...]], blocks: list[list[str]], seed: int

@@ -209,7 +209,6 @@ def seatings(draw: st.DrawFn) -> tuple[Floats, Ints]:
     return np.array(flat).reshape(people, kinds), counts
 
 
-@settings(max_examples=150, deadline=None)
 @given(seating=seatings())
 def test_the_table_is_every_way(seating: tuple[Floats, Ints]) -> None:
     weights, counts = seating

@@ -7,7 +7,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anonymizers.mdav import Mdav
@@ -144,7 +144,6 @@ def world_prior(world: World, column: str) -> list[float]:
     return prior
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(world=worlds(("generalised", "bucketized")), metric=st.sampled_from([Metric.EUCLID, Metric.GOWER]))
 def test_beliefs_are_those_of_the_slow_version(world: World, metric: Metric) -> None:
     assume(world.knowledge.columns)
@@ -174,7 +173,6 @@ def test_beliefs_are_those_of_the_slow_version(world: World, metric: Metric) -> 
                 assert left.rows.toarray()[left.row_of[target]] == pytest.approx(slow.values(target, column, own))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(world=worlds(doubt=True), metric=st.sampled_from(list(Metric)))
 def test_beliefs_sum_to_the_probability_of_membership(world: World, metric: Metric) -> None:
     reason = no_distance(world.release, world.knowledge.columns, world.knowledge.targets)

@@ -326,9 +326,11 @@ def recoded(rng: np.random.Generator, people: int = 300) -> World:
     return replace(world, knowledge=replace(world.knowledge, codes=codes, register=None, errors=errors))
 
 
-def test_likelihood_with_noise_is_calibrated() -> None:
+@pytest.mark.slow
+@pytest.mark.proof
+def test_likelihood_with_noise_is_calibrated(full: bool) -> None:
     gaps: dict[str, list[float]] = {"linking": [], "homogeneity": [], "more": []}
-    for seed in range(25):
+    for seed in range(25 if full else 10):
         world = recoded(np.random.default_rng(seed))
         for attack, column in ((Linking(), None), (Homogeneity(), "ill")):
             success = figures(attack, world, Link.LIKELIHOOD, column)["success"]

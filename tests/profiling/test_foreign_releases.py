@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.model.schema import Schema, Type
@@ -74,7 +74,6 @@ LABELS = st.one_of(
 )
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_a_release_reads_with_what_is_proposed_for_it(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import auditor
@@ -131,7 +131,6 @@ def refusal(call: Callable[[], object]) -> str | None:
     return None
 
 
-@settings(max_examples=80)
 @given(csv_tables(), st.sampled_from(["none", "texts", "all"]))
 def test_what_is_proposed_can_be_read(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, taxonomies: str

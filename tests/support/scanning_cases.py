@@ -68,6 +68,11 @@ class Case:
     def schema(self) -> Schema:
         return Schema.from_dict({"table": dict(self.form), "columns": {k: dict(v) for k, v in self.columns.items()}})
 
+    def only(self, *names: str) -> Case:
+        """Some columns of the case."""
+        columns, cells = ({name: each[name] for name in names} for each in (self.columns, self.cells))
+        return Case(columns, cells, self.form)
+
     def parquet(self, file: Path, **types: str) -> Path:
         pd.DataFrame(dict(self.cells)).astype(types).to_parquet(file, index=False)
         return file

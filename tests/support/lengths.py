@@ -1,0 +1,13 @@
+"""Long simulations at two lengths: what `make test` runs, and what only `make proofs` (`--full`) adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+
+def at_length(always: Sequence[Any], further: Sequence[Any]) -> list[Any]:
+    """Values of a parameter: some that are always run, and further ones that are run at full length only."""
+    return [*always, *(pytest.param(value, marks=pytest.mark.proof(only=True)) for value in further)]
