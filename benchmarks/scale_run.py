@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from auditor.model.record.record import ReleaseFacts
+    from auditor.model.record.release_facts import ReleaseFacts
     from benchmarks.large_release import Figures
 
 ENGINES = ("duckdb", "spark", "pandas", "categories", "pandas-all", "memory")
@@ -78,7 +78,7 @@ def by_scan(engine: str, folder: Path, schema: Path, memory: int, scratch: Path,
 
 def by_memory(folder: Path, schema: Path, start: Callable[[], None]) -> Figures:
     """Through `auditor` without an engine, which reads one file: all statistics of classes, too."""
-    from auditor.auditing.subjects import read_subject
+    from auditor.auditing.subjects import Sources, read_subject
     from auditor.measure.classes import class_facts
     from auditor.model.schema import Schema
 
@@ -86,7 +86,7 @@ def by_memory(folder: Path, schema: Path, start: Callable[[], None]) -> Figures:
     if len(files) > 1:
         raise SystemExit(f"memory reads one file, and there are {len(files)}")
     start()
-    return figures_of(class_facts(read_subject(files[0], Schema.read(schema), None, None, None, None, 0).release))
+    return figures_of(class_facts(read_subject(Sources(files[0], Schema.read(schema)), 0).release))
 
 
 def figures_of(facts: ReleaseFacts) -> Figures:

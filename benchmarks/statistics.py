@@ -27,11 +27,11 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from auditor.auditing.subjects import read_subject
+from auditor.auditing.subjects import Sources, read_subject
 from auditor.measure.classes import class_facts
 from auditor.model.labels.labels import Labels
 from auditor.model.publishing import publish
-from auditor.model.record.record import ReleaseFacts
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Block, Release
 from auditor.model.schema import Role, Schema
 from benchmarks.adult import adult_like
@@ -59,7 +59,7 @@ def arx(sensitive: tuple[str, ...]) -> Iterator[tuple[str, Release, float]]:
         chosen = with_sensitive(Schema.read(schema), sensitive)
         for name in ARX:
             file = unpack_release(data, name, Path(scratch))
-            seconds, subject = clock(partial(read_subject, file, chosen, None, None, None, None, 0))
+            seconds, subject = clock(partial(read_subject, Sources(file, chosen), 0))
             yield name, subject.release, seconds
 
 

@@ -1,126 +1,113 @@
-"""Correspondence: which row of the release is whose, and whether that can be true."""
+"""Correspondence: whose each row of a release is, and whether that can be true."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditor.files.releases import RawRelease, read_provenance
+from auditor.files.releases import read_provenance
 from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.errors import ReleaseError, TableError, UsageError
 from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
+from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.release import CLUSTER_RADIUS, Release
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable, Table
 
-if TYPE_CHECKING:
-    pass
-
-
 BY_ROWS = "rows"
-
-
 FEW_ROWS = 10
-
-
+"""With fewer rows, labels may fail to cover their values by chance."""
 AT_RANDOM = 0.8
-"""Where this share of the labels that rows matched at random would contradict is contradicted, the match is wrong."""
-
-
+"""Rows are matched wrongly where this share of the labels that rows matched at random would contradict is contradicted."""
 _SHUFFLES, _DEVIATIONS = 20, 4.0
+_BY_DISTANCE = "people are looked for by distance (the link `distance`, the attack `record-linkage`)."
+_OTHER_MATCH = "Our own releases are shuffled and need --provenance; others may need --match with an id column."
 
 
-def _correspondence(
-    raw: RawRelease, table: Table, original: RawTable, match: str | None, provenance: str | Path | None
-) -> tuple[Ints | None, Ints | None]:
-    """Which original row each release row is (one block), or which fragments each original row has (several)."""
+def find_rows(blocks: Sequence[RawTable], original: RawTable, match: str | None, provenance: str | Path | None) -> Ints:
+    """For each row of the original its row in the file of each block, -1 where it was left out."""
     if provenance is not None:
-        fragments = read_provenance(provenance, len(raw.blocks), table.rows, raw.rows)
-        if raw.buckets is not None:
-            return None, fragments
-        lines = np.full(raw.rows, -1, dtype=np.int64)
-        here = np.flatnonzero(fragments[:, 0] >= 0)
-        lines[fragments[here, 0]] = here
-        return lines, None
-    if match is None:
-        return None, None
-    if raw.buckets is not None:
+        return read_provenance(provenance, len(blocks), original.rows, blocks[0].rows)
+    assert match is not None
+    if len(blocks) > 1:
         raise UsageError(
             "A release of several blocks is matched by its provenance (--provenance FILE), not by --match."
         )
-    if match == BY_ROWS:
-        if raw.rows != table.rows:
-            raise ReleaseError(
-                f"{raw.name}: to match by rows it must have as many rows as the original. Got {raw.rows} and {table.rows}. "
-                "Match by an id column, or give the provenance."
-            )
-        return np.arange(raw.rows), None
-    for source in (raw.blocks[0], original):
+    release = blocks[0]
+    if match != BY_ROWS:
+        return _by_id(release, original, match)
+    if release.rows != original.rows:
+        raise ReleaseError(
+            f"{release.name}: to match by rows it must have as many rows as the original. Got {release.rows} and "
+            f"{original.rows}. Match by an id column, or give the provenance."
+        )
+    return np.arange(release.rows)[:, None]
+
+
+def _by_id(release: RawTable, original: RawTable, match: str) -> Ints:
+    """The correspondence by a column of ids that both have."""
+    for source in (release, original):
         if match not in source.columns:
-            raise ReleaseError(f"{source.name}: the column {match!r} to match by must be there.")
+            raise ReleaseError(f"{source.name}: there is no column {match!r} to match rows by.")
     place: dict[str, int] = {}
     for row, text in enumerate(original.columns[match]):
         if text in place:
-            raise ReleaseError(f"{original.place(row)}: {match} {text!r} stands twice. Ids must be unique.")
+            raise ReleaseError(f"{original.place(row)}: {match} {text!r} occurs twice. Ids must be unique.")
         place[text] = row
-    lines = np.array([place.get(text, -1) for text in raw.blocks[0].columns[match]], dtype=np.int64)
-    used = lines[lines >= 0]
-    if len(np.unique(used)) < len(used):
-        raise ReleaseError(f"{raw.name}: an id of the column {match!r} stands twice.")
-    return lines, None
+    owner = np.array([place.get(text, -1) for text in release.columns[match]], dtype=np.int64)
+    here = np.flatnonzero(owner >= 0)
+    if len(np.unique(owner[here])) < len(here):
+        raise ReleaseError(f"{release.name}: an id of the column {match!r} occurs twice.")
+    found = np.full((original.rows, 1), -1, dtype=np.int64)
+    found[owner[here], 0] = here
+    return found
 
 
-def check_truth(release: Release, provenance: Provenance, table: Table) -> list[str]:
-    """Notes on quasi-identifier labels that do not cover the true value, as where values were perturbed. An error where
-    they cover no more than rows matched at random would: then the rows are matched wrongly. Centres of clusters cover but
-    their own values, however rows are matched: of those it is only said what they are. Averages and noisy numbers are
-    rarely anybody's: there it is an error where they are no nearer than at random."""
+def check_truth(release: Release, provenance: Provenance, table: Table) -> list[Note]:
+    """Notes on quasi-identifier labels that do not cover the true value, as where values were perturbed. An error where they
+    cover no more than if rows were matched at random: then the rows are matched wrongly.
+
+    The centres of clusters cover only their own values, however rows are matched; a note says so. Averages and noisy numbers
+    are rarely anybody's; there it is an error if they are no nearer to the true values than at random.
+    """
     if CLUSTER_RADIUS in release.columns:
-        return [
-            "The quasi-identifiers are those of cluster centres and need not cover a row's own values: people are looked for "
-            "by distance (the link `distance`, the attack `record-linkage`)."
-        ]
+        text = (
+            f"The quasi-identifiers are those of cluster centres and need not cover a row's own values: {_BY_DISTANCE}"
+        )
+        return [Note(text)]
     inside = np.flatnonzero(provenance.bucket >= 0)
+    wrong = _uncovered(release, provenance, table, inside)
     averaged = [c for c in release.quasi if _is_averaged(release, c)]
     if averaged:
         if len(inside) >= FEW_ROWS and _far_as_random(release, provenance, table, averaged):
             raise ReleaseError(
                 f"{release.name}: the numbers of {averaged[0]} are no nearer to those of the original than if rows were "
-                "matched at random. Our own releases are shuffled and need --provenance; others may need --match with an id "
-                "column."
+                f"matched at random. {_OTHER_MATCH}"
             )
         listed = ", ".join(averaged[:3]) + (f" and {len(averaged) - 3} more" if len(averaged) > 3 else "")
-        others = {c: n for c, n in _uncovered(release, provenance, table, inside).items() if n and c not in averaged}
-        return [
-            f"Numbers are published that are no values of the original, such as averages or noisy ones ({listed}): people "
-            "are looked for by distance (the link `distance`, the attack `record-linkage`).",
-            *(
-                f"{column}: {count} of {len(inside)} labels do not cover the original value."
-                for column, count in others.items()
-            ),
-        ]
-    wrong = _uncovered(release, provenance, table, inside)
-    notes = [
-        f"{column}: {count} of {len(inside)} labels do not cover the original value. Is the correspondence of rows right?"
-        for column, count in wrong.items()
-        if count
-    ]
+        text = f"Some published numbers are not values of the original, but averages or noisy ones ({listed}): {_BY_DISTANCE}"
+        others = [_not_covering(c, n, inside) for c, n in wrong.items() if n and c not in averaged]
+        return [Note(text), *(Note(f"{fault}.", NoteKind.DOUBT) for fault in others)]
+    faults = [_not_covering(c, n, inside) for c, n in wrong.items() if n]
     mixed = _uncovered(release, provenance, table, stage(0, "match").permutation(inside))
     far_off = sum(wrong.values()) >= AT_RANDOM * sum(mixed.values()) and sum(wrong.values()) > 0
     if len(wrong) >= 2 and len(inside) >= FEW_ROWS and far_off:
         raise ReleaseError(
             f"{release.name}: its labels cover the values of the original no better than if rows were matched at random "
-            f"({notes[0].split('.')[0]}). Our own releases are shuffled and need --provenance; others may need --match with "
-            "an id column."
+            f"({faults[0]}). {_OTHER_MATCH}"
         )
-    return notes
+    return [Note(f"{fault}. Check how rows are matched.", NoteKind.DOUBT) for fault in faults]
+
+
+def _not_covering(column: str, count: int, inside: Ints) -> str:
+    return f"{column}: {count} of {len(inside)} labels do not cover the original value"
 
 
 def _is_averaged(release: Release, column: str) -> bool:
-    """Whether most of a column are numbers that are no values of the original."""
+    """Whether most numbers of a column are not values of the original."""
     labels = release.labels[column]
     nowhere = (labels.counts == 0) & (labels.low == labels.high)
     return bool(nowhere[release.block_of(column).cell(column)].mean() > 0.5)
@@ -128,7 +115,7 @@ def _is_averaged(release: Release, column: str) -> bool:
 
 def _far_as_random(release: Release, provenance: Provenance, table: Table, columns: list[str]) -> bool:
     """Whether published numbers are as far from the original ones as from those of other rows. Where all rows have the same
-    number that is so however rows are matched, and says nothing."""
+    number, that is always so and tells nothing."""
     inside, rng = np.flatnonzero(provenance.bucket >= 0), stage(0, "match")
     orders = [inside, *(rng.permutation(inside) for _ in range(_SHUFFLES))]
     away = np.zeros(len(orders))
@@ -145,8 +132,8 @@ def _far_as_random(release: Release, provenance: Provenance, table: Table, colum
 
 
 def _uncovered(release: Release, provenance: Provenance, table: Table, people: Ints) -> dict[str, int]:
-    """For each quasi-identifier, how many labels of the released rows do not cover the value of the person put beside
-    them; centroids and the like, which cover no value at all, are left out."""
+    """For each quasi-identifier, how many labels of the released rows do not cover the value of the person paired with them.
+    Columns of centroids and the like, which cover no value at all, are left out."""
     inside = np.flatnonzero(provenance.bucket >= 0)
     found = {}
     for column in release.quasi:
@@ -158,8 +145,8 @@ def _uncovered(release: Release, provenance: Provenance, table: Table, people: I
 
 
 def find_outsiders(table: Table, population: Table) -> Ints:
-    """The rows of a population that are not in the original: by a shared identifier, else by the quasi-identifiers, taking
-    as many of those who share them as the original has, and first those who are alike in all other columns too."""
+    """The rows of a population that are not in the original. People are told by a shared identifier, else by the
+    quasi-identifiers: of those who share them as many are in it as the original has, first those alike in all columns."""
     shared = [c for c in table.schema.identifiers if c in table.codes and c in population.codes]
     quasi = [c for c in table.schema.quasi if c in table.codes and c in population.codes]
     if not shared and not quasi:
@@ -174,7 +161,7 @@ def find_outsiders(table: Table, population: Table) -> Ints:
 
 
 def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:
-    """Which rows of `theirs` are in `ours`, as often as they stand there; where more are alike, those of `first`."""
+    """Which rows of `theirs` are in `ours`, as often as they occur there; where more are alike, those of `first`."""
     both = distinct_rows(np.concatenate([theirs, ours]))
     group, mine = both[: len(theirs)], both[len(theirs) :]
     wanted = np.bincount(mine, minlength=int(both.max(initial=0)) + 1)
@@ -206,7 +193,7 @@ def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
             if code is not None:
                 found.update(np.flatnonzero(table.codes[name] == code).tolist())
         if not found:
-            where = ", ".join(columns) or "(the schema names no identifier)"
-            raise UsageError(f"targets: {value!r} is not in {where}. Give row numbers, or COLUMN=VALUE.")
+            where = f"is not in {', '.join(columns)}" if columns else "cannot be found: the schema names no identifier"
+            raise UsageError(f"targets: {value!r} {where}. Give row numbers, or COLUMN=VALUE.")
         rows += sorted(found)
     return tuple(dict.fromkeys(rows))

@@ -1,188 +1,188 @@
-"""Subjects: a release brought together with what is needed to score attacks on it.
+"""Subjects: a release with what is needed to score attacks on it.
 
-Release, original and population are read over shared domains; the correspondence of rows comes from the provenance, from
-equal order, or from an id column; and the people of the population who are not in the release are found.
+Release, original and population are read over shared domains. Whose each row is comes from the provenance, from equal order,
+or from an id column (`correspondence`). People of the population who are not in the release are found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditor.auditing.correspondence import _correspondence, check_truth, find_outsiders
-from auditor.files.releases import RawRelease, build_release, read_release, release_schema
-from auditor.files.tables import _raw, as_schema, sha256
+from auditor.auditing.correspondence import check_truth, find_outsiders, find_rows
+from auditor.files.releases import ReadRelease, in_file_order, read_release
+from auditor.files.tables import as_schema, raw_table, sha256
 from auditor.model.arrays import Ints
-from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.errors import UsageError
 from auditor.model.provenance import Provenance
-from auditor.model.record.record import Input, ReleaseFacts, Utility
-from auditor.model.release import Kind, Release
-from auditor.model.schema import Role, Schema
+from auditor.model.record.meaning import Note
+from auditor.model.record.record import Input, Utility
+from auditor.model.record.release_facts import ReleaseFacts
+from auditor.model.release import Release
+from auditor.model.schema import Schema
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable, Table, encode
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
 WITHOUT_PEOPLE = (
-    "The population was only counted beside the classes: nobody can be looked up in it without the original."
+    "The population was only counted beside the classes: without the original nobody can be looked up in it."
 )
-"""What is said of a register without an original."""
+"""What is said of a population without an original."""
+_SEVERAL_BLOCKS = (
+    "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
+)
+_FOUND = 0.9
+"""A note is made where less than this share of the people of the original is found in the population."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """A release with what is known about it, for scoring.
-
-    `people` is the original table (or, where there is none, a table of the published sensitive values, `has_original`
-    being False: then only the class of a record is known, not the person's values). `population` is a register;
-    `outsiders` are the rows of it that are not in the release. `identifiers` are identifying columns that the release has.
-    `others` are further releases about the same people, by name, for adversaries who have them.
-
-    `sample` says who is attacked where that is not everybody. The release may then be held in part (`Release.beyond`), so
-    that `facts` about all of it come along; they are taken instead of computed, and so is `utility` where it is given.
-    `nobody` says why nobody can be attacked, where that has a reason of its own. `register` is a population without an
-    original, which is only counted beside the classes.
-    """
+    """A release with what is known about it, for scoring."""
 
     release: Release
     people: Table | None
+    """The original; without one, a table of the published sensitive values. None where nobody can be attacked."""
     provenance: Provenance | None
     has_original: bool = True
+    """False where only the class of a record is known, not the person's values."""
     population: Table | None = None
+    """The people at large. Without an original they are only counted beside the classes."""
     outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The rows of the population that are not in the release."""
     inputs: tuple[Input, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Note, ...] = ()
     identifiers: tuple[str, ...] = ()
+    """Identifying columns that the release has."""
     others: Mapping[str, Release] = field(default_factory=dict)
+    """Further releases about the same people, by name, for adversaries who have them."""
     sample: Sample | None = None
+    """Who is attacked, where that is not everybody. The release may then be held in part (`Release.beyond`)."""
     facts: ReleaseFacts | None = None
+    """The facts of the whole release, where it is held in part; otherwise they are computed."""
     utility: tuple[Utility, ...] | None = None
-    register: Table | None = None
+    """The utility of the whole release, likewise."""
     nobody: str | None = None
+    """Why nobody can be attacked, where there is a special reason."""
 
 
-def read_subject(
-    release: str | Path | pd.DataFrame | Release,
-    schema: Schema | str | Path | None,
-    original: str | Path | pd.DataFrame | Table | None,
-    match: str | None,
-    provenance: str | Path | Provenance | None,
-    population: str | Path | pd.DataFrame | None,
-    seed: int,
-) -> Subject:
-    """A subject from files, frames, or what an anonymizer returned."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Sources:
+    """What a user hands in for an audit: files or frames, or what an anonymizer returned.
+
+    `match` says how the rows of release and original correspond: "rows" (same order) or the name of an id column in both. The
+    provenance of our own releases says the same.
+    """
+
+    release: str | Path | pd.DataFrame | Release
+    schema: Schema | str | Path | None = None
+    original: str | Path | pd.DataFrame | Table | None = None
+    match: str | None = None
+    provenance: str | Path | Provenance | None = None
+    population: str | Path | pd.DataFrame | None = None
+
+
+def read_subject(sources: Sources, seed: int) -> Subject:
+    """A subject from what a user hands in."""
+    release, original, provenance = sources.release, sources.original, sources.provenance
     if isinstance(release, Release):
-        return _own_subject(release, original, provenance, population)
-    if schema is None:
+        return _own_subject(sources, release)
+    if sources.schema is None:
         raise UsageError("A release from a file or frame needs its schema.")
     if isinstance(original, Table) or isinstance(provenance, Provenance):
         raise UsageError("A release from a file or frame needs its original and provenance as files or frames.")
-    if match is not None and provenance is not None:
-        raise UsageError("Give either match or provenance: both say which row is whose.")
-    if (original is None) != (match is None and provenance is None):
+    _check_matching(sources)
+    schema = as_schema(sources.schema)
+    given = {"original": original, "population": sources.population}
+    raw = {name: raw_table(source, schema, name) for name, source in given.items() if source is not None}
+    coded = dict(zip(raw, encode(schema, list(raw.values()), None if "original" in raw else ()), strict=True))
+    known = next(iter(coded.values()), None)
+    whose = in_file_order
+    if original is not None:
+        whose = partial(find_rows, original=raw["original"], match=sources.match, provenance=provenance)
+    domains = {} if known is None else known.domains
+    read = read_release(release, schema if known is None else known.schema, stage(seed, "release"), domains, whose)
+    subject = Subject(
+        read.release,
+        coded.get("original"),
+        read.provenance,
+        original is not None,
+        coded.get("population"),
+        inputs=_inputs(read, raw, sources),
+        notes=tuple(note for table in (*raw.values(), *read.tables) for note in table.notes),
+        identifiers=tuple(c for c in read.identifiers if c != sources.match),
+    )
+    if sources.match in read.identifiers:
+        note = f"The column {sources.match!r} was used to match rows. It is assumed not to be published."
+        subject = replace(subject, notes=(*subject.notes, note))
+    return _with_outsiders(subject) if subject.has_original else _without_original(subject)
+
+
+def _check_matching(sources: Sources) -> None:
+    """An error unless an original comes with one way to tell whose row is whose."""
+    if sources.match is not None and sources.provenance is not None:
+        raise UsageError("Give either match or provenance: both say whose row is whose.")
+    if (sources.original is None) != (sources.match is None and sources.provenance is None):
         raise UsageError(
-            "An original goes with how its rows correspond to the release's: --match rows (same order), --match COLUMN "
-            "(an id in both) or --provenance FILE. Give both, or neither."
+            "An original needs to be matched with the release: by --match rows (same order), --match COLUMN (an id in both) "
+            "or --provenance FILE. Give the original and one of these, or neither."
         )
-    schema_name = str(schema.name if isinstance(schema, Schema) else schema)
-    schema = as_schema(schema)
-    raw = read_release(release, schema) if isinstance(release, str | Path) else _framed(release, schema)
-    raws = [] if original is None else [_raw(original, schema, "original")]
-    people_raw = _raw(population, schema, "population") if population is not None else None
-    tables = (
-        encode(schema, [*raws, *([people_raw] if people_raw else [])], None if raws else ())
-        if raws or people_raw
-        else []
-    )
-    if tables:
-        schema = tables[0].schema
-    table = tables[0] if raws else None
-    people = tables[-1] if people_raw else None
-    known = dict(tables[0].domains) if tables else {}
-    rng = stage(seed, "release")
-    inputs = [Input("release", Path(raw.name).name, raw.sha256, raw.rows)]
-    inputs += [Input("original", Path(r.name).name, r.sha256, r.rows) for r in raws]
-    inputs += (
-        [Input("population", Path(people_raw.name).name, people_raw.sha256, people_raw.rows)] if people_raw else []
-    )
-    if Path(schema_name).is_file():
-        inputs.append(Input("schema", Path(schema_name).name, sha256(Path(schema_name).read_bytes())))
-    notes = [
-        note for table_read in [*raws, *([people_raw] if people_raw else []), *raw.blocks] for note in table_read.notes
-    ]
-    schema = release_schema(schema, raw)
-    public = [c for block in raw.blocks for c in block.columns if schema.columns[c].role is Role.IDENTIFIER]
-    if match in public:
-        public.remove(match)
-        notes.append(f"The column {match!r} was used to match rows, and is taken to be left out of what is published.")
-    if table is None:
-        if people is not None:
-            notes.append(WITHOUT_PEOPLE)
-        alone = _without_original(raw, schema, known, rng, tuple(inputs))
-        return replace(alone, notes=(*notes, *alone.notes), identifiers=tuple(public), register=people)
-    lines, fragments = _correspondence(raw, table, raws[0], match, provenance)
-    if provenance is not None:
-        inputs.append(Input("provenance", Path(provenance).name, sha256(Path(provenance).read_bytes())))
-    made, whose = build_release(raw, schema, known, rng, lines, fragments, table.rows)
-    assert whose is not None
-    made = replace(made, left_out=int((whose.bucket < 0).sum()))
-    notes += check_truth(made, whose, table)
-    outsiders = find_outsiders(table, people) if people is not None else np.empty(0, dtype=np.int64)
-    if people is not None and people.rows - len(outsiders) < 0.9 * table.rows:
-        found = people.rows - len(outsiders)
-        notes.append(f"Only {found} of the {table.rows} people of the original were found in the population.")
-    return Subject(made, table, whose, True, people, outsiders, tuple(inputs), tuple(notes), tuple(public))
 
 
-def _framed(frame: pd.DataFrame, schema: Schema) -> RawRelease:
-    raw = RawTable.from_frame(frame, "release", schema.format)
-    if raw.rows == 0:
-        raise ReleaseError("release: the frame must have at least one row.")
-    return RawRelease("release", (raw,), None, None)
-
-
-def _own_subject(
-    release: Release,
-    original: str | Path | pd.DataFrame | Table | None,
-    provenance: str | Path | Provenance | None,
-    population: str | Path | pd.DataFrame | None,
-) -> Subject:
+def _own_subject(sources: Sources, release: Release) -> Subject:
+    original, provenance = sources.original, sources.provenance
     if not isinstance(original, Table) or not isinstance(provenance, Provenance):
         raise UsageError("A release in memory needs the table it was made from and its provenance.")
-    if population is not None:
+    if sources.population is not None:
         raise UsageError("For a population beside a release in memory, build a Subject with both coded together.")
-    inputs = (Input("original", original.name, None, original.rows),)
-    return Subject(release, original, provenance, True, inputs=inputs)
+    return Subject(release, original, provenance, inputs=(Input("original", original.name, None, original.rows),))
 
 
-def _without_original(
-    raw: RawRelease,
-    schema: Schema,
-    known: dict[str, Domain],
-    rng: np.random.Generator,
-    inputs: tuple[Input, ...],
-) -> Subject:
+def _inputs(read: ReadRelease, tables: Mapping[str, RawTable], sources: Sources) -> tuple[Input, ...]:
+    """The files that were read."""
+    found = [Input("release", read.release.name, read.sha256, read.tables[0].rows)]
+    found += [Input(name, Path(raw.name).name, raw.sha256, raw.rows) for name, raw in tables.items()]
+    schema = sources.schema.name if isinstance(sources.schema, Schema) else sources.schema
+    files = {"schema": Path(str(schema)), "provenance": sources.provenance}
+    for name, file in files.items():
+        if isinstance(file, str | Path) and Path(file).is_file():
+            found.append(Input(name, Path(file).name, sha256(Path(file).read_bytes())))
+    return tuple(found)
+
+
+def _with_outsiders(subject: Subject) -> Subject:
+    """A subject with an original: whether its rows are matched rightly is checked, and who is not in it is found."""
+    people, population = subject.people, subject.population
+    assert people is not None
+    assert subject.provenance is not None
+    notes = [*subject.notes, *check_truth(subject.release, subject.provenance, people)]
+    if population is None:
+        return replace(subject, notes=tuple(notes))
+    outsiders = find_outsiders(people, population)
+    found = population.rows - len(outsiders)
+    if found < _FOUND * people.rows:
+        notes.append(f"Only {found} of the {people.rows} people of the original were found in the population.")
+    return replace(subject, notes=tuple(notes), outsiders=outsiders)
+
+
+def _without_original(subject: Subject) -> Subject:
     """A release alone: each record's class is known, and its published sensitive value stands for the truth."""
-    lines = np.arange(raw.rows)
-    release, provenance = build_release(raw, schema, known, rng, lines, None, raw.rows)
-    if release.kind is not Kind.GENERALISED or provenance is None:
-        note = (
-            "There is no original, and a release of several blocks does not say whose value is whose: "
-            "no attack was scored."
-        )
-        return Subject(release, None, None, False, inputs=inputs, notes=(note,))
-    return release_alone(release, provenance, inputs)
+    notes = subject.notes if subject.population is None else (*subject.notes, WITHOUT_PEOPLE)
+    if subject.provenance is None:
+        return replace(subject, notes=(*notes, _SEVERAL_BLOCKS))
+    alone = release_alone(subject.release, subject.provenance)
+    return replace(subject, people=alone.people, notes=(*notes, *alone.notes))
 
 
 def release_alone(release: Release, provenance: Provenance, inputs: tuple[Input, ...] = ()) -> Subject:
-    """A release of one block alone: a record's published sensitive values are its person's, in the provenance's order."""
+    """A release of one block alone: the published sensitive values of a record are its person's. People are in the order of
+    the provenance."""
     block, codes = release.blocks[0], {}
     for column in release.sensitive:
         labels = release.labels[column]
@@ -191,13 +191,13 @@ def release_alone(release: Release, provenance: Provenance, inputs: tuple[Input,
         codes[column] = of_label[block.cell(column)][provenance.fragment[:, 0]]
     domains = {c: labels.domain for c, labels in release.labels.items()}
     people = Table(release.name, release.schema, domains, codes, provenance.rows)
-    note = "There is no original: figures are of the release alone, with the class of each record taken as known."
+    note = "There is no original: figures are of the release alone, and each person's class is taken to be known."
     return Subject(release, people, provenance, False, inputs=inputs, notes=(note,))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """The rows (from 0) of those who are attacked, drawn by the seed, in place of all `people` that count."""
+    """The rows (from 0) of the people who are attacked, drawn by the seed from all `people` that count."""
 
     targets: Ints
     people: int

@@ -1,25 +1,25 @@
-"""Parquet and Arrow files: typed columns in, as text; a release out, as Parquet.
+"""Parquet and Arrow files (Feather is Arrow): typed columns are read as text; tables are written as Parquet.
 
-Needs pyarrow (`pip install 'auditor[parquet]'`). A column is converted by its distinct values (Arrow encodes it as a
-dictionary), so that a million rows of ten towns make ten texts. `auditor.model.cells` says how values are written. Lists,
-structures and the like have no text that a schema could speak of, and are refused.
+Needs pyarrow (`pip install 'auditor[parquet]'`). Only the distinct values of a column are converted (Arrow encodes it as a
+dictionary): a million rows of ten towns make ten texts. `auditor.model.cells` says how values are written as text. Lists,
+structures and other nested values have no text that a schema could describe, and are refused.
 
-Writing: a column is written as numbers where each of its texts is the text that its number would be read back as, else as
-text; a missing value is null. So what is written reads back without loss (`007` stays a text, `7` becomes a number).
+A column is written as numbers where every text is exactly how its number would be read back, else as text; a missing value
+is null. So a table reads back without loss: `007` stays a text, `7` becomes a number.
 """
 
 from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.files.formats import Format, begins_with
 from auditor.files.unpacking import refuse_bomb
 from auditor.model.arrays import Ints
 from auditor.model.cells import cell_texts, missing_text
@@ -30,28 +30,31 @@ from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, sh
 
 NEEDED = "needs pyarrow: pip install 'auditor[parquet]'"
 MOST_CELLS = 400_000_000
-"""More cells than fit into the memory of most machines; a small file can claim any number."""
+"""More cells than the memory of most machines holds. A small file can claim any number."""
+_PARQUET, _FILE, _STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+_KINDS = {_PARQUET: "a Parquet file", _FILE: "an Arrow file", _STREAM: "an Arrow stream"}
 _LONGEST_FAULT = 200
 
 
-def read_arrow(content: bytes, file: Path, form: TableFormat, kind: str) -> RawTable:
-    """The bytes of a Parquet or Arrow (Feather) file as a table of text. `kind` says which, as a message names it."""
+def read_arrow(content: bytes, file: Path, form: TableFormat, _: Sequence[str] = ()) -> RawTable:
+    """The bytes of a Parquet or Arrow (Feather) file as a table of text."""
+    kind = next(kind for magic, kind in _KINDS.items() if content.startswith(magic))
     try:
         pa = importlib.import_module("pyarrow")
     except ImportError as error:
-        raise TableError(f"{file} is {kind}; reading it {NEEDED}, or export it as CSV.") from error
+        raise TableError(f"{file} is {kind}. Reading it {NEEDED}. Or export it as CSV.") from error
     try:
         table = _opened(pa, content, file)
-        table.validate(full=True)  # a file of others may point outside of its own bytes
+        table.validate(full=True)  # a file from elsewhere may point outside its own bytes
     except (pa.ArrowException, OSError, ValueError, KeyError, UnicodeDecodeError) as error:
-        raise TableError(f"{file}: {kind} that is damaged or cut short ({_first_line(error)}).") from error
+        raise TableError(f"{file} is {kind} that is damaged or cut short ({_first_line(error)}).") from error
     names = [str(name).strip() for name in table.column_names]
     check_names(names, str(file))
     nested = [shown(name) for name, field in zip(names, table.schema, strict=True) if _is_nested(pa, field.type)]
     if nested:
         raise TableError(
             f"{file}: the column{'s' if len(nested) > 1 else ''} {', '.join(nested[:8])} must hold single values, not lists "
-            "or structures. Flatten or leave out what is nested."
+            "or structures. Flatten nested columns, or leave them out."
         )
     columns = {
         name: _texts(pa, table.column(i), form.of(name), f"{file}, column {name!r}") for i, name in enumerate(names)
@@ -71,18 +74,18 @@ def _first_line(error: Exception) -> str:
 
 
 def _opened(pa: ModuleType, content: bytes, file: Path) -> Any:
-    """The Arrow table in a file; too many cells are refused before they are unpacked, as far as the file says so."""
+    """The Arrow table in a file. Too many cells are refused before they are unpacked, where the file states their number."""
     source = pa.BufferReader(content)
-    if content.startswith(b"PAR1"):
+    if content.startswith(_PARQUET):
         reader = importlib.import_module("pyarrow.parquet").ParquetFile
         facts, schema = reader(source).metadata, reader(source).schema_arrow
         _refuse_many(facts.num_rows, facts.num_columns, file)
         refuse_bomb(len(content), sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups)), file)
-        # Texts stay numbers of their distinct ones, as they are stored: a long one that stands often is held once.
+        # Texts stay dictionary-encoded, as they are stored: a long text that occurs often is held once.
         texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
         return reader(source, read_dictionary=texts).read()
     ipc = importlib.import_module("pyarrow.ipc")
-    if content.startswith(b"ARROW1"):
+    if content.startswith(_FILE):
         reader = ipc.open_file(source)
         batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
     else:
@@ -99,8 +102,8 @@ def _opened(pa: ModuleType, content: bytes, file: Path) -> Any:
 def _refuse_many(rows: int, columns: int, file: Path) -> None:
     if rows * columns > MOST_CELLS:
         raise TableError(
-            f"{file}: {rows} rows of {columns} columns are more than the {MOST_CELLS} cells a table may have. "
-            "Leave out columns that the schema calls neutral, or take a sample."
+            f"{file}: a table may have at most {MOST_CELLS} cells. Got {rows} rows of {columns} columns. Leave out neutral "
+            "columns, or take a sample."
         )
 
 
@@ -119,17 +122,17 @@ def _texts(pa: ModuleType, column: Any, form: TableFormat, where: str) -> list[s
         narrow = _narrow(pa, values.type)
         texts = cell_texts([narrow(value) for value in values.to_pylist()] if narrow else values.to_pylist(), form)
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise TableError(f"{where}: its values ({column.type}) cannot be read ({_first_line(error)}).") from error
+        raise TableError(f"{where}: the values ({column.type}) cannot be read ({_first_line(error)}).") from error
     nul = next((text for text in texts if "\x00" in text), None)
     if nul is not None:
         row = int(np.flatnonzero(numbers == texts.index(nul))[0])
-        raise TableError(f"{where}, row {row + 1}: a NUL character in {shown(nul)}. Take it out.")
+        raise TableError(f"{where}, row {row + 1}: {shown(nul)} holds a NUL character. Remove it.")
     cells: list[str] = np.array(texts, dtype=object)[numbers].tolist()
     return cells
 
 
 def _distinct(pa: ModuleType, column: Any, where: str) -> tuple[Any, Ints]:
-    """The distinct values of a column, and the number of each cell's value; null is the last value."""
+    """The distinct values of a column, with null as the last one, and the number of each cell's value."""
     if isinstance(column.type, pa.BaseExtensionType):
         if isinstance(column.type, pa.UuidType):
             import uuid
@@ -169,13 +172,12 @@ def _as_text(pa: ModuleType, values: Any, where: str) -> Any:
         return values.cast(pa.binary()).cast(pa.string())
     except pa.ArrowInvalid as error:
         raise TableError(
-            f"{where}: holds bytes that are no UTF-8 text. Leave the column out, or convert it."
+            f"{where}: holds bytes that are not UTF-8 text. Convert the column, or leave it out."
         ) from error
 
 
 def _narrow(pa: ModuleType, kind: Any) -> Callable[[Any], object] | None:
-    """How a value as Python has it gets its own width back, as Arrow hands out narrow numbers as wide ones; None where it
-    has it."""
+    """How to give a value its width back, since Arrow hands out narrow numbers as wide ones; None where it has it."""
     narrow = np.float32 if pa.types.is_float32(kind) else np.float16 if pa.types.is_float16(kind) else None
     return None if narrow is None else lambda value: None if value is None else narrow(value)
 
@@ -188,28 +190,25 @@ def require_parquet() -> None:
     try:
         importlib.import_module("pyarrow")
     except ImportError as error:
-        raise UsageError(f"Writing Parquet {NEEDED}, or name the release .csv.") from error
+        raise UsageError(f"Writing Parquet {NEEDED}. Or give the file the ending .csv.") from error
 
 
-def parquet_bytes(columns: Mapping[str, tuple[Sequence[str], NDArray[np.integer[Any]]]], form: TableFormat) -> bytes:
-    """A table as a Parquet file. Each column is given by its distinct texts and the number of each cell's text."""
+def write_parquet(table: RawTable, form: TableFormat) -> bytes:
+    """A table of text as a Parquet file."""
     require_parquet()
     pa, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     arrays = {}
-    for name, (texts, numbers) in columns.items():
+    for name, cells in table.columns.items():
         empty = missing_text(form.of(name)) if form.of(name).missing else None
-        used = sorted(set(np.unique(numbers).tolist()))
-        values = typed([texts[i] for i in used], form.decimal, empty)
-        place = np.zeros(len(texts), dtype=np.int64)
-        place[used] = np.arange(len(used))
-        arrays[name] = pa.array(values).take(pa.array(place[np.asarray(numbers)]))
+        coded = pa.array(cells, pa.large_string()).dictionary_encode()
+        arrays[name] = pa.array(typed(coded.dictionary.to_pylist(), form.decimal, empty)).take(coded.indices)
     stream = io.BytesIO()
     parquet.write_table(pa.table(arrays), stream)
     return stream.getvalue()
 
 
 def typed(texts: Sequence[str], decimal: str, empty: str | None) -> list[Any]:
-    """Texts as what Parquet holds for them: whole numbers, numbers or texts, all alike; `empty` is no value."""
+    """Texts as Parquet holds them: all whole numbers, all numbers or all texts. `empty` is the text of a missing value."""
     known = [text for text in texts if text != empty]
     numbers = [parse_number(text, decimal) for text in known]
     exact = [n for n, t in zip(numbers, known, strict=True) if n is not None and format_number(n, decimal) == t]
@@ -218,3 +217,7 @@ def typed(texts: Sequence[str], decimal: str, empty: str | None) -> list[Any]:
     whole = all(number == int(number) and abs(number) <= EXACT_INTEGERS for number in exact)
     found = iter(exact)
     return [None if text == empty else int(next(found)) if whole else next(found) for text in texts]
+
+
+PARQUET = Format("Parquet", (".parquet",), read_arrow, begins_with(_PARQUET), write_parquet, require_parquet)
+ARROW = Format("Arrow", (".arrow", ".feather"), read_arrow, begins_with(_FILE, _STREAM))

@@ -1,69 +1,73 @@
-"""Decoding: what was found in a release by `grading`, in original values. The trusted server's step; it needs the key.
+"""Decoding: puts original values back into what was found in a release by `grading`. It needs the key, so the trusted server
+does it.
 
-Aliases are names like no other, so they are replaced wherever they stand, in rules and the printout of a tree as well as in
-tables. A bare 2.35 may be anything, so numbers are replaced only where it is said that they are of a graded column: in the
-column of that name of a CSV, or in any text by `--column NAME`. Where the text names the column beside numbers (`age <=
-1.366`, `age in [1.2, 1.4]`) only those are meant, else all numbers. A threshold between two published numbers becomes one
-between their originals.
+Aliases are unlike any other name, so they are replaced wherever they occur: in tables, rules, or the printout of a tree. A
+bare 2.35 may mean anything, so numbers are replaced only where they are known to be of a graded column: in the column of that
+name of a table, or in any text by `--column NAME`. Where the text names the column beside numbers (`age <= 1.366`, `age in
+[1.2, 1.4]`) only those are replaced, else all numbers. A threshold between two published numbers becomes one between their
+originals.
 
-What looks like an alias or a graded number and is none of the key's stays as it is, and is counted.
+What looks like an alias or a graded number but is not in the key stays as it is, and is counted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from auditor.files.tables import csv_text, read_raw, read_text
-from auditor.model.errors import KeyFileError, TableError, UsageError
+from auditor.files.csv_tables import CSV
+from auditor.files.tables import csv_text, is_named_table, read_raw, read_text, table_file, target_format
+from auditor.model.errors import TableError, UsageError
 from auditor.model.key import Aliases, Categories, Key, name_pattern
 from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable
 from auditor.model.values import format_number, parse_number
 
-_TABLE = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".xlsx", ".xlsm")
 _SIGNS = r"(?:<=|>=|==|!=|<>|=|<|>|≤|≥|≠|:)"
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decoded text, how many values were replaced in it, and how many look published but are not in the key."""
+    """A decoded text; where it is a table with distinct column names, also as a `table`. `replaced` counts the values that
+    were replaced, `unknown` those that look published but are not in the key."""
 
     text: str
     replaced: int
     unknown: int
+    table: RawTable | None = None
+
+    def content(self, target: Path) -> str | bytes:
+        """The content of a file, in the format that its name asks for."""
+        asked = target_format(target)
+        if asked is CSV:
+            return self.text
+        if self.table is None:
+            raise UsageError(f"{target}: {asked.name} needs a table with distinct column names. Use another ending.")
+        return table_file(self.table, TableFormat(), target)
 
 
 def read_key(file: str | Path) -> Key:
     """The key in a file."""
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise KeyFileError(f"{file}: there is no such file.") from error
-    except OSError as error:
-        raise KeyFileError(f"{file}: the key cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise KeyFileError(f"{file}: the key must be UTF-8 text ({error.reason}).") from error
-    return Key.from_json(text, str(file))
+    return Key.read(Path(file))
 
 
 def decode_file(file: str | Path, key: Key, columns: Sequence[str] = ()) -> Decoded:
-    """A file with its published values replaced by original ones: as a table where it is one, else as text. `columns` are
-    the graded columns whose numbers are meant in texts."""
+    """A file with its published values replaced by original ones: as a table where it is one, else as text. In texts, the
+    numbers of the graded `columns` are replaced."""
     table = _table(Path(file), key)
     return decode_text(read_text(file), key, columns) if table is None else decode_table(table, key, columns)
 
 
 def _table(file: Path, key: Key) -> RawTable | None:
-    """The table in a file; None where it is a text. Without the ending of a table it must have a column of the key."""
+    """The table in a file; None where it is a text. A table whose name does not show it must have a column of the key."""
     form = TableFormat(decimal=key.decimal)
-    if file.name.lower().endswith(_TABLE):
+    if is_named_table(file):
         return read_raw(file, form, tuple(key.columns))
     try:
         table = read_raw(file, form, tuple(key.columns))
-    except TableError:  # no table; what else is wrong with the file shows when it is read as a text
+    except TableError:  # not a table; other faults show when it is read as a text
         return None
     return table if set(table.columns) & set(key.columns) else None
 
@@ -75,7 +79,7 @@ def decode_text(text: str, key: Key, columns: Sequence[str] = ()) -> Decoded:
 
 
 def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Decoded:
-    """A table with its published values replaced: cells of the key's columns are values, other cells texts."""
+    """A table with its published values replaced: cells of the key's columns are values, other cells are texts."""
     decoder = _Decoder(
         key, columns, "\n".join([*table.columns, *(c for cells in table.columns.values() for c in cells)])
     )
@@ -89,12 +93,15 @@ def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Deco
             decoded.append([decoder.graded(cell, known) for cell in cells])
         else:
             decoded.append([decoder.free(cell) for cell in cells])
-    text = csv_text([decoder.free(name) for name in table.columns], zip(*decoded, strict=True), table.delimiter)
-    return Decoded(text, decoder.replaced, decoder.unknown)
+    names = [decoder.free(name) for name in table.columns]
+    text = csv_text(names, zip(*decoded, strict=True), table.delimiter)
+    named = dict(zip(names, decoded, strict=True))
+    whole = replace(table, columns=named) if len(named) == len(names) else None
+    return Decoded(text, decoder.replaced, decoder.unknown, whole)
 
 
 class _Decoder:
-    """Replaces published values, and counts."""
+    """Replaces published values, and counts them."""
 
     def __init__(self, key: Key, columns: Sequence[str], whole: str) -> None:
         self._key = key
@@ -116,13 +123,13 @@ class _Decoder:
             graded = key.columns.get(column)
             if not isinstance(graded, Categories):
                 there = ", ".join(name for name, c in key.columns.items() if isinstance(c, Categories)) or "none"
-                raise UsageError(f"--column must name a graded column of the key. Got {column!r}; there are: {there}.")
+                raise UsageError(f"--column must name a graded column of the key ({there}). Got {column!r}.")
             parts.append(f"(?P<graded{len(self._graded)}>{_beside(column, number, whole, len(columns) > 1)})")
             self._graded.append(graded)
         self._pattern = re.compile("|".join(parts)) if parts else None
 
     def free(self, text: str) -> str:
-        """A text with all that can be told to be a published value replaced."""
+        """A text in which everything that must be a published value is replaced."""
         return self._pattern.sub(self._replace, text) if self._pattern is not None else text
 
     def value(self, cell: str, values: set[str]) -> str:
@@ -134,7 +141,7 @@ class _Decoder:
         if decoded is not None:
             self.replaced += 1
             return decoded
-        decoded = self.free(cell)  # several aliases in one cell, say
+        decoded = self.free(cell)  # such as several aliases in one cell
         self.unknown += self.replaced + self.unknown == before
         return decoded
 
@@ -165,7 +172,7 @@ class _Decoder:
 
 
 def _beside(column: str, number: str, whole: str, several: bool) -> str:
-    """The pattern of the numbers of a column in a text: those beside its name, or all where it is not named."""
+    """The pattern of the numbers of a column in a text: those beside its name, or all where the text does not name it."""
     name = rf"(?<![^\W_]){re.escape(column)}(?![^\W_])"
     if not several and not re.search(name, whole):
         return number

@@ -1,10 +1,9 @@
-"""Excel workbooks (.xlsx, .xlsm): one sheet in, as text.
+"""Excel workbooks (.xlsx, .xlsm): one sheet is read as text.
 
-Needs openpyxl (`pip install 'auditor[excel]'`). The sheet is the one that `[table] sheet` names, else the first that is not
-hidden; where there are several a note says which. The header is the first row that is not blank; blank rows and columns are
-passed over. Formulas count as the values that the workbook stores for them; one without a stored value is refused, since
-it would read as a missing value. So are merged cells: all but the first of them would. A workbook is a packed folder, and is
-refused where it would unpack to far more than any workbook does.
+Needs openpyxl (`pip install 'auditor[excel]'`). The sheet is the one that `[table] sheet` names, else the first visible one;
+where there are several, a note says which. The header is the first row that is not blank; blank rows and columns are skipped.
+A formula counts as the value that the workbook stores for it. Formulas without a stored value and merged cells are refused,
+since they would read as missing values. So is a workbook that unpacks to far more than any real one (it is a zip archive).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from auditor.files.formats import Format
 from auditor.files.unpacking import refuse_bomb
 from auditor.model.cells import cell_texts
 from auditor.model.errors import TableError
@@ -28,22 +28,25 @@ from auditor.model.values import shown
 
 NEEDED = "needs openpyxl: pip install 'auditor[excel]'"
 MOST_ROWS = 1_048_576
-"""The rows that a sheet can have; a damaged file may claim more."""
+"""The most rows that a sheet can have; a damaged file may claim more."""
+_ZIP = b"PK\x03\x04"
 _DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, NotImplementedError, OSError, RuntimeError, SyntaxError,
     TypeError, ValueError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-"""What openpyxl raises for a damaged workbook: whatever its XML leads it into."""
+"""What openpyxl raises for a damaged workbook: it depends on the damage."""
 
 Cells = tuple[object, ...]
 
 
 def is_workbook(content: bytes, file: Path) -> bool:
-    """Whether a zip archive is an Excel workbook that can be read; an error where it is damaged, or one that cannot be."""
+    """Whether a file is an Excel workbook. An error where a zip archive is damaged, and for workbooks that are not read."""
+    if not content.startswith(_ZIP):
+        return False
     try:
         parts = zipfile.ZipFile(io.BytesIO(content)).infolist()
     except _DAMAGE as error:
-        raise TableError(f"{file}: an Excel file or zip archive that is damaged or cut short ({error}).") from error
+        raise TableError(f"{file} is an Excel file or zip archive that is damaged or cut short ({error}).") from error
     names = {part.filename for part in parts}
     if "xl/workbook.bin" in names:
         raise TableError(f"{file} is a binary Excel file (.xlsb). Save it as .xlsx, or export it as CSV.")
@@ -53,15 +56,15 @@ def is_workbook(content: bytes, file: Path) -> bool:
     return True
 
 
-def read_excel(content: bytes, file: Path, form: TableFormat) -> RawTable:
-    """One sheet of a workbook as a table of text. Its rows' lines are their numbers in the sheet."""
+def read_excel(content: bytes, file: Path, form: TableFormat, _: Sequence[str] = ()) -> RawTable:
+    """One sheet of a workbook as a table of text. The lines of its rows are their numbers in the sheet."""
     try:
         openpyxl = importlib.import_module("openpyxl")
     except ImportError as error:
-        raise TableError(f"{file} is an Excel file; reading it {NEEDED}, or export it as CSV.") from error
+        raise TableError(f"{file} is an Excel file. Reading it {NEEDED}. Or export it as CSV.") from error
     notes: list[str] = []
     try:
-        # openpyxl warns of decorations that it does not keep and nobody reads here; of damaged styles it prints
+        # openpyxl warns of decorations that it drops, and prints about damaged styles; neither matters here
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             sheet = _sheet(_workbook(openpyxl, content, values=True), form, file, notes)
@@ -72,7 +75,7 @@ def read_excel(content: bytes, file: Path, form: TableFormat) -> RawTable:
             if any(len(cells) < width or None in cells for _, cells in rows):
                 _refuse_uncounted(_workbook(openpyxl, content, values=False)[sheet.title], dict(rows), where)
     except _DAMAGE as error:
-        raise TableError(f"{file}: an Excel file that is damaged ({_said(error)}).") from error
+        raise TableError(f"{file} is an Excel file that is damaged ({_said(error)}).") from error
     return _table(openpyxl, rows, file, where, form, tuple(notes))
 
 
@@ -93,39 +96,41 @@ def _sheet(book: Any, form: TableFormat, file: Path, notes: list[str]) -> Any:
         return sheets[form.sheet]
     if form.sheet is not None and len(sheets) > 1:
         raise TableError(
-            f"{file}: there is no sheet {shown(form.sheet)}, which [table] sheet names. There are: {names}."
+            f"{file}: the workbook has no sheet {shown(form.sheet)} ([table] sheet). Its sheets are: {names}."
         )
     chosen = next((sheet for sheet in sheets.values() if sheet.sheet_state == "visible"), next(iter(sheets.values())))
     if form.sheet is not None:
-        notes.append(f"{file}: read its only sheet, {shown(chosen.title)} (the schema says {shown(form.sheet)}).")
+        notes.append(
+            f"{file}: read its only sheet, {shown(chosen.title)}, though the schema names {shown(form.sheet)}."
+        )
     elif len(sheets) > 1:
-        notes.append(f"{file}: read the sheet {shown(chosen.title)} of {names}. Set [table] sheet to read another.")
+        notes.append(f"{file}: read the sheet {shown(chosen.title)} of {names}. To read another, set [table] sheet.")
     return chosen
 
 
 def _refuse_merged(content: bytes, sheet: Any, where: str) -> None:
-    """An error where cells of the sheet are merged; read-only sheets do not say so, and their XML does, behind the cells."""
+    """An error where cells of the sheet are merged. Read-only sheets do not tell; their XML does, after the cells."""
     with zipfile.ZipFile(io.BytesIO(content)) as folder, folder.open(sheet._worksheet_path) as stream:
         tail = b""
         while block := stream.read(1 << 20):
             if b"<mergeCell " in tail + block:
-                raise TableError(f"{where}: cells are merged. Part them, and put its value into each.")
+                raise TableError(f"{where}: some cells are merged. Split them, and repeat the value in each.")
             tail = block[-16:]
 
 
 def _rows(sheet: Any, where: str) -> Iterator[tuple[int, Cells]]:
-    """The rows that are not blank, with their numbers, without the empty cells at their ends."""
-    sheet.reset_dimensions()  # what the file says of its own size may be wrong
+    """The rows that are not blank, with their numbers and without empty cells at the end."""
+    sheet.reset_dimensions()  # the size that the file states may be wrong
     for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
         if number > MOST_ROWS:
-            raise TableError(f"{where}: more than the {MOST_ROWS} rows a sheet may have. Export it as CSV.")
+            raise TableError(f"{where}: a sheet may have at most {MOST_ROWS} rows. Export the table as CSV.")
         last = max((i for i, cell in enumerate(cells) if cell is not None and cell != ""), default=-1)
         if last >= 0:
             yield number, tuple(cells[: last + 1])
 
 
 def _refuse_uncounted(sheet: Any, values: dict[int, Cells], where: str) -> None:
-    """An error where a cell has a formula, and no value is stored for it."""
+    """An error where a cell has a formula without a stored value."""
     sheet.reset_dimensions()
     for number, cells in enumerate(sheet.iter_rows(), 1):
         if number > MOST_ROWS:
@@ -135,7 +140,7 @@ def _refuse_uncounted(sheet: Any, values: dict[int, Cells], where: str) -> None:
             if cell.data_type == "f" and (place >= len(there) or there[place] is None):
                 raise TableError(
                     f"{where}, cell {cell.coordinate}: a formula without a stored value. Open the workbook in a spreadsheet "
-                    "program and save it, or put values in place of formulas."
+                    "program and save it, or replace formulas by values."
                 )
 
 
@@ -143,10 +148,10 @@ def _table(
     openpyxl: Any, rows: Sequence[tuple[int, Cells]], file: Path, where: str, form: TableFormat, notes: tuple[str, ...]
 ) -> RawTable:
     if not rows:
-        raise TableError(f"{where}: the sheet is empty. It must hold a header row and rows.")
+        raise TableError(f"{where} is empty. It must have a header row and rows below it.")
     width = max(len(cells) for _, cells in rows)
     if width > MOST_COLUMNS:
-        raise TableError(f"{where}: {width} columns are more than the {MOST_COLUMNS} a table may have.")
+        raise TableError(f"{where}: a table may have at most {MOST_COLUMNS} columns. Got {width}.")
     given = form.header
     places = [i for i in range(width) if any(i < len(cells) and cells[i] not in (None, "") for _, cells in rows)]
     if given is not None and len(given) == len(places):
@@ -163,13 +168,16 @@ def _table(
         body = rows[1:]
         again = [number for number, cells in body if cells == head] if len(names) > 1 else []
         if again:
-            raise TableError(f"{where}, row {again[0]}: the header row stands here again. Remove it.")
+            raise TableError(f"{where}, row {again[0]}: the header row is repeated. Remove it.")
     columns = {}
     for name, place in zip(names, places, strict=True):
         cells = [cells[place] if place < len(cells) else None for _, cells in body]
         texts = cell_texts(cells, form.of(name))
         nul = next((i for i, text in enumerate(texts) if "\x00" in text), None)
         if nul is not None:
-            raise TableError(f"{where}, row {body[nul][0]}, column {name!r}: a NUL character. Take it out.")
+            raise TableError(f"{where}, row {body[nul][0]}, column {name!r}: a NUL character. Remove it.")
         columns[name] = texts
     return RawTable(str(file), columns, None, [line for line, _ in body], notes)
+
+
+EXCEL = Format("Excel", (".xlsx", ".xlsm"), read_excel, is_workbook)

@@ -1,8 +1,7 @@
-"""Files: tables in, results out. The one door to them for the rest of the house.
+"""Tables as files: read by what they hold, written by what their name asks for.
 
-What kind of file it is shows in its first bytes, not in its name: CSV (`csv_tables`), Parquet and Arrow, which Feather is
-(`arrow_tables`), and Excel workbooks (`excel_tables`) are read, each also packed with gzip; other kinds that are known are
-refused by name. Writing is whole or not at all (`writing`).
+`FORMATS` lists the file formats. The first bytes of a file tell its format, not its name; each may be packed with gzip. Known
+kinds of files that are not read are refused by name. Files are written whole or not at all (`writing`).
 """
 
 from __future__ import annotations
@@ -13,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from auditor.files.arrow_tables import read_arrow
-from auditor.files.csv_tables import csv_text, decode, read_csv
-from auditor.files.excel_tables import is_workbook, read_excel
+from auditor.files.arrow_tables import ARROW, PARQUET
+from auditor.files.csv_tables import CSV, csv_text, decode
+from auditor.files.excel_tables import EXCEL
+from auditor.files.formats import Format
 from auditor.files.unpacking import unpacked
 from auditor.files.writing import refuse_existing, write_files
-from auditor.model.errors import TableError
+from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import Schema, TableFormat
 from auditor.model.table import RawTable, Table, encode
 
@@ -27,17 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = ["csv_text", "read_raw", "read_text", "refuse_existing", "sha256", "write_files"]
 
-_ARROW = {
-    b"PAR1": "a Parquet file",
-    b"ARROW1": "an Arrow file",
-    b"\xff\xff\xff\xff": "an Arrow stream",
-}
-_ZIP = b"PK\x03\x04"
+FORMATS: tuple[Format, ...] = (CSV, PARQUET, ARROW, EXCEL)
+"""Every file format of tables. Each has a file of its own."""
+_NOT_WRITTEN = (".xls", ".gz", ".zip")
+"""Endings of no format above under which a CSV file would mislead."""
 _REFUSED = {
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel file of the old kind (.xls), or one with a password. Save it as .xlsx "
-    "without a password",
-    b"FEA1": "a Feather file of version 1. Write it as version 2",
-    b"PARE": "an encrypted Parquet file. Decrypt it",
+    b"PK\x03\x04": "a zip archive, not an Excel workbook. Unpack it, and give the table inside",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Excel file (.xls), or one with a password. Save it as .xlsx without a "
+    "password, or export it as CSV",
+    b"FEA1": "a Feather file of version 1. Write it as version 2, or export it as CSV",
+    b"PARE": "an encrypted Parquet file. Decrypt it, or export it as CSV",
     b"$FL2": "an SPSS file",
     b"$FL3": "an SPSS file",
     b"<stata_dta>": "a Stata file",
@@ -45,12 +44,12 @@ _REFUSED = {
     b"%PDF": "a PDF file",
     b"\x89PNG": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
-    b"BZh": "a bzip2 file. Unpack it",
-    b"\xfd7zXZ\x00": "an xz file. Unpack it",
-    b"(\xb5/\xfd": "a Zstandard file. Unpack it",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive. Unpack it",
+    b"BZh": "a bzip2 file. Unpack it, or export it as CSV",
+    b"\xfd7zXZ\x00": "an xz file. Unpack it, or export it as CSV",
+    b"(\xb5/\xfd": "a Zstandard file. Unpack it, or export it as CSV",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive. Unpack it, or export it as CSV",
 }
-"""Kinds that are known and not read, and what to do about it where that is not to export the table as CSV."""
+"""Known kinds of files that are not read, and what to do, where that is not simply to export the table as CSV."""
 
 
 def sha256(content: bytes) -> str:
@@ -67,39 +66,64 @@ def _content(file: Path) -> bytes:
         raise TableError(f"{file}: the file cannot be read ({error.strerror}).") from error
 
 
+def _detected(content: bytes, file: Path) -> Format | None:
+    """The format that a file shows by its bytes; None for CSV, which shows none."""
+    return next((one for one in FORMATS if one.detect is not None and one.detect(content, file)), None)
+
+
 def read_text(file: str | Path) -> str:
-    """The text of any file, unpacked where it is gzip."""
+    """The text of a file, unpacked where it is gzip."""
     file = Path(file)
-    return decode(unpacked(_content(file), file), None, file, [])
+    content = unpacked(_content(file), file)
+    found = _detected(content, file)
+    if found is not None:
+        raise TableError(f"{file} is a table ({found.name}), not a text.")
+    return decode(content, None, file, [])
 
 
 def read_raw(file: str | Path, form: TableFormat | None = None, expected: Sequence[str] = ()) -> RawTable:
-    """A file as a table of text. `expected` are column names that help to tell the delimiter and a header line of a CSV."""
+    """A file as a table of text. `expected` are column names that help to find the delimiter and the header of a CSV file."""
     file, form = Path(file), form or TableFormat()
-    content = _content(file)
-    digest = sha256(content)
-    content = unpacked(content, file)
-    arrow = next((kind for magic, kind in _ARROW.items() if content.startswith(magic)), None)
-    if arrow is not None:
-        raw = read_arrow(content, file, form, arrow)
-    elif content.startswith(_ZIP) and is_workbook(content, file):
-        raw = read_excel(content, file, form)
-    else:
+    packed = _content(file)
+    content = unpacked(packed, file)
+    found = _detected(content, file)
+    if found is None:
         _refuse_others(content, file)
-        raw = read_csv(content, file, form, expected)
-    return replace(raw, sha256=digest)
+    return replace((found or CSV).read(content, file, form, expected), sha256=sha256(packed))
 
 
 def _refuse_others(content: bytes, file: Path) -> None:
     """An error that names the kind of a file that is known and not read."""
-    if content.startswith(_ZIP):
-        raise TableError(f"{file} is a zip archive and no Excel workbook. Unpack it, and give the table in it.")
-    for magic, kind in _REFUSED.items():
-        if content.startswith(magic):
-            what, _, remedy = kind.partition(". ")
-            raise TableError(
-                f"{file} is {what}, which is not read. {remedy or 'Export it'}{', or export it' if remedy else ''} as CSV."
-            )
+    kind = next((kind for magic, kind in _REFUSED.items() if content.startswith(magic)), None)
+    if kind is not None:
+        what, _, remedy = kind.partition(". ")
+        raise TableError(f"{file} is {what}, which cannot be read. {remedy or 'Export it as CSV'}.")
+
+
+def target_format(target: Path) -> Format:
+    """The format that the name of a file asks for by its ending; CSV where no format has that ending. An error, before any
+    work is done, where a table cannot be written under this name."""
+    ending = target.suffix.lower()
+    asked = next((one for one in FORMATS if ending in one.endings), None)
+    if ending in _NOT_WRITTEN or (asked is not None and asked.write is None):
+        written = ", ".join(f"{one.endings[0]} ({one.name})" for one in FORMATS if one.write is not None)
+        raise UsageError(f"{target}: a table cannot be written with the ending {target.suffix}. Use one of {written}.")
+    asked = asked or CSV
+    asked.require()
+    return asked
+
+
+def table_file(table: RawTable, form: TableFormat, target: Path) -> str | bytes:
+    """The content of a file with a table, in the format that its name asks for. Nothing is written here."""
+    write = target_format(target).write
+    assert write is not None
+    return write(table, form)
+
+
+def is_named_table(file: Path) -> bool:
+    """Whether the name of a file has the ending of a table, packed or not."""
+    endings = tuple(ending for one in FORMATS for ending in one.endings)
+    return file.name.lower().removesuffix(".gz").endswith(endings)
 
 
 def read_table(file: str | Path, schema: Schema | str | Path) -> Table:
@@ -114,7 +138,8 @@ def as_schema(schema: Schema | str | Path) -> Schema:
     return schema if isinstance(schema, Schema) else Schema.read(schema)
 
 
-def _raw(source: str | Path | pd.DataFrame, schema: Schema, name: str) -> RawTable:
+def raw_table(source: str | Path | pd.DataFrame, schema: Schema, name: str) -> RawTable:
+    """A table of text from a file or a frame; `name` is what messages call the frame."""
     if isinstance(source, str | Path):
         return read_raw(source, schema.format, tuple(schema.columns))
     return RawTable.from_frame(source, name, schema.format)

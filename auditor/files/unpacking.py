@@ -1,9 +1,8 @@
-"""Packed files: gzip unpacked, and a limit for files that unpack to far more than tables do.
+"""Packed files: gzip is unpacked, and files that unpack to far more than a table would are refused.
 
-A few hundred kilobytes of gzip can unpack to hundreds of megabytes that say nothing, and fill the memory of whoever opens
-them. Tables shrink to a fifth or a twentieth; those of one repeated row shrink further. So a file is refused that unpacks to
-more than `MOST_UNPACKED` bytes *and* to more than `MOST_TIMES` its own size. Whoever knows the file to be good
-unpacks it first.
+A few hundred kilobytes of gzip can unpack to hundreds of megabytes of nothing and fill the memory. Tables shrink to a fifth
+or a twentieth, those of one repeated row further. So a file is refused that unpacks to more than `MOST_UNPACKED` bytes *and*
+to more than `MOST_TIMES` its own size. If the file is good, the user can unpack it first.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def refuse_bomb(packed: int, unpacked: int, file: Path) -> None:
     if unpacked > MOST_UNPACKED and unpacked > MOST_TIMES * packed:
         raise TableError(
             f"{file}: {packed} bytes unpack to more than {MOST_UNPACKED // 1_000_000} MB and {MOST_TIMES} times their size, "
-            "as no usual table does. If you trust the file, unpack it yourself and give the CSV."
+            "which no ordinary table does. If you trust the file, unpack it yourself and give the CSV."
         )
 
 

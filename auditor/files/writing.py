@@ -1,5 +1,5 @@
-"""Writing files whole or not at all: a temporary file beside the target, then a rename; existing files stay unless `force`
-is given, and an interrupted run leaves nothing half-written."""
+"""Files are written whole or not at all: to a temporary file beside the target, which is then renamed. Existing files stay
+unless `force` is given, and an interrupted run leaves nothing half-written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from auditor.model.errors import UsageError
 
 Folders = Path | Sequence[Path] | None
-"""The folder or folders that may be missing, since they will be made; one inside another comes after it."""
+"""The folders that will be made where they are missing. One inside another comes after it."""
 
 
 def _folders(folder: Folders) -> list[Path]:
@@ -19,9 +19,9 @@ def _folders(folder: Folders) -> list[Path]:
 
 
 def refuse_existing(files: Iterable[Path], force: bool, folder: Folders = None) -> None:
-    """An error where a file to be written exists already and may not be replaced; before any work is done.
+    """An error, before any work is done, where a file to be written exists and may not be replaced, or its folder is missing.
 
-    `folder` is what may be missing, since it will be made.
+    `folder` may be missing, since it will be made.
     """
     made = _folders(folder)
     for one in made:
@@ -44,11 +44,9 @@ def write_files(
     folder: Folders = None,
     private: Collection[Path | None] = (),
 ) -> None:
-    """Writes texts (as UTF-8) and bytes whole or not at all: all to temporary files first, then renamed into place one
-    after the other.
+    """Writes texts (as UTF-8) and bytes whole or not at all: all to temporary files first, which are then renamed.
 
-    `folder` is made where it is missing, and removed again where writing fails. `private` are files that only their
-    owner may read.
+    `folder` is made where it is missing, and removed again if writing fails. Only their owner may read `private` files.
     """
     refuse_existing(contents, force, folder)
     waiting: list[tuple[str, Path]] = []

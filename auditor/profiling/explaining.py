@@ -1,8 +1,8 @@
-"""Explains how the labels of a release were read: per column the notations, guessed from its texts and shown.
+"""How the labels of a release were read: the notations of each column, inferred from its texts, with examples.
 
-Every distinct label is read in all the notations that it can be taken for. The first is what it is taken for, and where
-another would denote other values, that is said, with the setting of the schema that makes it so. How many values a label
-denotes is known where the original or the schema gives the values; a release alone names only some.
+Every distinct label is read in all notations that fit it, and the first one counts. If another would denote different
+values, the explanation says so, with the schema setting that selects it. How many values a label denotes is known if the
+original or the schema lists the values; a release alone names only some.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditor.files.releases import RawRelease, build_release, read_release
-from auditor.files.tables import as_schema, read_raw
+from auditor.files.releases import read_release
+from auditor.files.tables import as_schema, raw_table
 from auditor.measure.counts import class_sizes
 from auditor.measure.overlap import Overlap, overlap
-from auditor.model.errors import ReleaseError
 from auditor.model.labels import interval_texts
 from auditor.model.labels.labels import Labels
 from auditor.model.labels.notation import Found, Reader
@@ -33,20 +32,20 @@ from auditor.model.record.explanation import (
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Role, Schema, Type
 from auditor.model.seeding import stage
-from auditor.model.table import RawTable, encode
+from auditor.model.table import encode
 from auditor.model.values import parse_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 10
-"""A label that denotes one value and stands in fewer rows is somebody's value: it is shown only where asked for."""
+"""A label that denotes one value and occurs in fewer rows is somebody's value: it is shown only on request."""
 _HIDDEN = "(a rare value)"
 _EXAMPLES = 2
 
 _MEANINGS = {
     Suppression.EXCLUDED: "neither targets nor candidates: left out of the classes",
-    Suppression.WILDCARD: "candidates for everybody who is looked up; no class of their own",
+    Suppression.WILDCARD: "candidates for everybody; not in a class of their own",
     Suppression.OWN: "one class of their own",
 }
 _IS = {
@@ -57,9 +56,9 @@ _IS = {
     Notation.INTERVAL: "has two ends",
     Notation.BOUND: "has one end",
     Notation.PERIOD: "is a year or month, and the values are dates",
-    Notation.MASK: "hides characters by stars",
+    Notation.MASK: "hides characters with stars",
     Notation.SET: "lists values",
-    Notation.EVERYTHING: "is stars alone",
+    Notation.EVERYTHING: "is only stars",
 }
 _LARGELY = 0.5
 
@@ -72,31 +71,18 @@ def explain_labels(
     population: str | Path | pd.DataFrame | None = None,
     reveal: bool = False,
 ) -> LabelExplanation:
-    """How the labels of a release are written: a file, a folder, a frame. The original and the population are read for their
-    values only, so nobody needs to say which row is whose. `reveal` shows values that few people have as well."""
+    """How the labels of a release (a file, folder or frame) are written. The original and the population are read only for
+    their values, so it does not matter which row is whose. `reveal` also shows values that few people have."""
     schema = as_schema(schema)
-    if isinstance(release, str | Path):
-        raw = read_release(release, schema)
-    else:
-        raw = RawRelease("release", (RawTable.from_frame(release, "release", schema.format),), None, None)
-    if not raw.rows:
-        raise ReleaseError(f"{raw.name}: the release must have at least one row.")
     given = {"original": original, "population": population}
-    raws = [_raw(source, schema, name) for name, source in given.items() if source is not None]
-    tables = encode(schema, raws, ()) if raws else []
-    known = dict(tables[0].domains) if tables else {}
-    made, _ = build_release(raw, tables[0].schema if tables else schema, known, stage(0, "release"))
-    return explain_release(made, bool(raws), reveal)
-
-
-def _raw(source: str | Path | pd.DataFrame, schema: Schema, name: str) -> RawTable:
-    if isinstance(source, str | Path):
-        return read_raw(source, schema.format, tuple(schema.columns))
-    return RawTable.from_frame(source, name, schema.format)
+    tables = encode(schema, [raw_table(one, schema, name) for name, one in given.items() if one is not None], ())
+    known = tables[0].domains if tables else {}
+    read = read_release(release, tables[0].schema if tables else schema, stage(0, "release"), known)
+    return explain_release(read.release, bool(tables), reveal)
 
 
 def explain_release(release: Release, original: bool = True, reveal: bool = False) -> LabelExplanation:
-    """How the labels of a release in memory are written; `original` says that its domains are those of an original."""
+    """How the labels of a release in memory are written; `original` says whether its domains come from an original."""
     blocks = tuple(
         tuple(_Column(release, name, original, reveal).facts() for name in block.columns) for block in release.blocks
     )
@@ -105,7 +91,7 @@ def explain_release(release: Release, original: bool = True, reveal: bool = Fals
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How one label was taken, and the first other way in which it denotes something else."""
+    """How one label was read, and the first other way in which it denotes something else."""
 
     kind: Notation
     level: int | None = None
@@ -113,7 +99,7 @@ class _Reading:
 
 
 class _Column:
-    """One column under explanation: holds what its steps share."""
+    """One column being explained: holds what the steps share."""
 
     def __init__(self, release: Release, name: str, given: bool, reveal: bool) -> None:
         self.column, self.labels = release.schema.columns[name], release.labels[name]
@@ -159,7 +145,7 @@ class _Column:
             return _Reading(Notation.ALIAS)
         text = self.labels.texts[label].strip()
         found = list(reader.readings(text))
-        if not found:  # a label that was read in another notation than the schema asks for, in memory
+        if not found:  # a label in memory that was read in a notation the schema does not ask for
             return _Reading(Notation.VALUE)
         first, level = found[0], None
         if first.kind is Notation.GROUP and self.domain.taxonomy is not None:
@@ -187,12 +173,12 @@ class _Column:
         return _HIDDEN if rare and not self.reveal and self._is_personal(label) else self.labels.texts[label].strip()
 
     def _is_personal(self, label: int) -> bool:
-        """Whether a label says something of somebody: those for missing and withheld values and stars do not."""
+        """Whether a label reveals something about a person: marks for missing and suppressed values, and stars, do not."""
         saying_nothing = (Notation.MISSING, Notation.SUPPRESSED, Notation.EVERYTHING)
         return self.readings[label].kind not in saying_nothing
 
     def _ambiguous(self, kinds: set[Notation]) -> list[str]:
-        """How texts were taken that could be read in several ways."""
+        """How texts were read that fit several notations."""
         parts: dict[tuple[Notation, Notation], list[int]] = defaultdict(list)
         for label, reading in self.readings.items():
             if reading.other is not None:
@@ -200,7 +186,7 @@ class _Column:
         notes = []
         for (kind, other), members in parts.items():
             if other is Notation.CENTROID and Notation.CENTROID not in kinds:
-                continue  # every number might be an average; it is worth a word only where others are
+                continue  # every number could be an average; that matters only if there are others
             example = self._shown(max(members, key=lambda label: (int(self.cells[label]), self.labels.texts[label])))
             more = f" (and {len(members) - 1} more like it)" if len(members) > 1 else ""
             wanted = [other, *(one for one in ASKABLE if one in kinds and one not in (other, kind))]
@@ -208,18 +194,18 @@ class _Column:
                 wanted.append(kind)
             listed = ", ".join(f'"{one}"' for one in wanted)
             notes.append(
-                f"`{example}`{more} {_IS[kind]}, so it is taken as {_named(kind)}; write notation = [{listed}] under "
-                f"[columns.{self.column.name}] to take it as {_named(other)}."
+                f"`{example}`{more} {_IS[kind]}, so it is read as {_named(kind)}; write notation = [{listed}] under "
+                f"[columns.{self.column.name}] to read it as {_named(other)}."
             )
         return notes
 
     def _remarks(self, kinds: set[Notation], lie: Overlap) -> list[str]:
-        """What else a person should know of how the column was taken."""
+        """What else a person should know about how the column was read."""
         notes = []
         if self.domain.stand_ins & {self.labels.texts[label].strip() for label in self.used}:
             notes.append(
-                "Nothing says which values masks and periods cover beyond those that other labels name: each stands for them "
-                "as one value more. Give the original, or the values in the schema, to have them counted."
+                "It is not known which values masks and periods cover beyond those that other labels name: each counts as "
+                "these and one value more. Give the original, or list the values in the schema, to have them counted."
             )
         if self.column.type is Type.NOMINAL and self.column.taxonomy is None and not self.column.notation:
             values = [n for n in self.used if self.readings[n].kind is Notation.VALUE]
@@ -227,16 +213,16 @@ class _Column:
             numbers = [n for n in values if parse_number(self.labels.texts[n], self.domain.format.decimal) is not None]
             if alike and len(alike) + len(numbers) > _LARGELY * max(len(self.used), 1):
                 notes.append(
-                    f"`{self._shown(alike[0])}` looks like a range of numbers, but the column is nominal, so it is taken as "
-                    f'a value; write type = "numeric" under [columns.{self.column.name}] to take it as an interval.'
+                    f"`{self._shown(alike[0])}` looks like a range of numbers, but the column is nominal, so it is read as "
+                    f'a value; write type = "numeric" under [columns.{self.column.name}] to read it as an interval.'
                 )
         if self.column.role is Role.SENSITIVE and lie is not Overlap.APART:
             notes.append(
-                "Class statistics take each label of a sensitive column for a value of its own. Labels that overlap may mean "
-                "the same value: then diversity (l) is less, and alpha more, than they say."
+                "Class statistics count each label of a sensitive column as a value of its own. Labels that overlap may mean "
+                "the same value: then diversity (l) is lower, and alpha higher, than they say."
             )
         if Notation.CENTROID in kinds and self.values_from != "labels":
-            notes.append("Numbers that are no value of the column are taken as averages; they denote no value.")
+            notes.append("Numbers that are not values of the column are read as averages; they denote no value.")
         return notes
 
 
@@ -249,7 +235,7 @@ def _differ(one: Found, other: Found) -> bool:
 
 
 def _named(kind: Notation) -> str:
-    """A kind as the rest of a sentence."""
+    """A notation as part of a sentence."""
     if kind in (Notation.EVERYTHING, Notation.SUPPRESSED):
         return "everything" if kind is Notation.EVERYTHING else "withheld"
     return f"{'an' if kind is Notation.INTERVAL else 'the' if kind in (Notation.VALUE, Notation.GROUP) else 'a'} {kind}"
@@ -265,7 +251,7 @@ def _looks_numeric(labels: Labels, label: int) -> bool:
 
 
 def _suppression(release: Release) -> SuppressionFacts:
-    """What the conventions make of rows whose quasi-identifiers are withheld."""
+    """How rows with suppressed quasi-identifiers count."""
     conventions = []
     for convention in Suppression:
         sizes = class_sizes(release, convention)
@@ -274,7 +260,7 @@ def _suppression(release: Release) -> SuppressionFacts:
     notes = []
     partly, rows = 0, release.suppressed_rows
     if len(release.blocks) > 1:
-        notes.append("In a release of several blocks no row is suppressed as a whole: its fragments stand apart.")
+        notes.append("In a release of several blocks no row is suppressed as a whole: its fragments are separate.")
     else:
         block = release.blocks[0]
         withheld = np.zeros(len(block.bucket), dtype=np.int64)
@@ -287,32 +273,32 @@ def _suppression(release: Release) -> SuppressionFacts:
         notes += _together(by_column, partly, rows)
         if release.quasi and not rows and (withheld == len(release.quasi)).all():
             partly = 0
-            notes.append("All quasi-identifiers of all rows are withheld: that is one class, and counts.")
+            notes.append("All quasi-identifiers of all rows are suppressed: that is one class, and it counts.")
     roots = [column for column in release.columns if _withheld_root(release.labels[column])]
     if roots:
         notes.append(
-            f"A mark for withheld values is also the root of the taxonomy ({', '.join(roots)}). It is taken as withheld; "
-            "where the tool writes it for the widest group, write suppressed = [] under such a column: then those rows count."
+            f"A mark for suppressed values is also the root of the taxonomy ({', '.join(roots)}). It is read as suppressed. "
+            "If the tool writes it for the widest group, write suppressed = [] under that column: then those rows count."
         )
     return SuppressionFacts(rows, partly, tuple(conventions), tuple(notes))
 
 
 def _together(withheld: dict[str, int], partly: int, rows: int) -> list[str]:
-    """Where the same quasi-identifiers are withheld together in every row that has one withheld, and others never are: the
-    tool that made the release may have taken only those for quasi-identifiers."""
+    """A note if some quasi-identifiers are always suppressed together and others never are: the tool that made the release
+    may have treated only the former as quasi-identifiers."""
     named = [column for column, count in withheld.items() if count]
     never = [column for column, count in withheld.items() if not count]
     if rows or not never or len(named) < 2 or any(withheld[column] != partly for column in named):
         return []
     return [
-        f"{', '.join(named)} are withheld together, {', '.join(never)} never: the tool that made the release may not have "
-        "taken the latter for quasi-identifiers. As quasi-identifiers they make such rows part of classes; in another role, "
+        f"{', '.join(named)} are suppressed together, {', '.join(never)} never: the tool that made the release may not have "
+        "treated the latter as quasi-identifiers. As quasi-identifiers they make such rows part of classes; in another role, "
         "such rows are suppressed."
     ]
 
 
 def _withheld_root(labels: Labels) -> bool:
-    """Whether a label that means withheld is the root of the column's taxonomy as well."""
+    """Whether a label that means suppressed is also the root of the column's taxonomy."""
     taxonomy = labels.domain.taxonomy
     return taxonomy is not None and any(
         labels.texts[label].strip() == taxonomy.labels[0] for label in np.flatnonzero(labels.suppressed)

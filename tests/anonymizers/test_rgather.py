@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from anonymizers.anonymizing import anonymize
 from anonymizers.rcellular import LARGEST_FACILITY, cellular, cheapest_balls, cost, improve
-from anonymizers.rgather import Clusters, gather, new_ground
+from anonymizers.rgather import gather
+from anonymizers.shared.centres import Clusters, new_ground
 from anonymizers.shared.distance import Space
-from auditor.auditing.subjects import read_subject
-from auditor.files.releases import build_release, read_release, write_release
+from auditor.auditing.subjects import Sources, read_subject
+from auditor.files.releases import read_release, write_release
 from auditor.files.tables import read_table, write_files
 from auditor.model.errors import PromiseError, TableError, UsageError
 from auditor.model.progress import silent
@@ -258,12 +259,11 @@ def test_derived_columns_are_read_back(tmp_path: Path, form: dict[str, Any] | No
     file = tmp_path / "release.csv"
     files, private = write_release(release, provenance, file)
     write_files({**files, tmp_path / "whose.csv": private or ""})
-    raw = read_release(file, table.schema)
-    again, _ = build_release(raw, table.schema, dict(table.domains), np.random.default_rng(0))
+    again = read_release(file, table.schema, np.random.default_rng(0), table.domains).release
     assert again.columns == release.columns
     assert key(rows_of(again)) == key(rows_of(release))
     assert {again.schema.columns[c].role for c in DERIVED} == {"neutral"}
-    assert read_subject(file, table.schema, None, None, None, None, 1).release.columns == release.columns
+    assert read_subject(Sources(file, table.schema), 1).release.columns == release.columns
 
 
 def key(rows: Sequence[dict[str, str]]) -> list[tuple[str, ...]]:
@@ -276,7 +276,7 @@ def test_other_columns_are_still_refused(tmp_path: Path) -> None:
         file = tmp_path / "release.csv"
         file.write_text(f"{header}\n{','.join('1' for _ in header.split(','))}\n")
         with pytest.raises(TableError, match=said):
-            build_release(read_release(file, table.schema), table.schema, {}, np.random.default_rng(0))
+            read_release(file, table.schema, np.random.default_rng(0))
     file.write_text("x,s,cluster_size\n1,a,2\n")  # only a release may hold them
     with pytest.raises(TableError, match="'cluster_size'"):
         read_table(file, table.schema)

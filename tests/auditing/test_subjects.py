@@ -12,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizers import ANONYMIZERS
+from auditor.auditing.audit import run_audit
 from auditor.auditing.correspondence import find_outsiders, find_targets
-from auditor.auditing.subjects import Subject, read_subject
+from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.files.releases import write_release
 from auditor.files.tables import read_table, sha256, write_files
 from auditor.model.errors import AuditorError, ReleaseError, TableError, UsageError
+from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.release import Kind
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
+from scenarios.options import Options
 
 COLUMNS: dict[str, Any] = {
     "name": {"role": "identifier"},
@@ -49,7 +52,7 @@ def subject(
     population: Any = None,
     schema: Any = SCHEMA,
 ) -> Subject:
-    return read_subject(release, schema, original, match, provenance, population, seed=3)
+    return read_subject(Sources(release, schema, original, match, provenance, population), seed=3)
 
 
 def published(found: Subject, row: int) -> tuple[str, ...]:
@@ -101,7 +104,7 @@ def test_rows_matched_by_the_provenance(tmp_path: Path, method: str) -> None:
     ORIGINAL.to_csv(tmp_path / "original.csv", index=False)
     write_files({**files, tmp_path / "whose.csv": private})
     found = subject(tmp_path / "release", tmp_path / "original.csv", provenance=tmp_path / "whose.csv")
-    own = read_subject(release, None, table, None, whose, None, seed=3)
+    own = read_subject(Sources(release, original=table, provenance=whose), seed=3)
     assert own.release is release
     for row in range(4):
         assert published(found, row) == published(own, row)
@@ -120,9 +123,9 @@ def test_rows_in_another_order_are_refused() -> None:
 
 def test_labels_that_do_not_cover_the_truth_are_noted() -> None:
     found = subject(RELEASE.iloc[[2, 1, 0, 3]], match="rows")  # Ann and Cas have changed places
-    assert found.notes == (
-        "age: 2 of 4 labels do not cover the original value. Is the correspondence of rows right?",
-        "town: 2 of 4 labels do not cover the original value. Is the correspondence of rows right?",
+    assert found.notes == tuple(
+        Note(f"{column}: 2 of 4 labels do not cover the original value. Check how rows are matched.", NoteKind.DOUBT)
+        for column in ("age", "town")
     )
 
 
@@ -130,22 +133,22 @@ def test_labels_that_do_not_cover_the_truth_are_noted() -> None:
     ("settings", "error", "message"),
     [
         ({"match": "rows", "release": RELEASE.head(3)}, ReleaseError, "as many rows as the original. Got 3 and 4."),
-        ({"match": "id"}, ReleaseError, "release: the column 'id' to match by must be there."),
-        ({"match": "name"}, ReleaseError, "release: the column 'name' to match by must be there."),
+        ({"match": "id"}, ReleaseError, "release: there is no column 'id' to match rows by."),
+        ({"match": "name"}, ReleaseError, "release: there is no column 'name' to match rows by."),
         (
             {"match": "name", "release": RELEASE.assign(name=["Ann", "Ann", "Cas", "Dee"])},
             ReleaseError,
-            "release: an id of the column 'name' stands twice.",
+            "release: an id of the column 'name' occurs twice.",
         ),
         (
             {"match": "town"},
             ReleaseError,
-            "original, row 2: town 'X' stands twice. Ids must be unique.",
+            "original, row 2: town 'X' occurs twice. Ids must be unique.",
         ),
         ({"match": "rows", "provenance": "whose.csv"}, UsageError, "Give either match or provenance"),
-        ({"match": "rows", "original": None}, UsageError, "Give both, or neither"),
-        ({"provenance": "whose.csv", "original": None}, UsageError, "Give both, or neither"),
-        ({}, UsageError, "Give both, or neither"),
+        ({"match": "rows", "original": None}, UsageError, "Give the original and one of these, or neither"),
+        ({"provenance": "whose.csv", "original": None}, UsageError, "Give the original and one of these, or neither"),
+        ({}, UsageError, "Give the original and one of these, or neither"),
         ({"schema": None}, UsageError, "A release from a file or frame needs its schema."),
         (
             {"original": ORIGINAL.drop(columns="disease"), "match": "rows"},
@@ -169,11 +172,11 @@ def test_a_release_in_memory_needs_its_table() -> None:
     release, whose = ANONYMIZERS.get("identity")().anonymize(table, np.random.default_rng(1))
     for original, provenance in ((ORIGINAL, whose), (table, None), (None, whose)):
         with pytest.raises(UsageError, match="needs the table it was made from and its provenance"):
-            read_subject(release, None, original, None, provenance, None, seed=1)
+            read_subject(Sources(release, original=original, provenance=provenance), seed=1)
     with pytest.raises(UsageError, match="For a population beside a release in memory"):
-        read_subject(release, None, table, None, whose, ORIGINAL, seed=1)
+        read_subject(Sources(release, original=table, provenance=whose, population=ORIGINAL), seed=1)
     with pytest.raises(UsageError, match="needs its original and provenance as files or frames"):
-        read_subject(RELEASE, SCHEMA, table, None, None, None, seed=1)
+        read_subject(Sources(RELEASE, SCHEMA, table), seed=1)
 
 
 def test_several_blocks_are_not_matched_by_rows(tmp_path: Path) -> None:
@@ -204,11 +207,18 @@ def test_a_release_alone_knows_the_class_and_the_published_value() -> None:
     assert "There is no original" in found.notes[0]
 
 
-def test_a_release_alone_has_no_use_for_a_population() -> None:
-    found = subject(RELEASE, None, population=ORIGINAL.drop(columns="disease"))
-    assert found.population is None
+def test_nobody_is_looked_up_in_a_population_without_an_original() -> None:
+    population = ORIGINAL.drop(columns="disease")
+    found = subject(RELEASE, None, population=population)
+    assert (found.has_original, len(found.outsiders)) == (False, 0)
+    assert found.population is not None
     assert "The population was only counted beside the classes" in found.notes[0]
     assert [i.role for i in found.inputs] == ["release", "population"]
+    alone = run_audit(found, Options(attacks=("linking",)))
+    assert [adversary.stance for adversary in alone.adversaries] == ["prosecutor"]
+    assert alone.release.register is not None  # it is counted beside the classes
+    both = run_audit(subject(match="rows", population=population), Options(attacks=("linking",)))
+    assert [adversary.stance for adversary in both.adversaries] == ["prosecutor", "journalist", "marketer"]
 
 
 # ----- outsiders ------------------------------------------------------------------------------------------------------
@@ -322,9 +332,8 @@ def test_a_table_is_read_with_the_schema_in_a_file(tmp_path: Path) -> None:
     table = read_table(tmp_path / "data.csv", tmp_path / "schema.toml")
     assert table.codes["age"].tolist() == [1, 0]
     assert table.texts("town") == ["X", "Y"]
-    found = read_subject(
-        tmp_path / "data.csv", str(tmp_path / "schema.toml"), tmp_path / "data.csv", "rows", None, None, seed=1
-    )
+    data, schema = tmp_path / "data.csv", str(tmp_path / "schema.toml")
+    found = read_subject(Sources(data, schema, data, "rows"), seed=1)
     assert [i.role for i in found.inputs] == ["release", "original", "schema"]
     assert found.inputs[2].sha256 == sha256((tmp_path / "schema.toml").read_bytes())
 
@@ -344,7 +353,9 @@ def test_perturbed_values_are_noted_and_not_refused() -> None:
     )
     noisy = people.assign(age=people["age"] + rng.integers(-3, 4, 80))
     found = subject(noisy, people, match="rows")
-    assert [note.split(":")[0] for note in found.notes] == ["age"]
+    (note,) = found.notes
+    assert isinstance(note, Note)
+    assert (note.text.split(":")[0], note.kind) == ("age", NoteKind.DOUBT)
 
 
 def test_people_whose_values_changed_are_still_members() -> None:

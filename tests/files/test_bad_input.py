@@ -107,9 +107,9 @@ def test_broken_schemas(tmp_path: Path, schema: str | bytes, parts: list[str]) -
 @pytest.mark.parametrize(
     ("table", "parts"),
     [
-        ("", ["data.csv: the file is empty. It must hold a header line and rows."]),
+        ("", ["data.csv is empty. It must have a header line and rows."]),
         ("name,age,town,grade,disease\n", ["data.csv: the table must have at least one row below its header."]),
-        (GOOD_TABLE.replace("Ann,", "Ann,,"), ["data.csv, line 2: 6 cells where there are 5 columns", "Quote cells"]),
+        (GOOD_TABLE.replace("Ann,", "Ann,,"), ["data.csv, line 2: 6 cells, but there are 5 columns", "Quote cells"]),
         (GOOD_TABLE.replace("30", "thirty"), ["data.csv, line 3, column 'age': 'thirty' must be a number.", "missing"]),
         (GOOD_TABLE.replace("30", "NaN"), ["data.csv, line 3, column 'age': 'NaN' must be a number."]),
         (GOOD_TABLE.replace("30", "130"), ["line 3, column 'age': '130' is outside the declared domain [0, 120]."]),
@@ -137,14 +137,14 @@ def test_broken_schemas(tmp_path: Path, schema: str | bytes, parts: list[str]) -
         ),
         (
             "Cas,40,A,low,flu\n" * 2,
-            ["does not name the columns 'Cas',", "Has the file no header line? Then give [table] h"],
+            ["does not name the columns 'Cas',", "If the file has no header line, set [table] h"],
         ),
-        ("Cas,40,A,A,flu\n", ["line 1: the column 'A' stands twice", "Has the file no header line?"]),
+        ("Cas,40,A,A,flu\n", ["line 1: the column 'A' stands twice", "If the file has no header line"]),
         (
             '\n"A\nnn",20,A,low,flu\n'.join(["name,age,town,grade,disease", "Bob,old,C,high,HIV\n"]),
             ["data.csv, line 4, column 'age': 'old'"],
         ),
-        (GOOD_TABLE.replace("HIV", "*"), ["line 3, column 'disease': '*' means a withheld value", "suppressed ="]),
+        (GOOD_TABLE.replace("HIV", "*"), ["line 3, column 'disease': '*' means a suppressed value", "suppressed ="]),
         (GOOD_TABLE.replace("town", "twon"), ["data.csv: the schema (", "does not name the column 'twon'.", "others"]),
         (
             GOOD_TABLE.replace(",disease", "").replace(",flu", "").replace(",HIV", ""),
@@ -152,10 +152,10 @@ def test_broken_schemas(tmp_path: Path, schema: str | bytes, parts: list[str]) -
         ),
         (GOOD_TABLE.replace("town", "age"), ["data.csv, line 1: the column 'age' stands twice (columns 2 and 3)."]),
         (GOOD_TABLE.replace("name,", ",", 1), ["data.csv, line 1: column 1 has no name."]),
-        (GOOD_TABLE + 'Cas,40,"B,low,flu\n', ["data.csv, line 4: not a proper CSV line", "Check its quotes."]),
+        (GOOD_TABLE + 'Cas,40,"B,low,flu\n', ["data.csv, line 4: not a valid CSV line", "Check its quotes."]),
         (GOOD_TABLE.encode() + b"Cas,40,B\x00,low,flu\n", ["data.csv, line 4: a NUL byte."]),
         (gzip.compress(GOOD_TABLE.encode(), mtime=0)[:-9], ["data.csv: the gzip file is damaged or cut short"]),
-        (b"PAR1\x15\x04\x00\x00\xff", ["data.csv: a Parquet file that is damaged or cut short"]),
+        (b"PAR1\x15\x04\x00\x00\xff", ["data.csv is a Parquet file that is damaged or cut short"]),
         (GOOD_TABLE.encode("utf-16-le"), ["data.csv, line 1: a NUL byte.", "[table] encoding"]),
     ],
 )
@@ -186,8 +186,8 @@ def test_broken_tables(tmp_path: Path, table: str | bytes, parts: list[str]) -> 
         (GOOD_RELEASE.replace("HIV", "HPV"), ["line 3, column 'disease': 'HPV' is no value of [columns.disease]."]),
         (GOOD_RELEASE + "20,A,low,flu\n", ["to match by rows it must have as many rows as the original. Got 3 and 2."]),
         (GOOD_RELEASE.replace("town", "place"), ["release.csv: the schema (", "does not name the column 'place'."]),
-        (GOOD_RELEASE.replace("*,low", "low"), ["release.csv, line 2: 3 cells where there are 4 columns"]),
-        ("name\nAnn\nBob\n", ["release.csv: must have a column that the schema does not call an identifier."]),
+        (GOOD_RELEASE.replace("*,low", "low"), ["release.csv, line 2: 3 cells, but there are 4 columns"]),
+        ("name\nAnn\nBob\n", ["release.csv: must have a column that is not an identifier."]),
     ],
 )
 def test_broken_releases(tmp_path: Path, release: str, parts: list[str]) -> None:

@@ -15,15 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizers import ANONYMIZERS
-from auditor.files.releases import (
-    RawRelease,
-    build_release,
-    number_texts,
-    read_provenance,
-    read_release,
-    release_domains,
-    write_release,
-)
+from auditor.files.releases import ReadRelease, number_texts, read_provenance, read_release, write_release
 from auditor.files.tables import write_files
 from auditor.measure.classes import class_facts
 from auditor.model.errors import ReleaseError, TableError, UsageError
@@ -78,18 +70,16 @@ def written(release: Release, provenance: Provenance | None, target: Path) -> Pa
 
 
 def read_back(target: Path, table: Table) -> tuple[Release, Provenance]:
-    raw = read_release(target, table.schema)
-    fragments = read_provenance(target.parent / "provenance.csv", len(raw.blocks), table.rows, raw.rows)
-    rng = np.random.default_rng(99)
-    if raw.buckets is None:
-        match = np.full(raw.rows, -1, dtype=np.int64)
-        kept = np.flatnonzero(fragments[:, 0] >= 0)
-        match[fragments[kept, 0]] = kept
-        release, provenance = build_release(raw, table.schema, dict(table.domains), rng, match, None, table.rows)
-    else:
-        release, provenance = build_release(raw, table.schema, dict(table.domains), rng, None, fragments, table.rows)
-    assert provenance is not None
-    return release, provenance
+    read = read_release(
+        target,
+        table.schema,
+        np.random.default_rng(99),
+        table.domains,
+        lambda blocks: read_provenance(target.parent / "provenance.csv", len(blocks), table.rows, blocks[0].rows),
+    )
+    assert read.provenance is not None
+    assert read.release.left_out == (read.provenance.bucket < 0).sum()
+    return read.release, read.provenance
 
 
 def contents(release: Release) -> Counter[Any]:
@@ -221,7 +211,7 @@ def test_a_parquet_release_has_numbers_where_they_are_numbers(tmp_path: Path) ->
 def test_releases_are_written_as_csv_or_parquet(tmp_path: Path, name: str) -> None:
     release, _ = made("identity", people())
     with pytest.raises(
-        UsageError, match=r"a release is written as CSV, or as Parquet where its name ends in \.parquet"
+        UsageError, match=r"cannot be written with the ending \.\w+\. Use one of \.csv \(CSV\), \.parquet \(Parquet\)\."
     ):
         write_release(release, None, tmp_path / name)
 
@@ -242,21 +232,26 @@ def test_values_that_look_like_formulas_read_back(tmp_path: Path, name: str) -> 
 # ----- files of other tools -------------------------------------------------------------------------------------------
 
 
-def raw_of(**columns: list[str]) -> RawRelease:
-    return RawRelease("other.csv", (RawTable("other.csv", columns),), None, None)
+def read_of(**columns: list[str]) -> ReadRelease:
+    return read_release(pd.DataFrame(columns), schema(), np.random.default_rng(0))
 
 
 def test_labels_make_the_classes_of_a_release_of_one_block() -> None:
     table = people()
-    raw = raw_of(
-        age=["[20, 60]", "*", "[20, 60]", table.texts("age")[2]],
-        town=["North", "*", "North", "A"],
-        disease=["flu"] * 4,
-        name=["a", "b", "c", "d"],
+    frame = pd.DataFrame(
+        {
+            "age": ["[20, 60]", "*", "[20, 60]", table.texts("age")[2]],
+            "town": ["North", "*", "North", "A"],
+            "disease": ["flu"] * 4,
+            "name": ["a", "b", "c", "d"],
+        }
     )
-    release, provenance = build_release(
-        raw, table.schema, dict(table.domains), np.random.default_rng(0), np.array([5, -1, 0, 2]), None, table.rows
-    )
+    fragments = np.full((table.rows, 1), -1)
+    fragments[[5, 0, 2], 0] = [0, 2, 3]
+    read = read_release(frame, table.schema, np.random.default_rng(0), table.domains, lambda _: fragments)
+    release, provenance = read.release, read.provenance
+    assert read.identifiers == ("name",)
+    assert release.left_out == table.rows - 3
     assert sorted(release.sizes.tolist()) == [1, 1, 2]
     assert (release.rows, release.suppressed_rows) == (4, 1)
     assert release.columns == ("age", "town", "disease")  # identifiers are not taken over
@@ -268,33 +263,49 @@ def test_labels_make_the_classes_of_a_release_of_one_block() -> None:
 
 
 def test_one_class_that_covers_all_is_not_a_suppressed_one() -> None:
-    release, _ = build_release(raw_of(age=["*", "*"]), schema(), {}, np.random.default_rng(0))
+    release = read_of(age=["*", "*"]).release
     assert (release.suppressed_rows, release.sizes.tolist()) == (0, [2])
 
 
 def test_the_domains_of_a_release_alone_are_what_its_labels_name() -> None:
-    raw = raw_of(age=["[20, 40[", "50", "*"], town=["North", "C", "*"], disease=["flu", "{cold, HIV}", ""])
-    domains = release_domains(schema(), raw, {})
-    assert domains["age"].texts == ("20", "39", "40", "50")  # the ends, and 39 inside
-    assert domains["town"].texts == ("A", "B", "C", "D")
-    assert domains["disease"].texts == ("HIV", "cold", "flu", "")
+    read = read_of(age=["[20, 40[", "50", "*"], town=["North", "C", "*"], disease=["flu", "{cold, HIV}", ""])
+    domains = {column: labels.domain.texts for column, labels in read.release.labels.items()}
+    assert domains["age"] == ("20", "39", "40", "50")  # the ends, and 39 inside
+    assert domains["town"] == ("A", "B", "C", "D")
+    assert domains["disease"] == ("HIV", "cold", "flu", "")
+
+
+def test_the_schema_of_a_release_is_checked_once_for_each_block(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    checked = []
+    check = RawTable.check
+
+    def counting(self: RawTable, *rest: Any) -> Schema:
+        checked.append(Path(self.name).name)
+        return check(self, *rest)
+
+    target = written(*made("anatomy", people(), l=2), tmp_path / "release")
+    monkeypatch.setattr(RawTable, "check", counting)
+    read_release(target, schema(), np.random.default_rng(0))
+    assert checked == ["block1.csv", "block2.csv"]
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"age": ["20", "young"]}, "other.csv, row 2, column 'age': the label 'young' denotes no value"),
+        ({"age": ["20", "young"]}, "release, row 2, column 'age': the label 'young' denotes no value"),
         (
             {"town": ["A", "Nort"]},
             "row 2, column 'town': 'Nort' is no value of [columns.town] nor a group of its taxonomy. The nearest known",
         ),
-        ({"name": ["Ann", "Bob"]}, "other.csv: must have a column that the schema does not call an identifier."),
-        ({"agee": ["20"]}, "other.csv: the schema (schema) does not name the column 'agee'."),
+        ({"name": ["Ann", "Bob"]}, "release: must have a column that is not an identifier."),
+        ({"agee": ["20"]}, "release: the schema (schema) does not name the column 'agee'."),
     ],
 )
 def test_a_release_alone_that_does_not_fit(columns: dict[str, list[str]], message: str) -> None:
     with pytest.raises((ReleaseError, TableError)) as caught:
-        build_release(raw_of(**columns), schema(), {}, np.random.default_rng(0))
+        read_of(**columns)
     assert message in str(caught.value)
 
 
@@ -316,7 +327,7 @@ def broken(folder: Path, manifest: Any, **blocks: str) -> str:
     for name, content in blocks.items():
         (target / f"{name}.csv").write_text(content, encoding="utf-8")
     with pytest.raises((ReleaseError, TableError)) as caught:
-        build_release(read_release(target, schema()), schema(), {}, np.random.default_rng(0))
+        read_release(target, schema(), np.random.default_rng(0))
     assert "release" in str(caught.value)
     return str(caught.value)
 
@@ -351,16 +362,16 @@ def test_broken_manifests(tmp_path: Path, manifest: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ("group,disease\n1,flu\n2,flu\n", "b.csv: a block of a release must have the column 'bucket'"),
-        ("bucket\n1\n2\n", "b.csv: a block of a release must have the column 'bucket', others, and rows."),
-        ("bucket,disease\n", "others, and rows."),
+        ("group,disease\n1,flu\n2,flu\n", "b.csv: a block must have the column 'bucket'"),
+        ("bucket\n1\n2\n", "b.csv: a block must have the column 'bucket', other columns, and rows."),
+        ("bucket,disease\n", "other columns, and rows."),
         ("bucket,disease\n1,flu\nx,flu\n", "b.csv, line 3, column 'bucket': must be a whole number. Got 'x'."),
         ("bucket,disease\n1,flu\n-2,flu\n", "b.csv, line 3, column 'bucket': must be a whole number. Got '-2'."),
         (f"bucket,disease\n{'9' * 30},flu\n2,flu\n", "line 2, column 'bucket': must be a whole number."),
-        ("bucket,disease\n1,flu\n1,flu\n", "b.csv: every block must have as many rows in each bucket as"),
-        ("bucket,disease\n1,flu\n", "b.csv: every block must have as many rows in each bucket as"),
-        ("bucket,age\n1,20\n2,30\n", "b.csv: the column 'age' must be in one block. It is in"),
-        ("bucket,name\n1,Ann\n2,Bob\n", "b.csv: must have a column that the schema does not call an identifier."),
+        ("bucket,disease\n1,flu\n1,flu\n", "b.csv: every bucket must have as many rows as in"),
+        ("bucket,disease\n1,flu\n", "b.csv: every bucket must have as many rows as in"),
+        ("bucket,age\n1,20\n2,30\n", "b.csv: the column 'age' must be in one block only. It is also in"),
+        ("bucket,name\n1,Ann\n2,Bob\n", "b.csv: must have a column that is not an identifier."),
         ("bucket,town\n1,A\n2,X\n", "b.csv, line 3, column 'town': 'X' is no value of [columns.town]"),
     ],
 )
@@ -371,14 +382,14 @@ def test_broken_blocks(tmp_path: Path, second: str, message: str) -> None:
 def test_a_release_without_rows(tmp_path: Path) -> None:
     (tmp_path / "release.csv").write_text("age,town\n")
     with pytest.raises(ReleaseError, match="must have at least one row below its header"):
-        read_release(tmp_path / "release.csv", schema())
+        read_release(tmp_path / "release.csv", schema(), np.random.default_rng(0))
 
 
 def test_a_column_called_bucket_cannot_be_in_a_release_of_several_blocks(tmp_path: Path) -> None:
     columns = {"bucket": {"role": "quasi"}, "disease": {"role": "sensitive"}}
     frame = pd.DataFrame({"bucket": ["a", "b", "c"], "disease": ["x", "y", "z"]})
     release, _ = made("anatomy", Table.from_frame(frame, Schema.from_dict({"columns": columns})))
-    with pytest.raises(ReleaseError, match="a column 'bucket' must have another name"):
+    with pytest.raises(ReleaseError, match="rename the column 'bucket'"):
         write_release(release, None, tmp_path / "release")
 
 
@@ -394,7 +405,7 @@ def test_a_column_called_bucket_cannot_be_in_a_release_of_several_blocks(tmp_pat
         ("row,fragment_1,fragment_2\n1,1,1\n2,3,2\n", "line 3: 2, 3, 2 points outside"),
         ("row,fragment_1,fragment_2\n1,-1,1\n", "points outside"),
         ("row,fragment_1,fragment_2\n1,a,1\n", "line 2: must hold whole numbers"),
-        ("row,fragment_1,fragment_2\n1,1,1\n1,2,2\n", "line 3: the original row 1 stands twice."),
+        ("row,fragment_1,fragment_2\n1,1,1\n1,2,2\n", "line 3: the original row 1 occurs twice."),
         ("row,fragment_1,fragment_2\n1,1,1\n2,2,1\n", "two original rows have the same fragment in block 2."),
     ],
 )
@@ -419,12 +430,9 @@ def test_a_provenance_that_tears_a_row_apart_is_refused(tmp_path: Path) -> None:
     (target / "manifest.json").write_text(json.dumps({"format": "auditor-release/1", **TWO}))
     (target / "a.csv").write_text(FIRST)
     (target / "b.csv").write_text("bucket,disease\n2,flu\n1,cold\n")
-    raw = read_release(target, schema())
     rng = np.random.default_rng(0)
-    _, whose = build_release(raw, schema(), {}, rng, None, np.array([[0, 1], [1, 0]]), 2)
+    whose = read_release(target, schema(), rng, whose=lambda _: np.array([[0, 1], [1, 0]])).provenance
     assert whose is not None
     assert sorted(whose.bucket.tolist()) == [0, 1]
-    with pytest.raises(
-        ReleaseError, match=r"the provenance puts a row into different buckets\. Is it of this release\?"
-    ):
-        build_release(raw, schema(), {}, rng, None, np.array([[0, 0], [1, 1]]), 2)
+    with pytest.raises(ReleaseError, match=r"puts a row into different buckets\. It seems to be of another release\."):
+        read_release(target, schema(), rng, whose=lambda _: np.array([[0, 0], [1, 1]]))

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.files import arrow_tables, excel_tables
-from auditor.files.arrow_tables import parquet_bytes, typed
+from auditor.files.arrow_tables import typed, write_parquet
 from auditor.files.tables import read_raw, sha256
 from auditor.model.cells import cell_texts
 from auditor.model.errors import TableError, UsageError
@@ -203,13 +203,13 @@ def test_an_index_that_pandas_saved_is_a_column(tmp_path: Path) -> None:
             ": the column 'a' stands twice (columns 1 and 2). Rename one of them.",
         ),
         (pa.table([[1], [2]], names=["a", " "]), ": column 2 has no name. Name every column."),
-        (pa.table({"a": ["x", "y\0"]}), r", column 'a', row 2: a NUL character in 'y\x00'. Take it out."),
-        (pa.table({"a": [b"x", b"\xff"]}), ", column 'a': holds bytes that are no UTF-8 text."),
+        (pa.table({"a": ["x", "y\0"]}), r", column 'a', row 2: 'y\x00' holds a NUL character. Remove it."),
+        (pa.table({"a": [b"x", b"\xff"]}), ", column 'a': holds bytes that are not UTF-8 text."),
         (
             pa.table({"a": pa.array([10**15]).cast(pa.timestamp("s"))}),
-            ", column 'a': its values (timestamp[s]) cannot be read (",
+            ", column 'a': the values (timestamp[s]) cannot be read (",
         ),
-        (pa.table({f"c{i}": [1] for i in range(10_001)}), ": 10001 columns are more than the 10000 a table may have."),
+        (pa.table({f"c{i}": [1] for i in range(10_001)}), ": a table may have at most 10000 columns. Got 10001."),
     ],
 )
 def test_arrow_tables_that_are_refused(tmp_path: Path, table: Any, message: str) -> None:
@@ -227,7 +227,7 @@ def test_damaged_parquet_and_arrow_files(tmp_path: Path) -> None:
             if damaged[-8:] == content[-9:-1] and kind == "an Arrow stream":
                 continue  # a stream may end without its end mark
             message = refused(tmp_path, damaged)
-            assert message.startswith(f": {kind} that is damaged or cut short ("), message
+            assert message.startswith(f" is {kind} that is damaged or cut short ("), message
             assert len(message) < 400
 
 
@@ -250,7 +250,7 @@ def test_a_file_cannot_claim_endless_rows(tmp_path: Path, monkeypatch: pytest.Mo
     table = pa.table({"a": pa.nulls(1000, pa.int8()), "b": range(1000)})
     for content in (parquet_file(table), arrow_file(table), arrow_file(table, stream=True)):
         message = refused(tmp_path, content)
-        assert message.startswith(": 1000 rows of 2 columns are more than the 1999 cells a table may have. Leave out")
+        assert message.startswith(": a table may have at most 1999 cells. Got 1000 rows of 2 columns. Leave out")
     assert read(tmp_path, parquet_file(table.slice(0, 999))).rows == 999
 
 
@@ -302,13 +302,13 @@ def test_which_sheet_is_read(tmp_path: Path) -> None:
     file = tmp_path / "table"
     raw = read(tmp_path, workbook(_two))
     assert cells(raw) == {"note": ["hello"]}
-    assert raw.notes == (f"{file}: read the sheet 'Read me' of 'Read me', 'Data'. Set [table] sheet to read another.",)
+    assert raw.notes == (f"{file}: read the sheet 'Read me' of 'Read me', 'Data'. To read another, set [table] sheet.",)
     raw = read(tmp_path, workbook(_two), TableFormat(sheet="Data"))
     assert (cells(raw), raw.notes) == ({"a": ["1"], "b": ["2"]}, ())
     message = refused(tmp_path, workbook(_two), TableFormat(sheet="Dta"))
-    assert message == ": there is no sheet 'Dta', which [table] sheet names. There are: 'Read me', 'Data'."
+    assert message == ": the workbook has no sheet 'Dta' ([table] sheet). Its sheets are: 'Read me', 'Data'."
     raw = read(tmp_path, sheet(["a"], [1]), TableFormat(sheet="Data"))
-    assert raw.notes == (f"{file}: read its only sheet, 'Sheet' (the schema says 'Data').",)
+    assert raw.notes == (f"{file}: read its only sheet, 'Sheet', though the schema names 'Data'.",)
 
     def hidden(book: Any) -> None:
         _two(book)
@@ -345,14 +345,14 @@ def _far(book: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (workbook(_merged), ", sheet 'Sheet': cells are merged."),
-        (workbook(_far), ", sheet 'Sheet': 16384 columns are more than the 10000 a table may have."),
-        (workbook(lambda _: None), ", sheet 'Sheet': the sheet is empty. It must hold a header row and rows."),
+        (workbook(_merged), ", sheet 'Sheet': some cells are merged."),
+        (workbook(_far), ", sheet 'Sheet': a table may have at most 10000 columns. Got 16384."),
+        (workbook(lambda _: None), ", sheet 'Sheet' is empty. It must have a header row and rows below it."),
         (sheet(["a", "b"], [1, "=A2+1"]), ", sheet 'Sheet', cell B2: a formula without a stored value."),
         (sheet(["a", "b"], ["=B2+1", 1]), ", sheet 'Sheet', cell A2: a formula without a stored value."),
         (sheet(["a", None, "b"], [1, 2, 3]), ", sheet 'Sheet', cell B1: the column has no name. Name every column."),
         (sheet(["a", "b", "a"], [1, 2, 3]), ", sheet 'Sheet', row 1: the column 'a' stands twice (columns 1 and 3)."),
-        (sheet(["a", "b"], [1, 2], ["a", "b"]), ", sheet 'Sheet', row 3: the header row stands here again."),
+        (sheet(["a", "b"], [1, 2], ["a", "b"]), ", sheet 'Sheet', row 3: the header row is repeated."),
     ],
 )
 def test_sheets_that_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
@@ -382,18 +382,18 @@ def test_damaged_and_hostile_workbooks(tmp_path: Path, monkeypatch: pytest.Monke
     name = "xl__worksheets__sheet1_xml"
     rows = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>'
     for damaged, message in (
-        (good[: len(good) // 2], ": an Excel file or zip archive that is damaged or cut short ("),
-        (good[:4], ": an Excel file or zip archive that is damaged or cut short ("),
-        (repacked(good, **{name: b"<worksheet"}), ": an Excel file that is damaged ("),
+        (good[: len(good) // 2], " is an Excel file or zip archive that is damaged or cut short ("),
+        (good[:4], " is an Excel file or zip archive that is damaged or cut short ("),
+        (repacked(good, **{name: b"<worksheet"}), " is an Excel file that is damaged ("),
         (repacked(good, **{name: None}), ": the workbook must have a sheet with a table."),
-        (repacked(good, xl__workbook_xml=b"nonsense"), ": an Excel file that is damaged ("),
+        (repacked(good, xl__workbook_xml=b"nonsense"), " is an Excel file that is damaged ("),
         (repacked(good, xl__workbook_xml=None, xl__workbook_bin=b""), " is a binary Excel file (.xlsb). Save it as"),
-        (repacked(good, xl__workbook_xml=None), " is a zip archive and no Excel workbook. Unpack it, and give"),
+        (repacked(good, xl__workbook_xml=None), " is a zip archive, not an Excel workbook, which"),
         # A row that claims to be far below: rows up to it would be made up, for hours.
-        (repacked(good, **{name: rows % b'<row r="2000000000"><c r="A2"><v>1</v></c></row>'}), ", sheet 'Sheet': more than"),
-        (repacked(good, **{name: rows % b'<row r="1"><c r="ZZZZZZZ1"><v>1</v></c></row>'}), ": an Excel file that is"),
+        (repacked(good, **{name: rows % b'<row r="2000000000"><c r="A2"><v>1</v></c></row>'}), ", sheet 'Sheet': a sheet"),
+        (repacked(good, **{name: rows % b'<row r="1"><c r="ZZZZZZZ1"><v>1</v></c></row>'}), " is an Excel file that is"),
         # A text that unfolds to a thousand million: the parser gives up early.
-        (repacked(good, **{name: LAUGHS}), ": an Excel file that is damaged ("),
+        (repacked(good, **{name: LAUGHS}), " is an Excel file that is damaged ("),
     ):  # fmt: skip
         assert refused(tmp_path, damaged).startswith(message)
     assert "bytes unpack to more than 100 MB" in refused(tmp_path, repacked(good, xl__more_xml=b"0" * 110_000_000))
@@ -412,14 +412,12 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(importlib, "import_module", without)
     message = refused(tmp_path, b"PAR1....PAR1")
-    assert message == (
-        " is a Parquet file; reading it needs pyarrow: pip install 'auditor[parquet]', or export it as CSV."
+    assert (
+        message == " is a Parquet file. Reading it needs pyarrow: pip install 'auditor[parquet]'. Or export it as CSV."
     )
     message = refused(tmp_path, sheet(["a"], [1]))
-    assert message == (
-        " is an Excel file; reading it needs openpyxl: pip install 'auditor[excel]', or export it as CSV."
-    )
-    with pytest.raises(UsageError, match=r"Writing Parquet needs pyarrow: pip install 'auditor\[parquet\]', or name"):
+    assert message == " is an Excel file. Reading it needs openpyxl: pip install 'auditor[excel]'. Or export it as CSV."
+    with pytest.raises(UsageError, match=r"Writing Parquet needs pyarrow: pip install 'auditor\[parquet\]'\. Or give"):
         arrow_tables.require_parquet()
 
 
@@ -469,8 +467,9 @@ def test_written_parquet_reads_back(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[int], texts: list[str], mark: str, missing: tuple[str, ...]
 ) -> None:
     form = TableFormat(decimal=mark, missing=missing)
-    content = parquet_bytes({"a": (texts, np.array(numbers))}, form)
-    assert cells(read(tmp_path_factory.mktemp("typed"), content, form)) == {"a": [texts[i] for i in numbers]}
+    columns = {"a": [texts[i] for i in numbers]}
+    content = write_parquet(RawTable("t", columns), form)
+    assert cells(read(tmp_path_factory.mktemp("typed"), content, form)) == columns
 
 
 def test_cell_texts_of_odd_values() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from auditor.files.releases import RawRelease, build_release
+from auditor.files.releases import read_release
 from auditor.measure.class_figures import class_figures
 from auditor.measure.classes import class_facts
 from auditor.model.release import Release
 from auditor.model.schema import Schema
-from auditor.model.table import RawTable
 
 TAXONOMY = {"Lung": ["flu", "cough", "cold"], "Skin": ["rash", "acne"]}
 HOLDS = {
@@ -27,9 +27,7 @@ def release_of(cells: list[tuple[str, str]]) -> Release:
         {"columns": {"zip": {"role": "quasi"}, "disease": {"role": "sensitive", "taxonomy": TAXONOMY}}}
     )
     zips, diseases = zip(*cells, strict=True)
-    raw = RawRelease("r", (RawTable("r", {"zip": list(zips), "disease": list(diseases)}),), None, None)
-    release, _ = build_release(raw, schema, {}, np.random.default_rng(0))
-    return release
+    return read_release(pd.DataFrame({"zip": zips, "disease": diseases}), schema, np.random.default_rng(0)).release
 
 
 def test_six_people_who_may_all_have_flu() -> None:

@@ -6,7 +6,7 @@ import random
 
 import pandas as pd
 
-from auditor.auditing.subjects import Subject, read_subject
+from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.model.record.record import OK, AuditRecord, Risk
 from auditor.model.schema import Schema
 
@@ -49,7 +49,7 @@ def table(seed: int, rows: int, withheld: float = 0.15, wide: bool = False) -> p
 
 def alone(release: pd.DataFrame, seed: int = 1) -> Subject:
     """The release without an original."""
-    return read_subject(release, SCHEMA, None, None, None, None, seed)
+    return read_subject(Sources(release, SCHEMA), seed)
 
 
 def lines(release: pd.DataFrame, part: Subject) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from auditor.engines.engine import Engine
@@ -13,7 +12,7 @@ from auditor.engines.scanning.counting import Counting
 from auditor.engines.sources.faults import asking
 from auditor.engines.sources.sources import Source, is_database, open_source
 from auditor.files.manifests import declared_beside
-from auditor.files.releases import RawRelease, release_domains, release_schema
+from auditor.files.releases import read_labels, release_schema
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
 from auditor.model.labels.labels import Labels
@@ -25,7 +24,7 @@ from auditor.model.table import RawTable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A release in an engine, ready to be counted; `columns` are what it publishes, `identifiers` what it should not."""
+    """A release in an engine, ready to be counted. `columns` are what it publishes, `identifiers` what it should not."""
 
     counting: Counting
     columns: tuple[str, ...]
@@ -40,19 +39,18 @@ def open_release(
     progress: Progress,
     known: Mapping[str, Domain] | None = None,
 ) -> Opened:
-    """A release in an engine. `known` are the domains of columns that a register gives."""
+    """A release in an engine. `known` are the domains of columns that a population provides."""
     source = open_source(engine, where, schema.format, (*schema.columns, *DERIVED))
-    names = dict.fromkeys(source.columns, ())
-    schema = release_schema(schema, RawRelease(source.name, (RawTable(source.name, names),), None, None))
+    schema = release_schema(schema, [RawTable(source.name, dict.fromkeys(source.columns, ()))])
     identifiers = tuple(c for c in source.columns if schema.columns[c].role is Role.IDENTIFIER)
     columns = tuple(c for c in source.columns if c not in identifiers)
     if not columns:
-        raise ReleaseError(f"{source.name}: must have a column that the schema does not call an identifier.")
+        raise ReleaseError(f"{source.name}: must have a column that is not an identifier.")
     quasi = tuple(c for c in schema.quasi if c in columns)
     sensitive = tuple(c for c in schema.sensitive if c in columns)
     if not quasi and not sensitive:
         raise ReleaseError(
-            f"{source.name}: the schema calls none of its columns quasi or sensitive, so that there is nothing to count."
+            f"{source.name}: the schema declares none of its columns quasi or sensitive, so there is nothing to count."
         )
     weights = [c for c in schema.names(Role.WEIGHT) if c in columns]
     codings: dict[str, Coding] = {}
@@ -83,30 +81,20 @@ def open_release(
 def _labels(
     source: Source, where: str, schema: Schema, codings: Mapping[str, Coding], known: dict[str, Domain]
 ) -> dict[str, Labels]:
-    """The labels of each coded column, read as those of a file in memory are."""
+    """The labels of each coded column, read like those of a file in memory."""
     declared = {} if is_database(where) or Path(where).is_dir() else declared_beside(Path(where), source.sha256, schema)
-    distinct = RawTable(source.name, {column: coding.texts for column, coding in codings.items()})
-    raw = RawRelease(source.name, (distinct,), None, None, declared=declared)
-    domains = release_domains(schema, raw, known)
-    found = {}
-    for column, coding in codings.items():
-        place = partial(_place, f"{source.name}, column {column!r}")
-        asked = schema.columns[column].notation
-        found[column] = Labels.read(domains[column], coding.texts, place, declared.get(column), asked)
-    return found
-
-
-def _place(where: str, _: int) -> str:
-    """Where a label stands: an engine does not say in which row."""
-    return where
+    return {
+        c: read_labels(schema, c, coding.texts, source.name, declared=declared.get(c), domain=known.get(c))
+        for c, coding in codings.items()
+    }
 
 
 def _suppressed_rows(counting: Counting) -> int:
-    """The rows of which every quasi-identifier is withheld; none where that is all there is, since one class that covers
-    everything is a generalisation."""
-    if not counting.can_withhold():
+    """The number of rows with every quasi-identifier suppressed. 0 if that is all rows: one class that covers everything is
+    a generalisation."""
+    if not counting.may_suppress():
         return 0
     table = counting.coded()
     with asking(counting.engine, counting.source.name):
-        found = int(table.filter(counting.withheld(table)).count().execute())
+        found = int(table.filter(counting.is_suppressed(table)).count().execute())
     return found if found < counting.rows else 0
