@@ -1,0 +1,88 @@
+"""Policy files: what they may say, and each fault with its place. How figures are judged is tested with the audits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.model.errors import PolicyError, UsageError
+from auditor.model.record.policy import Check, builtin_policies, parse_policy, read_policy
+
+CHECK = {"figure": "release.k", "at_least": 3}
+
+
+def test_the_built_in_policies_are_read() -> None:
+    assert {"ema", "k5"} <= set(builtin_policies())
+    for name, policy in builtin_policies().items():
+        assert policy.name == name
+        assert policy.checks
+        assert policy.source != "the user's own"
+
+
+def test_a_policy_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'title = "Ours"\nsource = "a book"\n[[check]]\nfigure = "linking.max"\nat_most = 0.09\nadversary = "boss"\n'
+        'link = "likelihood"\nsource = "page 7"\n[[check]]\nfigure = "release.k"\nat_least = 3\n'
+    )
+    policy = read_policy(str(file))
+    assert (policy.name, policy.title, policy.source) == ("mine", "Ours", "a book")
+    assert policy.checks == (
+        Check("linking.max", "<=", 0.09, "boss", "likelihood", "page 7"),
+        Check("release.k", ">=", 3.0, "prosecutor", "class", None),
+    )
+    bare = parse_policy("bare", {"check": [CHECK]})
+    assert (bare.title, bare.source) == ("bare", "the user's own")
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        ({}, "mine: there must be at least one [[check]]."),
+        ({"check": []}, "mine: there must be at least one [[check]]."),
+        ({"check": [CHECK], "titel": "x"}, "mine: unknown key 'titel'. Did you mean 'title'?"),
+        ({"check": [CHECK], "title": 3}, "mine: title must be a text. Got 3."),
+        ({"check": [7]}, "mine, check 1 must be a table with figure and at_most or at_least. Got 7."),
+        ({"check": [{"at_most": 1}]}, 'mine, check 1: figure must be given, "ATTACK.MEASURE" or "release.FIGURE".'),
+        (
+            {"check": [{**CHECK, "figure": "k"}]},
+            'mine, check 1: figure must be "ATTACK.MEASURE" or "release.FIGURE". Got \'k\'.',
+        ),
+        ({"check": [{**CHECK, "figure": "release.clases"}]}, "has no figure 'clases'. Did you mean 'classes'?"),
+        ({"check": [{**CHECK, "figure": "release.size"}]}, "has no figure 'size'. It has: k, classes,"),
+        ({"check": [{**CHECK, "adversary": 3}]}, "mine, check 1: adversary must be a text. Got 3."),
+        ({"check": [{**CHECK, "at_most": 9}]}, "mine, check 1: at_most or at_least must give one number."),
+        ({"check": [{"figure": "linking.max"}]}, "mine, check 1: at_most or at_least must give one number."),
+    ],
+)
+def test_faults(data: dict[str, Any], fault: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        parse_policy("mine", data, "mine")
+    assert len(caught.value.faults) == 1
+    assert fault in str(caught.value)
+
+
+def test_all_faults_at_once() -> None:
+    with pytest.raises(PolicyError) as caught:
+        parse_policy("mine", {"rules": 1, "check": [{"figure": "k", "limit": 3}, {"figure": "release.size"}]})
+    assert [fault.split(": ")[0] for fault in caught.value.faults] == [
+        "policy mine",
+        *["policy mine, check 1"] * 3,
+        *["policy mine, check 2"] * 2,
+    ]
+
+
+def test_policies_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"no policy 'emaa'\. Did you mean 'ema'\? The built-in ones are .*TOML file\."
+    ):
+        read_policy("emaa")
+    file = tmp_path / "mine.toml"
+    file.write_text("[[check]\n")
+    with pytest.raises(PolicyError, match=r"mine\.toml: the policy must be TOML\."):
+        read_policy(str(file))
+    file.write_bytes("title = 'é'".encode("cp1252"))
+    with pytest.raises(PolicyError, match=r"mine\.toml: the policy must be UTF-8 text"):
+        read_policy(str(file))
