@@ -8,10 +8,12 @@ from itertools import takewhile
 
 from tabulate import tabulate
 
+import reports
 from anonymizers import ANONYMIZERS
 from attacks import ATTACKS
+from auditor.files import tables
 from auditor.measure.statistics import STATISTICS
-from auditor.measure.utility import MEASURES
+from auditor.measure.utility import registry
 from auditor.model.errors import UsageError
 from auditor.model.record.policy import builtin_policies
 from auditor.model.record.terms import COLUMNS, STANCES
@@ -26,7 +28,7 @@ def _scenario_summary(name: str) -> str:
     return comment.split(". ")[0].rstrip(".") + "." if comment else name
 
 
-SORTS = ("anonymizers", "attacks", "adversaries", "links", "metrics", "policies", "scenarios")
+SORTS = ("anonymizers", "attacks", "adversaries", "formats", "links", "metrics", "policies", "scenarios")
 """What `list` can be asked for."""
 
 
@@ -43,6 +45,7 @@ def catalogue(what: str) -> str:
     else:
         pairs = {
             "adversaries": STANCES,
+            "formats": _formats(),
             "links": {link.name: link.meaning for link in LINKS},
             "metrics": _metrics(),
             "scenarios": {name: _scenario_summary(name) for name in builtin_scenarios()},
@@ -53,8 +56,17 @@ def catalogue(what: str) -> str:
 
 def _metrics() -> dict[str, str]:
     """The measures of utility and the class statistics, with what each means and which way is better."""
-    every = (*(measure.words for measure in MEASURES), *STATISTICS)
+    every = (*(measure.words for measure in registry.MEASURES), *STATISTICS)
     return {measure.name: f"{measure.meaning} {measure.better.capitalize()} is better." for measure in every}
+
+
+def _formats() -> dict[str, str]:
+    """The file formats of tables, and the formats of reports."""
+    files = {}
+    for one in tables.FORMATS:
+        how = "read and written" if one.write is not None else "read"
+        files[one.name] = f"Tables: {how}; names end with {' or '.join(one.endings)}."
+    return files | {one.name: f"Reports ({one.option}): {one.help}" for one in reports.FORMATS}
 
 
 def _measures() -> dict[str, str]:
@@ -74,6 +86,7 @@ def _words() -> dict[str, dict[str, str]]:
     return {
         "a measure of attacks": _measures(),
         "a metric": _metrics(),
+        "a format": _formats(),
         "a link model": {link.name: link.meaning for link in LINKS},
         "an adversary": STANCES,
         "a word of the reports": COLUMNS,
@@ -100,7 +113,7 @@ def explanation(name: str) -> str:
         said = "\n".join(f"{key}: {value}" for key, value in facts)
         measures = "\n".join(f"  {measure.name}: {measure.meaning}" for measure in attack.measures)
         return f"{name}: an attack\n\n{attack.explanation()}\n\n{said}\nMeasures:\n{measures}"
-    for measure in MEASURES:
+    for measure in registry.MEASURES:
         if measure.name == name:
             return f"{name}: a utility measure\n\n{measure.explanation()}"
     words = _words()

@@ -140,7 +140,7 @@ def _summary(release: Release) -> str:
     from auditor.measure.classes import class_facts
 
     facts = class_facts(release)
-    deleted = f", {facts.left_out_rows} deleted" if facts.left_out_rows else ""
+    deleted = f", {facts.left_out_rows} left out" if facts.left_out_rows else ""
     size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
     return (
         f"{facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "

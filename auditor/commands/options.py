@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+import reports
+
 SchemaFile = Annotated[
     Path,
     typer.Option("--schema", help="What each column is (TOML); `auditor profile` proposes one.", show_default=False),
@@ -53,15 +55,6 @@ Plots = Annotated[
 Files = Mapping[str, Path | None]
 """Where each report goes, by the name of its format: None where it is not wanted, - for stdout."""
 
-REPORT_OPTIONS: Mapping[str, Any] = {
-    "html": Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")],
-    "json": Annotated[Path | None, typer.Option("--json", help="Write the audit record as JSON; - is stdout.")],
-    "markdown": Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")],
-    "junit": Annotated[Path | None, typer.Option("--junit", help="Write the policy's checks as JUnit XML, for CI.")],
-    "plots": Plots,
-}
-"""The option of each report format, in the order of the help."""
-
 
 @dataclass(frozen=True, slots=True)
 class Reports:
@@ -70,8 +63,9 @@ class Reports:
     without: tuple[str, ...] = ()
 
     def options(self) -> dict[str, Any]:
-        """The options that a command offers."""
-        return {name: option for name, option in REPORT_OPTIONS.items() if name not in self.without}
+        """The options that a command offers: one for each of `reports.FORMATS`, and the folder of the plots."""
+        made = {one.name: Annotated[Path | None, typer.Option(one.option, help=one.help)] for one in reports.FORMATS}
+        return {name: option for name, option in {**made, "plots": Plots}.items() if name not in self.without}
 
 
 AllReports = Annotated[Files, Reports()]

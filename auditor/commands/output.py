@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+import reports
 from auditor.commands.options import Files
 from auditor.model.errors import UsageError
 
@@ -46,7 +47,7 @@ def refuse_same(outputs: Sequence[Path]) -> None:
 
 def run_files(folder: Path) -> dict[str, Path]:
     """What a run writes into its folder."""
-    return {"html": folder / "report.html", "json": folder / "run.json", "markdown": folder / "report.md"}
+    return {one.name: folder / one.file for one in reports.FORMATS if one.file}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,10 @@ class Output:
 
         contents: dict[Path, str | bytes] = {} if self._plots is None else _pictures(run, self._plots)
         drawn = next((file for file in contents if file.name == PICTURE), None)
+        formats = {one.name: one for one in reports.FORMATS}
         for name, file in self._documents.items():
             seen = None if drawn is None or file == STDOUT else Path(os.path.relpath(drawn, file.parent)).as_posix()
-            text = self._report(name, run, seen)
+            text = formats[name].render(run, seen, self.single)
             if file == STDOUT:
                 sys.stdout.write(text)
             else:
@@ -106,24 +108,10 @@ class Output:
         if contents:
             write_files(contents, self.force, self._folders)
 
-    def _report(self, name: str, run: RunRecord, picture: str | None) -> str:
-        """The text of one report: the one place that knows how each format is rendered. `picture` is where the picture of
-        risk against utility lies, seen from the report."""
-        import reports  # imports each renderer when it is first used
-
-        if name == "json":
-            return run.records[0].to_json() if self.single else run.to_json()
-        if name == "markdown":
-            return reports.render_markdown(run, picture)
-        text: str = getattr(reports, f"render_{name}")(run)
-        return text
-
     def show(self, run: RunRecord) -> None:
         """Prints the tables of a run."""
-        from reports import render_terminal
-
         if not self.quiet:
-            typer.echo(render_terminal(run, terminal_width()))
+            typer.echo(reports.render_terminal(run, terminal_width()))
 
     def finish(self, run: RunRecord) -> None:
         """Writes the reports; then prints the tables and the names of the files, unless stdout holds a report."""

@@ -45,11 +45,12 @@ def list_things(
     what: Annotated[
         str,
         typer.Argument(
-            help="anonymizers, attacks, adversaries, links, metrics, policies or scenarios.", show_default=False
+            help="anonymizers, attacks, adversaries, formats, links, metrics, policies or scenarios.",
+            show_default=False,
         ),
     ],
 ) -> None:
-    """List the anonymizers, attacks, adversaries, link models, measures, policies or scenarios."""
+    """List the anonymizers, attacks, adversaries, formats, link models, measures, policies or scenarios."""
     from auditor.commands.catalogue import catalogue
 
     typer.echo(catalogue(what))

@@ -64,7 +64,7 @@ def test_sizes_that_are_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["0", "499MB", "400MiB"])
 def test_too_little_memory(text: str) -> None:
-    with pytest.raises(UsageError, match=r"must be at least 500MB, of which the libraries take most\. Got"):
+    with pytest.raises(UsageError, match=r"must be at least 500MB: the libraries take most of that\. Got"):
         read_memory(text)
 
 
@@ -233,8 +233,8 @@ def test_the_sample_is_made_smaller_where_classes_are_large(
     file = classes_of([10] * 1000, tmp_path / "many.parquet")
     monkeypatch.setattr(drawing, "_room", lambda _: 4000)
     record = scanned(file, small[1], sample=3000, seed=2)
-    note = next(note for note in record["notes"] if note.startswith("The sample was made smaller, from 3000 to "))
-    fitting = int(note.removeprefix("The sample was made smaller, from 3000 to ").split()[0])
+    note = next(note["text"] for note in record["notes"] if note["text"].startswith("The sample was reduced from 3000 to "))
+    fitting = int(note.removeprefix("The sample was reduced from 3000 to ").split()[0])
     assert 100 <= fitting < 3000
     again = scanned(file, small[1], sample=fitting, seed=2)
     assert differences(again["risks"], record["risks"]) == []
@@ -249,7 +249,7 @@ def test_nobody_is_attacked_where_one_class_does_not_fit(
     file = classes_of([4000, 2000], tmp_path / "few.parquet")
     monkeypatch.setattr(drawing, "_room", lambda _: 1000)
     record = plain(scan_audit(file, small[1], memory="1GB"))
-    assert any(note.startswith("Nobody was attacked: the classes of") for note in record["notes"])
+    assert any(note["text"].startswith("Nobody was attacked: the classes of") for note in record["notes"])
     assert {risk["status"] for risk in record["risks"]} <= {"not_applicable"}
     assert (record["release"]["rows"], record["release"]["k"]) == (6000, 2000)
 

@@ -57,7 +57,7 @@ def test_worked_by_hand(tmp_path: Path) -> None:
     mean = (3 / 4 + 1 / 10) / 4
     record = assert_same(made, SCHEMA, population=str(people))
     assert figures(record) == pytest.approx((1 / 4, mean, mean, 3, 3 / 4, 0, 19))
-    assert WITHOUT_PEOPLE in record["notes"]
+    assert WITHOUT_PEOPLE in [note["text"] for note in record["notes"]]
     assert [(i["role"], i["rows"]) for i in record["inputs"]] == [("release", 4), ("population", 19)]
 
 
@@ -98,7 +98,7 @@ def test_a_register_without_a_quasi_identifier_gives_a_reason(tmp_path: Path) ->
     made = release(tmp_path, [(3, "[20, 39]", "North", "f")])
     people = Case({}, {"age": [25, 30], "city": ["a", "b"]}).parquet(tmp_path / "register.parquet")
     record = assert_same(made, SCHEMA, population=str(people))
-    assert record["release"]["register"]["reason"] == "the register has no column sex"
+    assert record["release"]["register"]["reason"] == "the population has no column sex"
 
 
 def test_withheld_rows_can_be_looked_up_by_nobody(tmp_path: Path) -> None:

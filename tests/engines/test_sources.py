@@ -91,7 +91,7 @@ def test_a_stated_delimiter_and_one_that_the_schema_does_not_say(tmp_path: Path)
     form = {**CASE.form, "delimiter": ","}
     schema = Schema.from_dict({"table": form, "columns": {k: dict(v) for k, v in CASE.columns.items()}})
     record = assert_same(file, schema)
-    assert any("read with delimiter ';' (the schema says ',')" in note for note in record["notes"])
+    assert any("read with delimiter ';' (the schema says ',')" in note["text"] for note in record["notes"])
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_numbers_of_postgresql_that_cannot_be_fetched(postgres: str, tmp_path: P
             con.execute(f"create table numbers.odd as select {number} as age, 'a' as town, 'flu' as disease")
         ended = auditor_cli("audit", f"{postgres}#numbers.odd", "--schema", tmp_path / "s.toml")
         assert ended.code == 3
-        assert "numbers.odd, column 'age': holds values that cannot be fetched" in ended.err
+        assert "numbers.odd, column 'age': has values that cannot be fetched" in ended.err
         assert "0.1234" not in ended.err
 
 
@@ -288,7 +288,7 @@ def test_numbers_of_postgresql_that_cannot_be_fetched(postgres: str, tmp_path: P
         (("#release", ""), "say which table, as …#table. There are: release, typed."),
         ((PASSWORD, "wrong"), "password authentication failed"),
         (("/postgres#", "/nowhere#"), 'database "nowhere" does not exist'),
-        (("@127.0.0.1:", "@127.0.0.1:x"), "the port must be a number"),
+        (("@127.0.0.1:", "@127.0.0.1:x"), "The port must be a number"),
     ],
 )
 def test_faults_of_databases_never_tell_the_password(
