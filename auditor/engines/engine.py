@@ -1,8 +1,8 @@
-"""Engines: where a scan is carried out, and within how much memory.
+"""Engines: where a scan runs, and how much memory it may use.
 
-DuckDB runs inside this process, on as many threads as there are cores. It gets what `--memory` leaves beside Python and the
-libraries, and puts what does not fit into files of a folder (`--spill`), which is removed at the end. Spark is started (or
-found) by `auditor.engines.spark`. A database groups rows within its own memory; what comes of it is kept by DuckDB.
+DuckDB runs inside this process, with one thread per core. It gets the part of `--memory` that Python and the libraries do
+not need. What does not fit is written to a spill folder (`--spill`), which is removed at the end. `auditor.engines.spark`
+starts Spark or finds a running one. A database groups rows in its own memory; DuckDB keeps the results.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from auditor.engines.spark import spark_session
 from auditor.model.errors import UsageError
 
 OWN_NEED = 350_000_000
-"""What Python and the libraries of a scan take themselves, in bytes."""
+"""The memory that Python and the libraries of a scan need, in bytes."""
 LEAST_MEMORY = 500_000_000
 """Less than this is refused: the libraries would leave an engine nothing to work with."""
 LEAST_SPACE = 100_000_000
@@ -45,14 +45,14 @@ _UNITS = {
 }
 _POLL = 0.5
 _BATCH = 100_000
-"""So many rows at a time come from a database: they are Python's objects on the way."""
+"""Rows fetched from a database at a time: on the way they are Python objects."""
 _INTERRUPTED = "Query interrupted"
-"""What DuckDB says where somebody pressed Ctrl-C."""
+"""What DuckDB reports after Ctrl-C."""
 NEEDED = "needs Ibis and DuckDB: pip install 'auditor[scan]'"
 
 
 class EngineName(StrEnum):
-    """The engines that can be asked for."""
+    """The engines that a user can ask for."""
 
     MEMORY = "memory"
     DUCKDB = "duckdb"
@@ -61,26 +61,30 @@ class EngineName(StrEnum):
 
 @dataclass(slots=True)
 class Engine:
-    """An open engine: `con` is the Ibis backend, `ibis` the module; `memory` the bytes that it may use, where it is ours;
-    `own` the DuckDB of this process, also beside a database that counts. `opened` says that a table was opened in it;
-    `databases` are the names of those that were, by their address."""
+    """An open engine."""
 
     name: str
     ibis: Any
+    """The Ibis module."""
     con: Any
+    """The Ibis backend."""
     memory: int | None = None
+    """The bytes it may use. None if that is not ours to decide."""
     spill: Path | None = None
     own: Any = None
+    """The DuckDB of this process, which is there even if a database does the counting."""
     opened: bool = False
+    """Whether a table has been opened in it."""
     databases: dict[str, str] = field(default_factory=dict)
+    """The names of the opened databases, by address."""
 
     def use_database(self, name: str, address: str, con: Any) -> None:
-        """Lets a database count instead, with its own memory; what it counted comes into our own DuckDB."""
+        """Lets a database do the counting, in its own memory. The results come into our own DuckDB."""
         self.name, self.con = name, con
         self.databases[address] = name
 
     def spilled(self) -> int:
-        """The bytes that lie in the spill folder now."""
+        """The bytes in the spill folder now."""
         if self.spill is None:
             return 0
         sizes = []
@@ -93,19 +97,19 @@ class Engine:
 
 
 def read_memory(text: str) -> int:
-    """A size like `1GB`, `800 MB` or `2GiB` in bytes."""
+    """The bytes of a size such as `1GB`, `800 MB` or `2GiB`."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
     unit = found[2].upper() if found else ""
     if not found or unit not in _UNITS:
         raise UsageError(f"--memory must be a size such as 1GB or 800MB. Got {text!r}.")
     size = int(float(found[1]) * _UNITS[unit])
     if size < LEAST_MEMORY:
-        raise UsageError(f"--memory must be at least 500MB, of which the libraries take most. Got {text!r}.")
+        raise UsageError(f"--memory must be at least 500MB: the libraries take most of that. Got {text!r}.")
     return size
 
 
 def machine_memory() -> int:
-    """The memory of this machine, or of the container that it runs in, in bytes."""
+    """The memory of this machine or container, in bytes."""
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         if os.path.exists(limit):
@@ -116,17 +120,17 @@ def machine_memory() -> int:
 
 
 def default_memory() -> int:
-    """What a scan may use where nothing is said: half of the machine's memory."""
+    """What a scan may use by default: half of the machine's memory."""
     return max(machine_memory() // 2, LEAST_MEMORY)
 
 
 @contextmanager
 def open_engine(name: str, memory: int | None = None, spill: Path | None = None) -> Iterator[Engine]:
-    """An engine for the time of a scan. What it spilled is removed afterwards."""
+    """An engine for one scan. Its spill folder is removed afterwards."""
     memory = default_memory() if memory is None else memory
     ibis = import_ibis()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module=r"(ibis|pyspark)\.")  # of what pandas will change under them
+        warnings.filterwarnings("ignore", module=r"(ibis|pyspark)\.")  # about coming changes in pandas
         if name == EngineName.SPARK:
             if spill is not None:
                 raise UsageError("--spill is for DuckDB: Spark puts its files where spark.local.dir says.")
@@ -152,7 +156,7 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
 
 
 def duckdb_limit(memory: int) -> int:
-    """What DuckDB may use of the memory of a scan. It runs over its limit now and then: an eighth is kept back."""
+    """DuckDB's part of a scan's memory. It sometimes exceeds its limit, so an eighth is kept in reserve."""
     return max((memory - OWN_NEED) * 7 // 8, 100_000_000)
 
 
@@ -166,7 +170,7 @@ def _duckdb(ibis: Any, memory: int, folder: Path) -> Any:
 
 
 def _small_shuffles(session: Any) -> Any:
-    """On one machine as many parts of a shuffle as it has use for, where Spark's default is for a cluster."""
+    """On a single machine, a number of shuffle partitions that suits it. Spark's default is for a cluster."""
     if session.conf.get("spark.master", "").startswith("local"):
         session.conf.set("spark.sql.shuffle.partitions", str(2 * (os.cpu_count() or 1)))
     return session
@@ -197,7 +201,7 @@ def _spill_folder(spill: Path | None) -> Path:
 
 @contextmanager
 def watched(engine: Engine, tell: Callable[[float], None]) -> Iterator[None]:
-    """Calls `tell` with the share that is done of a query while it runs, as far as the engine knows it (DuckDB does)."""
+    """Calls `tell` with the finished share of a query while it runs, if the engine knows it (DuckDB does)."""
     raw: Any = getattr(engine.con, "con", None)
     if engine.name != EngineName.DUCKDB or not hasattr(raw, "query_progress"):
         yield
@@ -221,8 +225,8 @@ def watched(engine: Engine, tell: Callable[[float], None]) -> Iterator[None]:
 
 @contextmanager
 def kept(engine: Engine, expression: Any) -> Iterator[Any]:
-    """The rows of an expression, found once for several questions: in a table of DuckDB's, or where Spark keeps them. What a
-    database found comes into our own DuckDB."""
+    """The rows of an expression, computed once for several queries: in a DuckDB table or in Spark's cache. The results of a
+    database come into our own DuckDB."""
     backend, name = expression.get_backend(), f"auditor_{uuid4().hex}"
     if backend.name == "pyspark":
         with _kept_by_spark(backend, expression, name) as found:
@@ -243,20 +247,20 @@ def kept(engine: Engine, expression: Any) -> Iterator[Any]:
 def _kept_by_spark(backend: Any, expression: Any, name: str) -> Iterator[Any]:
     session = backend._session
     gone = (OSError, importlib.import_module("py4j.protocol").Py4JError)
-    backend._run_pre_execute_hooks(expression)  # lets Spark know our small tables, which its own cache() forgets
+    backend._run_pre_execute_hooks(expression)  # registers our small tables with Spark, which its own cache() forgets
     frame = session.sql(backend.compile(expression)).persist()
     try:
         frame.createTempView(name)
         yield backend.table(name)
     finally:
         for release in (lambda: session.catalog.dropTempView(name), frame.unpersist):
-            with suppress(*gone):  # where Java has died, what it died of is to be told
+            with suppress(*gone):  # if Java has died, the error to report is the one that killed it
                 release()
 
 
 def _copy(expression: Any, con: Any, name: str) -> None:
-    """Copies the rows of an expression into a table of DuckDB's, some at a time. (DuckDB would read them itself, but takes an
-    interruption for a fault of the data.)"""
+    """Copies the rows of an expression into a DuckDB table, in batches. (DuckDB could read them itself, but would report an
+    interruption as a fault in the data.)"""
     pa = importlib.import_module("pyarrow")
     reader = expression.to_pyarrow_batches(chunk_size=_BATCH)
     con.from_arrow(reader.schema.empty_table()).create(name)
@@ -265,18 +269,17 @@ def _copy(expression: Any, con: Any, name: str) -> None:
 
 
 def batches(engine: Engine, expression: Any, rows: int, by: Sequence[str] = ()) -> Iterator[Any]:
-    """The rows of an expression as Arrow batches of so many rows, in the order of some columns where they are named. DuckDB
-    keeps the rest where its limit lets it (memory, or the spill folder); other engines hand them over as their Ibis backend
-    does."""
+    """The rows of an expression as Arrow batches of `rows` rows, sorted by the columns `by` if there are any. DuckDB keeps
+    the rest within its memory limit or in the spill folder. Other engines deliver them as their Ibis backend does."""
     backend = expression.get_backend()
     if backend.name != "duckdb":
         yield from (expression.order_by(list(by)) if by else expression).to_pyarrow_batches(chunk_size=rows)
         return
     with kept(engine, expression) as found:
-        # it is put in order while it is read: threads read a table in any order, also one that was written in order
+        # sorted on reading: threads read a table in any order, even one that was written in order
         order = f" order by {', '.join(by)}" if by else ""
         relation = backend.con.sql(f'select {", ".join(found.columns)} from "{found.get_name()}"{order}')
         try:
-            yield from relation.to_arrow_reader(rows)  # Ibis 12 asks DuckDB 2 for it by its old name
-        except OSError as error:  # so Arrow tells what DuckDB said
+            yield from relation.to_arrow_reader(rows)  # not by Ibis: Ibis 12 calls DuckDB 2 by an old name
+        except OSError as error:  # how Arrow passes on DuckDB's errors
             raise importlib.import_module("duckdb").Error(str(error)) from error

@@ -1,9 +1,9 @@
 """Processes that do jobs side by side, each with limits of time and memory.
 
-Every process has a thread that hands it jobs and waits for its answers; a process that is too slow, crashes or runs out of
-memory is ended and replaced, and the reply to its job says so. Processes are plain ones (`worker`), started by the
-interpreter and not by `multiprocessing`, so that a script which uses them needs no guard around its main part. They have a
-session of their own: an interruption reaches only us, and we end them all.
+Every process has a thread that hands it jobs and waits for the replies. A process that is too slow, crashes or runs out of
+memory is ended and replaced, and the reply to its job says so. The processes (`worker`) are started by the interpreter
+rather than by `multiprocessing`, so a script that uses them needs no guard around its main part. They run in a session of
+their own: an interruption reaches only this process, which then ends them all.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from auditor.engines.worker import CAN_LIMIT, READY, Job, Reply, Work, too_slow
 from auditor.model.record.comparison import FAILED
 
 PATIENCE = 10.0 if CAN_LIMIT else 1.0
-"""A process that neither answers nor uses the processor is given up after so many times its seconds."""
+"""A process that neither replies nor uses the processor is given up after this many times its time limit."""
 _TICK = 0.25
 _LAST = 5.0
-"""Seconds in which a process whose output has ended must be gone."""
+"""Seconds a process has to exit after its output has ended."""
 _START = "from auditor.engines.worker import main; main()"
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KILLED = 9
@@ -40,8 +40,9 @@ Answer = tuple[int, Reply]
 def run_jobs(
     work: Work, jobs: Sequence[Job], count: int, tick: Callable[[list[str]], None]
 ) -> Iterator[tuple[int, Reply]]:
-    """The replies to jobs with their numbers, as they come, from `count` processes. `tick` is called now and then with the
-    names of what is running. A job is taken from `jobs` when its turn has come. Whatever ends the loop ends the processes."""
+    """The replies to jobs with their numbers, in order of arrival, from `count` processes. `tick` is called now and then with
+    the names of the running jobs. A job is taken from `jobs` when its turn comes. When the loop ends for any reason, so do
+    the processes."""
     waiting = deque(range(len(jobs)))
     answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
     shared = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
@@ -57,7 +58,7 @@ def run_jobs(
                 except queue.Empty:
                     for end in ends:
                         if end.done():
-                            end.result()  # raises what ended it early
+                            end.result()  # raises the error that ended it early
                     continue
                 left -= 1
                 yield number, reply
@@ -73,7 +74,7 @@ def processors() -> int:
 
 
 def _scratch() -> IO[bytes]:
-    """A file for what a process says, which goes with it."""
+    """A temporary file for the output of a process."""
     return tempfile.TemporaryFile()
 
 
@@ -94,7 +95,7 @@ class _Process:
         )
 
     def greet(self, work: bytes) -> str | None:
-        """Hands over what all jobs share; what the process said where it did not start."""
+        """Hands over what all jobs share. If the process did not start, returns the last line of its output."""
         if self._exchange(work) == READY:
             return None
         self.said.seek(0)
@@ -102,7 +103,7 @@ class _Process:
         return lines[-1] if lines else "it said nothing"
 
     def ask(self, job: Job) -> Reply | None:
-        """The reply to a job; None where the process ended instead."""
+        """The reply to a job; None if the process ended instead."""
         reply = self._exchange(pickle.dumps(job, pickle.HIGHEST_PROTOCOL))
         return reply if isinstance(reply, Reply) else None
 
@@ -117,14 +118,14 @@ class _Process:
             return None
 
     def end(self, gone: bool) -> int:
-        """The exit code, once the process has ended: by itself where it is `gone`, else by us."""
+        """The exit code. A process that is not already `gone` is killed."""
         with self.open:
             try:
                 code = self.popen.wait(_LAST if gone else 0)
             except subprocess.TimeoutExpired:
                 self.popen.kill()
                 code = self.popen.wait()
-            with suppress(BrokenPipeError):  # what it did not read is of no use now
+            with suppress(BrokenPipeError):  # input that it did not read is of no use now
                 self.popen.communicate()
             return code
 
@@ -146,7 +147,7 @@ class _Worker:
         self.lock, self.stopped, self.late = threading.Lock(), False, False
 
     def work(self) -> None:
-        """Has jobs answered until there are no more, or we are stopped."""
+        """Works through the waiting jobs until there are none left or it is stopped."""
         try:
             while not self.stopped:
                 try:
@@ -171,7 +172,7 @@ class _Worker:
                 self.process.popen.kill()
 
     def _answer(self, job: Job) -> Reply | None:
-        """The reply to a job; None where we were stopped."""
+        """The reply to a job; None if we were stopped."""
         process = self._running()
         if process is None:
             return None
@@ -192,7 +193,7 @@ class _Worker:
         return None if self.stopped else reply or self._gone(code, job)
 
     def _running(self) -> _Process | None:
-        """The process, started where there is none; None where we were stopped."""
+        """The process, started if there is none; None if we were stopped."""
         if self.process is not None:
             return self.process
         with self.lock:
@@ -203,7 +204,7 @@ class _Worker:
         if self.stopped:
             return None
         if fault is not None:
-            raise RuntimeError(f"a process for the work did not start: {fault}")
+            raise RuntimeError(f"a worker process did not start: {fault}")
         return process
 
     def _give_up(self, process: _Process) -> None:
@@ -211,14 +212,14 @@ class _Worker:
         process.popen.kill()
 
     def _gone(self, code: int, job: Job) -> Reply:
-        """The reply for a process that ended instead of answering."""
+        """The reply for a process that ended instead of replying."""
         slow = self.late or (CAN_LIMIT and code == -signal.SIGXCPU)
         if slow and job.timeout is not None:
             return too_slow(job.timeout, job.timeout)
         if code == -_KILLED:
             why = "the process was ended from outside, perhaps because memory ran out"
         elif code < 0:
-            tight = f", perhaps because it may use {self.memory} MB only" if self.memory is not None else ""
+            tight = f", perhaps because it may use only {self.memory} MB" if self.memory is not None else ""
             why = f"the process crashed ({signal.Signals(-code).name}){tight}"
         else:
             why = f"the process ended with code {code}"

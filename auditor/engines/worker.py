@@ -1,12 +1,12 @@
 """A process that carries out jobs, one after the other, for `pool`.
 
-It is a process of its own, started anew where a job is too slow or breaks it, because compiled code cannot be interrupted
-from within. What all jobs share (`Work`) comes once; messages are pickles on its standard input and output. When the input
-ends, whoever started it is gone, and it ends at once, whatever it is doing.
+It is a separate process because compiled code cannot be interrupted from within: a job that is too slow or crashes takes
+only its process with it. What all jobs share (`Work`) is sent once. Messages are pickles on standard input and output. The
+end of the input means that the parent is gone; the process then exits at once, whatever it is doing.
 
-Seconds are those of the processor, so that a busy machine or more processes do not change which jobs are in time; the
-operating system ends the process. What is said of an error that is ours is its place, not its message, which may hold a
-value of the data.
+Time limits are in processor seconds, so a busy machine or more processes do not change which jobs finish in time. The
+operating system ends the process. For an internal error the reply gives its place in the code, not its message, which may
+quote a value of the data.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ READY = "ready"
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of work: its name, for people to see, and the processor seconds it may take."""
+    """One piece of work: a name to display, and its time limit in processor seconds."""
 
     name: str
     timeout: float | None
@@ -50,7 +50,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Work(ABC):
-    """What all jobs share, and how one is done. `memory` is what a process may take, in megabytes."""
+    """What all jobs share, and how one is done. `memory` is the limit of a process, in megabytes."""
 
     memory: int | None
 
@@ -59,13 +59,13 @@ class Work(ABC):
         """The result of a job."""
 
     def told(self, error: AuditorError) -> str:
-        """What is said of an error that the user must mend."""
+        """The message of an error that the user can fix."""
         return str(error)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a job: its result, or why there is none."""
+    """The outcome of a job: its result, or why there is none."""
 
     status: str
     reason: str | None
@@ -74,7 +74,7 @@ class Reply:
 
 
 def carry_out(job: Job, work: Work) -> Reply:
-    """Does a job, and never raises: what goes wrong is the reply."""
+    """Does a job and never raises: an error becomes the reply."""
     start = time.process_time()
     status, reason, result = OK, None, None
     try:
@@ -93,19 +93,19 @@ def carry_out(job: Job, work: Work) -> Reply:
 
 
 def too_slow(timeout: float, spent: float) -> Reply:
-    """The reply for a job that took more than its seconds."""
+    """The reply for a job that exceeded its time limit."""
     return Reply(TIMEOUT, f"more than {timeout:g} s", None, spent)
 
 
 def _internal(error: Exception) -> str:
-    """Where an error that is ours arose; not its message, which may hold anything."""
+    """Where an internal error arose. Its message is left out: it may quote the data."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
     return f"internal error: {type(error).__name__}{place}"
 
 
 def allow(seconds: float | None) -> None:
-    """Lets the operating system end this process after so many more processor seconds."""
+    """Makes the operating system end this process after this many more processor seconds."""
     if not CAN_LIMIT:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -139,7 +139,7 @@ def _listen(source: IO[bytes], heard: queue.SimpleQueue[Any]) -> None:
 
 def main() -> None:
     """Answers jobs until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a plug-in prints must not mix with the answers
     heard: queue.SimpleQueue[Any] = queue.SimpleQueue()

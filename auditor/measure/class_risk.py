@@ -1,14 +1,14 @@
 """Class risk: what the sizes of the classes alone say about finding a person's record.
 
-Somebody who knows that a person is in the release, and the person's class, names the right record with a chance of one over
-the size of the class (the prosecutor). Over all records the mean of that is the number of classes over the number of
-records; it is also what a marketer reaches whose register holds nobody but the people in the release. With more people in the
-register a journalist and a marketer reach less: their risk needs the register (the attack `linking`).
+Somebody who knows that a person is in the release, and the person's class, names the right record with a probability of one
+over the size of the class (the prosecutor). Its mean over all records is the number of classes over the number of records.
+That is also what a marketer achieves whose population is exactly the people in the release. With more people in the
+population, a journalist and a marketer achieve less: their risk needs the population (the attack `linking`).
 
-Where single cells are withheld people hide among more than their class, if a withheld cell may be any value: the same
-figures by that convention stand beside them (`wildcards`). A record that is alone in its class is a *sample unique*. Where
-the records carry sampling weights, a class of f records stands for as many people of the population as their weights add up
-to (`individual_risk`).
+If single cells are suppressed and may be any value, people hide among more than their class: the same figures under that
+convention are given as well (`wildcards`). A record that is alone in its class is a *sample unique*. If the records carry
+sampling weights, a class of f records stands for as many people of the population as their weights add up to
+(`individual_risk`).
 
 Paper: K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013. ARX prints the same figures.
 """
@@ -29,7 +29,7 @@ from auditor.model.release import Release, Suppression
 from auditor.model.schema import Role
 
 THRESHOLD = 0.2
-"""The chance of a right link above which a record counts as at risk, where no other is asked for."""
+"""By default a record is at risk if the probability of a right link exceeds this."""
 NOISE = 1e-12
 
 
@@ -176,7 +176,7 @@ WEIGHTED = (
 def release_risk(
     release: Release, suppression: Suppression = Suppression.EXCLUDED, threshold: float = THRESHOLD
 ) -> ClassRisk | None:
-    """The risk of the records of a release; None for several blocks, and where there is no class."""
+    """The risk of the records of a release; None for several blocks, and if there is no class."""
     if len(release.blocks) > 1:
         return None
     risk, sizes, people = (
@@ -190,14 +190,14 @@ def release_risk(
 
 
 def with_wildcards(risk: ClassRisk, sizes: Ints, people: Ints) -> ClassRisk:
-    """The risk with the figures for withheld cells that may be any value: so many people agree with each class."""
+    """The risk, with the figures for suppressed cells that may be any value; `people` is how many agree with each class."""
     mean = float((sizes / people).sum() / sizes.sum())
     return replace(risk, wildcard_max=float(1 / people.min()), wildcard_mean=mean, wildcard_min=float(1 / people.max()))
 
 
 def class_risk(sizes: Ints, threshold: float = THRESHOLD, times: Ints | None = None) -> ClassRisk | None:
-    """The risk of the records of classes with these sizes, each there so many times (once where nothing is said); None where
-    there is no class."""
+    """The risk of the records of classes with these sizes, each occurring `times` times (once by default); None if there is
+    no class."""
     if not len(sizes):
         return None
     times = np.ones_like(sizes) if times is None else times
@@ -223,12 +223,12 @@ def class_risk(sizes: Ints, threshold: float = THRESHOLD, times: Ints | None = N
 def weighted_risk(
     release: Release, suppression: Suppression = Suppression.EXCLUDED, threshold: float = THRESHOLD
 ) -> WeightedRisk | None:
-    """The individual risk by the published sampling weights; None where none are published."""
+    """The individual risk by the published sampling weights; None if none are published."""
     column = next((c for c in release.schema.names(Role.WEIGHT) if c in release.columns), None)
     if column is None:
         return None
     if len(release.blocks) > 1:
-        return WeightedRisk(column, threshold, reason="a release of several blocks does not say whose weight is whose")
+        return WeightedRisk(column, threshold, reason="a release of several blocks does not tell whose weight is whose")
     block, labels = release.blocks[0], release.labels[column]
     number = class_of_bucket(release, suppression)[block.bucket]
     inside = number >= 0
@@ -238,7 +238,7 @@ def weighted_risk(
     if not len(weight):
         return WeightedRisk(column, threshold, reason="no class is left")
     if not (weight > 0).all():
-        return WeightedRisk(column, threshold, reason="some weights are missing, withheld, coarsened or not above 0")
+        return WeightedRisk(column, threshold, reason="some weights are missing, suppressed, coarsened or not above 0")
     sizes = np.bincount(number[inside]).astype(np.int64)
     people = np.bincount(number[inside], weights=weight).astype(np.float64)
     tally = WeightTally(column, threshold)
@@ -248,7 +248,7 @@ def weighted_risk(
 
 @dataclass(slots=True)
 class WeightTally:
-    """The individual risk of classes that come some at a time."""
+    """The individual risk of classes that arrive in batches."""
 
     column: str
     threshold: float
@@ -259,7 +259,7 @@ class WeightTally:
     at_risk: int = 0
 
     def add(self, sizes: Ints, people: Floats) -> None:
-        """Counts classes of so many records, which stand for so many people each."""
+        """Adds classes, given the number of records of each and of the people they stand for."""
         risk = individual_risk(sizes, people)
         self.records += int(sizes.sum())
         self.people += float(people.sum())
@@ -268,7 +268,7 @@ class WeightTally:
         self.at_risk += int(sizes[risk > self.threshold + NOISE].sum())
 
     def risk(self) -> WeightedRisk:
-        """The risk over all classes that were counted."""
+        """The risk over all classes that were added."""
         return WeightedRisk(
             self.column,
             self.threshold,

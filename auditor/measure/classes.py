@@ -1,19 +1,19 @@
 """Class statistics: what a release is, recomputed from what is published and not from what it claims.
 
-A class is a bucket; sensitive values are counted per class and compared with the whole table, both over the rows that
-count (see `counts` for the two conventions on suppressed rows, `diversity` and `divergences` for the formulas).
+A class is a bucket of the release. Sensitive values are counted per class and compared with the whole table, both over the
+rows that count (see `counts` for the conventions on suppressed rows, `diversity` and `divergences` for the formulas).
 
-- k is the smallest class of a one-block release. With several blocks there is none: quasi-identifiers are then
-  published in fragments, one per person, and people of one bucket can be told apart by them.
-- The ordered distance is for numeric and ordinal columns, over the distinct values that occur in the release. Missing
-  and withheld values have no place in the order and are left out of both distributions; a label that covers several
-  values stands at its middle. A graded number stands at what is published, since that keeps the order; other aliases have no
-  place. Where no label has one there is no such distance.
-- (ε,m) is for numeric columns. Missing and withheld values are near to nothing and left out, as for the ordered distance;
-  where a cell covers several numbers, or hides one behind an alias, it is not known which are near: there is no m.
-- Where sensitive labels overlap, so that one may hold the value of another, alpha and l are what may be at worst (see
-  `ambiguity`); entropy and recursive l have no answer then. Distances and gains compare what is published.
-- The hierarchical distance is for nominal columns with a taxonomy. Missing and withheld values stand at its root, at
+- k is the size of the smallest class of a one-block release. With several blocks there is none: quasi-identifiers are then
+  published in fragments, one per person, which tell people of one class apart.
+- The ordered distance is for numeric and ordinal columns, over the distinct values that occur in the release. Missing and
+  suppressed values have no place in the order and are left out of both distributions. A label that covers several values
+  stands at its middle. A graded number stands at what is published, since that keeps the order; other aliases have no place.
+  If no label has a place there is no such distance.
+- (ε,m) is for numeric columns. Missing and suppressed values are near nothing and left out, as for the ordered distance. If a
+  cell covers several numbers, or hides one behind an alias, it is not known which are near: there is no m.
+- If sensitive labels overlap, so that one may hold the value of another, alpha and l are the worst case (see `ambiguity`);
+  entropy and recursive l have no answer then. Distances and gains compare what is published.
+- The hierarchical distance is for nominal columns with a taxonomy. Missing and suppressed values stand at its root, at
   distance 1 from every other; a set of values stands at its lowest common ancestor.
 """
 
@@ -32,7 +32,7 @@ from auditor.model.release import Release, Suppression
 from auditor.model.schema import Type
 
 NEAR = 0.05
-"""The ε of (ε,m)-anonymity as a share of the range of the domain, where no other is asked for."""
+"""The default ε of (ε,m)-anonymity, as a share of the range of the domain."""
 
 
 SIZES = (
@@ -98,9 +98,8 @@ def class_facts(
     epsilon: float | None = None,
     threshold: float = THRESHOLD,
 ) -> ReleaseFacts:
-    """What the release is, with the statistics of its classes and of each published sensitive column. `epsilon` is that of
-    (ε,m)-anonymity (by default a twentieth of the range of each column), `threshold` the risk above which a record is at
-    risk."""
+    """The facts of a release, with the statistics of its classes and of each published sensitive column. `epsilon` is that
+    of (ε,m)-anonymity (by default a twentieth of each column's range); a record whose risk exceeds `threshold` is at risk."""
     sizes = class_sizes(release, suppression)
     size, times = np.unique(sizes, return_counts=True)
     single = len(release.blocks) == 1
@@ -164,8 +163,8 @@ def sensitive_facts(
 def proximity(
     release: Release, column: str, found: ClassCounts, epsilon: float | None = None
 ) -> tuple[float | None, float | None]:
-    """The ε, and the largest m for which the classes are (ε,m)-anonymous; None for columns that are not numeric, and no m
-    where cells are not single numbers."""
+    """The ε, and the largest m for which the classes are (ε,m)-anonymous. None for columns that are not numeric, and no m if
+    cells are not single numbers."""
     labels = release.labels[column]
     reach = proximity_reach(labels, epsilon)
     numbered = None if reach is None else single_numbers(labels, found.label)
@@ -183,8 +182,8 @@ def proximity_reach(labels: Labels, epsilon: float | None = None) -> float | Non
 
 
 def single_numbers(labels: Labels, chosen: Ints) -> tuple[Ints, Floats] | None:
-    """The chosen labels that say a number, from low to high (as places in `chosen`), and the numbers; None where there is
-    none, and where some cover several numbers or hide one."""
+    """The chosen labels that denote a number, from low to high (as places in `chosen`), and the numbers. None if there are
+    none, and if some cover several numbers or hide one."""
     said = np.flatnonzero(~_unsaid(labels, chosen))
     low, high = labels.low[chosen[said]], labels.high[chosen[said]]
     if not len(said) or (low != high).any() or labels.is_alias[chosen[said]].any():
@@ -203,8 +202,8 @@ def ordered_distances(release: Release, column: str, found: ClassCounts) -> Floa
 
 
 def in_order(labels: Labels, chosen: Ints) -> Ints | None:
-    """The chosen labels that have a place in the order of the column, in that order (as places in `chosen`); None where the
-    column has no order or no label a place in it."""
+    """The chosen labels that have a place in the order of the column, in that order (as places in `chosen`). None if the
+    column has no order or no label has a place in it."""
     if labels.domain.column.type is Type.NOMINAL:
         return None
     place = _places_in_order(labels, chosen)
@@ -222,7 +221,7 @@ def hierarchical_distances(release: Release, column: str, found: ClassCounts) ->
 
 
 def taxonomy_nodes(labels: Labels, chosen: Ints) -> Ints | None:
-    """The node of the taxonomy at which each chosen label stands; None for columns that are not nominal with a taxonomy."""
+    """The node of the taxonomy for each chosen label; None for columns that are not nominal with a taxonomy."""
     taxonomy = labels.domain.taxonomy
     if taxonomy is None or labels.domain.column.type is not Type.NOMINAL:
         return None
@@ -234,7 +233,7 @@ def taxonomy_nodes(labels: Labels, chosen: Ints) -> Ints | None:
 
 
 def _places_in_order(labels: Labels, chosen: Ints) -> Floats:
-    """Where each chosen label stands in the order of the column; not a number where it has no place."""
+    """The place of each chosen label in the order of the column; NaN if it has none."""
     if labels.domain.numbers is not None:
         place = (labels.low[chosen] + labels.high[chosen]) / 2
     else:
@@ -244,7 +243,7 @@ def _places_in_order(labels: Labels, chosen: Ints) -> Floats:
 
 
 def _unsaid(labels: Labels, chosen: Ints) -> Bools:
-    """Which chosen labels say nothing of the value: withheld and missing ones, and labels for everything."""
+    """Which chosen labels tell nothing of the value: suppressed and missing ones, and labels for everything."""
     size = labels.domain.size
     whole = (labels.counts[chosen] == size) & (size > 1) & ~labels.is_alias[chosen]
     unsaid: Bools = labels.suppressed[chosen] | whole

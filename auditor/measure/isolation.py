@@ -25,7 +25,7 @@ def meeting(predicate: Mapping[str, Bools], codes: Mapping[str, Codes], people: 
 
 
 def isolated(matches: Ints, people: int, size: int) -> Floats:
-    """The probability that a predicate is met by exactly one person in data of this size, given how many of the people meet it.
+    """The probability that exactly one person meets a predicate in data of `size`, given how many of `people` meet it.
 
     If the people are the data this is yes or no. If they are more, it is the probability that exactly one of those who meet
     it is among `size` people drawn without replacement; if they are fewer, drawn with replacement.

@@ -1,6 +1,6 @@
 """Nearness of numbers: which numbers of a class lie within ε of each other.
 
-(ε,m)-anonymity asks that in every class, for every value in it, at most 1/m of the class lies within ±ε of it.
+(ε,m)-anonymity requires that in every class, for every value in it, at most 1/m of the class lies within ±ε of it.
 
 Paper: J. Li, Y. Tao, X. Xiao, "Preservation of Proximity Privacy in Publishing Numerical Sensitive Data", SIGMOD 2008.
 """
@@ -31,13 +31,13 @@ NEARNESS = (
 
 
 def upper(value: Floats, reach: float | Floats) -> Floats:
-    """The numbers `reach` above values, and float noise of the sum more: what lies at the edge is inside."""
+    """The numbers `reach` above values, plus the float noise of the sum: what lies at the edge is inside."""
     edge = value + reach
     return np.asarray(edge + _NOISE * np.maximum(np.abs(edge), np.abs(value)))
 
 
 def lower(value: Floats, reach: float | Floats) -> Floats:
-    """The numbers `reach` below values, and float noise of the difference less."""
+    """The numbers `reach` below values, minus the float noise of the difference."""
     return -upper(-value, reach)
 
 
@@ -54,8 +54,8 @@ def largest_m(group: Ints, number: Floats, epsilon: float) -> float:
 
 
 def near(found: Entries, number: Floats, epsilon: float) -> Ints:
-    """For each entry how many people of its class lie within ±epsilon of its number; `number` holds that of each value, from
-    low to high. Entries are in order, so those of a class within reach are a stretch, and its people a difference of sums."""
+    """For each entry the number of people of its class within ±epsilon of its number; `number` gives that of each value, from
+    low to high. Entries are sorted, so those within reach are contiguous, and their people a difference of running sums."""
     first = np.searchsorted(number, lower(number, epsilon), side="left")
     beyond = np.searchsorted(number, upper(number, epsilon), side="right")
     width = found.values + 1
@@ -69,7 +69,7 @@ def near(found: Entries, number: Floats, epsilon: float) -> Ints:
 
 
 def least_m(found: Entries, number: Floats, epsilon: float) -> float:
-    """The largest m for which classes are (ε,m)-anonymous, which the worst class decides: see `near`."""
+    """The largest m for which classes are (ε,m)-anonymous, decided by the worst class: see `near`."""
     return float(1 / (near(found, number, epsilon) / found.sizes[found.row]).max())
 
 

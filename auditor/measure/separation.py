@@ -11,8 +11,8 @@ greedy search for such sets sensible: `greedy_order` adds, step by step, the col
 most pairs apart).
 
 Paper: R. Motwani, Y. Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB workshop on Secure Data
-Management 2007. Distinction, separation and the greedy cover are theirs. Uniqueness comes first here, because it is what makes
-a row linkable.
+Management 2007. Distinction, separation and the greedy cover are theirs. Uniqueness comes first here, because it makes a
+row linkable.
 """
 
 from __future__ import annotations

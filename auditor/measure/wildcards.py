@@ -22,7 +22,7 @@ MOST_PAIRS = 65_536
 MOST_SORTED = 4_000_000
 """Patterns are compared with each other up to this many pairs of patterns, and patterns times classes."""
 MOST_COMPARED = 400_000_000
-"""Each class is compared with all others up to this many cells. Beyond both nothing is counted: it would take many seconds."""
+"""Each class is compared with all others up to this many cells. Beyond both limits nothing is counted: it takes too long."""
 _PAIR = 30_000
 """A pair of patterns costs as much as comparing this many cells."""
 

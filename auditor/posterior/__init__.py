@@ -1,1 +1,4 @@
-"""The first floor: matching, and the posterior that feeds all attacks. The mathematics of the design, once."""
+"""Posterior: matching, and the beliefs that feed all attacks. The only home of this mathematics.
+
+In code a class is called a *bucket*, the term of the slicing paper: `class` is a keyword.
+"""

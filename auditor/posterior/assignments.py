@@ -1,16 +1,16 @@
-"""Assignments of known people to records, each to one of their own: the joint behind the coupled posterior.
+"""Assignments of known people to records, one each: the joint distribution behind the coupled posterior.
 
-Of some people it is known how much each record speaks for being theirs; no two have the same one. Every way to give them
-records of their own weighs the product of its weights, so that without weights all ways are alike. What is asked for is how
-many records of a type are left free for somebody else, and which record is whose.
+For some people it is known how strongly each record suggests that it is theirs, and no two people have the same record. The
+weight of an assignment is the product of its weights, so without weights all assignments are equally likely. Two things are
+wanted: how many records of a type remain free for somebody else, and which record is whose.
 
-Records that are the same to everybody are one type with a count. Whoever has one type left takes a record of it, which leaves
-one fewer for the others; the rest falls into components of people who compete for the same types. Within a component the
-numbers of records taken of each type are all that matters: a table over them, filled person by person, is exact. Where that
-table would be too large, ways are sampled (`sample_seats`), with one imagined sample more in which the people do not get in
-each other's way, so that chance alone never makes anything certain.
+Records that are the same to everybody are one type with a count. A person with only one type left takes a record of it, which
+leaves one fewer for the others. The rest splits into components of people who compete for the same types. Within a component
+only the number of records taken of each type matters: a table over these numbers, filled person by person, is exact. If that
+table would be too large, assignments are sampled (`sample_seats`). One imagined sample is added, in which people do not
+compete, so that chance alone never makes anything certain.
 
-People for whom no record of their own is left contradict the release; they are left out, and counted.
+People for whom no record is left contradict the release. They are left out and counted.
 """
 
 from __future__ import annotations
@@ -28,28 +28,32 @@ from auditor.posterior.kernels import sample_seats
 MOST_STATES = 1 << 14
 MOST_KINDS = 20
 MOST_WORK = 1 << 22
-"""A table of at most so many states, dimensions, and states times people is filled; beyond that ways are sampled."""
+"""The limit on the states, the dimensions, and the states times people of a table. Beyond it assignments are sampled."""
 ROUNDS, LEAST_ROUNDS, MOST_MOVES = 1_000, 200, 300_000
 _DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assigned:
-    """What follows from all ways to assign: the expected number of free records of each type, the same for pairs of free
-    records (free · (free - 1)), and `chance` (people × types) of having a record of a type. `exact`, `sampled` and
-    `contradicted` count the people by how their part was found."""
+    """What follows from all assignments."""
 
     free: Floats
+    """The expected number of free records of each type."""
     pairs: Floats
+    """The same for pairs of free records: free · (free - 1)."""
     chance: sparse.csr_array
+    """The probability of having a record of a type (people × types)."""
     exact: int = 0
+    """The number of people whose part is exact."""
     sampled: int = 0
+    """The number of people whose part was sampled."""
     contradicted: int = 0
+    """The number of people left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """The same for one component. None stands for a component in which there is no way."""
+    """The same for one component. (None stands for a component without any assignment.)"""
 
     free: Floats
     pairs: Floats
@@ -57,9 +61,9 @@ class _Part:
 
 
 def assign(weights: sparse.csr_array, counts: Ints, rng: np.random.Generator, whose: bool = True) -> Assigned:
-    """All ways to give each person (row) a record of their own: `weights` (people × types) is how much each record of a
-    type speaks for being theirs, `counts` how many records there are of a type. Without `whose` only the free records are
-    asked for: sampling is faster then, and `chance` of those sampled says nothing."""
+    """All assignments of a record to each person (row). `weights` (people × types) is how strongly a record of a type
+    suggests that it is theirs, `counts` how many records of a type there are. Without `whose` only the free records are
+    wanted: sampling is then faster, and `chance` of those sampled means nothing."""
     weights = sparse.csr_array(weights, copy=True)
     weights.eliminate_zeros()
     left, forced, contradicted = _propagate(weights, counts)
@@ -77,7 +81,7 @@ def assign(weights: sparse.csr_array, counts: Ints, rng: np.random.Generator, wh
         if part is None:
             out = replace(out, contradicted=out.contradicted + len(people))
             continue
-        # the records of a merged type are alike: each of its types has its share of them
+        # the records of a merged type are alike: each of its types gets its share of them
         share = left[types] / total[of_type]
         free[types] = part.free[of_type] * share
         ordered = (total * (total - 1)).astype(np.float64)
@@ -95,8 +99,8 @@ def assign(weights: sparse.csr_array, counts: Ints, rng: np.random.Generator, wh
 
 
 def _propagate(weights: sparse.csr_array, counts: Ints) -> tuple[Ints, Ints, Bools]:
-    """Gives records to people who have one type left, again and again: the records left of each type, the type of each
-    person who has one now (-1: open), and who finds none."""
+    """Repeatedly gives records to people who have one type left. Returns the remaining records of each type, the type of
+    each person who has one now (-1: open), and who finds none."""
     left = counts.astype(np.int64).copy()
     forced = np.full(weights.shape[0], -1, dtype=np.int64)
     lost = np.zeros(weights.shape[0], dtype=np.bool_)
@@ -110,7 +114,7 @@ def _propagate(weights: sparse.csr_array, counts: Ints) -> tuple[Ints, Ints, Boo
             return left, forced, lost
         only = np.zeros(len(forced), dtype=np.int64)
         only[person[usable]] = weights.indices[usable]
-        for i in single.tolist():  # those who come too late are lost; which of them does not matter, they are alike
+        for i in single.tolist():  # latecomers find none; they are alike, so it does not matter which
             if left[only[i]] > 0:
                 left[only[i]] -= 1
                 forced[i] = only[i]
@@ -131,8 +135,8 @@ def components(weights: sparse.csr_array) -> list[tuple[Ints, Ints]]:
 
 
 def _merge(weights: sparse.csr_array, counts: Ints) -> tuple[sparse.csr_array, Ints, Ints]:
-    """Types that are the same to everybody as one, in an order that depends on their weights alone: the weights and counts
-    of the merged types, and the merged type of each type."""
+    """Merges types that are the same to everybody, in an order that depends only on their weights. Returns the weights and
+    counts of the merged types, and the merged type of each type."""
     columns = sparse.csc_array(weights)
     columns.sort_indices()
     scale = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(columns.data)))
@@ -149,7 +153,7 @@ def _merge(weights: sparse.csr_array, counts: Ints) -> tuple[sparse.csr_array, I
 
 
 def _small(weights: sparse.csr_array, counts: Ints) -> bool:
-    """Whether a table over the numbers taken of each type is small enough."""
+    """Whether a table over the numbers of records taken is small enough."""
     people, kinds = weights.shape
     caps = np.minimum(counts, np.bincount(weights.indices, minlength=kinds))
     if kinds > MOST_KINDS:
@@ -159,8 +163,8 @@ def _small(weights: sparse.csr_array, counts: Ints) -> bool:
 
 
 def _table(weights: Floats, counts: Ints) -> _Part | None:
-    """Exact: `before[i][k]` sums over all ways to seat the people before i that take k records of each type, `after` over
-    all ways to seat i and those after, given that k are taken already. A type with k of n records taken has n - k left."""
+    """Exact: `before[i][k]` sums over all assignments of the people before i that take k records of each type, `after` over
+    all assignments of i and those after, given that k are taken. A type with k of n records taken has n - k left."""
     caps = np.minimum(counts, (weights > 0).sum(axis=0))
     people, kinds = weights.shape
     shape = tuple((caps + 1).tolist())
@@ -201,7 +205,7 @@ def _table(weights: Floats, counts: Ints) -> _Part | None:
 
 
 def _sample(weights: sparse.csr_array, counts: Ints, rng: np.random.Generator, whose: bool) -> _Part | None:
-    """By sampling, with one imagined sample more."""
+    """By sampling, with one imagined sample added."""
     people = weights.shape[0]
     rounds = max(min(ROUNDS, MOST_MOVES // people), LEAST_ROUNDS)
     patience = 10_000 + 100 * people

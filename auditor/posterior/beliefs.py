@@ -1,8 +1,8 @@
-"""Beliefs: what an adversary holds about each target, in the form that attacks and scoring use.
+"""Beliefs: what an adversary believes about each target, in the form that attacks and scoring use.
 
-Several kinds answer the same questions: the posterior from a release (`posterior.py`, by the nearest records `distance.py`),
-the same with each target's own record taken out (`leave_one_out.py`), or given facts about people (`coupled.py`); and the
-prior alone (`Prior`, here), which is the baseline of every figure.
+Several kinds answer the same questions: the posterior from a release (`posterior.py`; by the nearest records `distance.py`),
+the same without each target's own record (`leave_one_out.py`), or given facts about people (`coupled.py`); and the prior
+alone (`Prior`, here), which is the baseline of every figure.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -19,14 +20,14 @@ from auditor.model.labels.labels import Labels
 from auditor.posterior.kernels import running_sums
 
 TIE = 1e-9
-"""Relative difference below which two probabilities are a tie: more than float noise, less than any real difference."""
+"""Probabilities whose relative difference is smaller are tied: more than float noise, less than any real difference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueBeliefs:
     """P(t, s) over the codes of a sensitive column: target t has row `row_of[t]` of `rows` (rows × codes, sparse).
 
-    A row sums to one, or to the probability of membership where that is in doubt.
+    A row sums to one, or to the probability of membership if that is in doubt.
     """
 
     rows: sparse.csr_array
@@ -34,16 +35,16 @@ class ValueBeliefs:
 
     @property
     def row_number(self) -> Ints:
-        """For each stored entry the row it stands in."""
+        """The row of each stored entry."""
         return np.repeat(np.arange(self.rows.shape[0]), np.diff(self.rows.indptr))
 
     def top(self) -> Floats:
-        """The largest probability of one value, for each row."""
+        """The largest probability of a value, for each row."""
         top: Floats = np.maximum(self.rows.max(axis=1).toarray().reshape(-1), 0.0)
         return top
 
     def top_entries(self) -> Bools:
-        """The stored entries that share the top of their row."""
+        """The stored entries that tie for the top of their row."""
         shared: Bools = self.rows.data >= (self.top() * (1 - TIE))[self.row_number]
         return shared
 
@@ -52,7 +53,7 @@ class ValueBeliefs:
         return self.between(self.row_of, codes, codes + 1)
 
     def between(self, row: Ints, first: Ints, last: Ints) -> Floats:
-        """The probability of codes from `first` to before `last`, for each of the given rows."""
+        """The probability of the codes from `first` up to but not including `last`, for each given row."""
         rows = self.rows.sorted_indices()
         width = rows.shape[1] + 1
         key = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
@@ -67,8 +68,8 @@ class ValueBeliefs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """How far each fragment of a sensitive block can still be a target's, since others may have it: `free` is the
-    probability that it is nobody else's, `gone` by how much the free ones of its bucket become fewer once it is left out."""
+    """How far each fragment of a sensitive block may still be a target's, since others may have it. `free` is the
+    probability that it is nobody else's, `gone` by how much the free ones of its class decrease once it is left out."""
 
     free: Floats
     gone: Floats
@@ -76,7 +77,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordBeliefs:
-    """For each target the probability of the likeliest record, and how many records share it."""
+    """For each target the probability of the likeliest record, and how many records tie for it."""
 
     best: Floats
     tied: Floats
@@ -84,15 +85,18 @@ class RecordBeliefs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberBeliefs:
-    """For each target the number of matching buckets, the matching degree f(t), and P(in). `gap` is how far the fit
-    behind P(in) is from what the release says, 0 where none was needed (see `presence.py`); `judged` says whether P(in) was
-    worked out at all, and is not just the prior."""
+    """Membership of each target."""
 
     buckets: Floats
+    """The number of matching classes."""
     degree: Floats
+    """The matching degree f(t)."""
     posterior: Floats
+    """P(in)."""
     gap: float = 0.0
+    """How far the fit behind P(in) is from what the release says; 0 if none was needed (see `presence.py`)."""
     judged: bool = True
+    """Whether P(in) was computed at all, and is not just the prior."""
 
 
 class Beliefs(ABC):
@@ -103,15 +107,15 @@ class Beliefs(ABC):
     @property
     @abstractmethod
     def matched(self) -> Bools:
-        """Whether anything fits each target. Where nothing does there is only the prior, and no attack to speak of."""
+        """Whether anything fits each target. If nothing does there is only the prior, and no attack to speak of."""
 
     @abstractmethod
     def values(self, column: str) -> ValueBeliefs:
         """P(t, s) for a sensitive column: being in the release, and having the value."""
 
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
-        """`values` with fragments counting by their shares, not summing to one; beliefs that do not come from the fragments
-        of a release stay as they are."""
+        """`values` with fragments counting by their shares, not summing to one. Beliefs that do not come from the fragments
+        of a release are unchanged."""
         return self.values(column)
 
     @abstractmethod
@@ -120,23 +124,26 @@ class Beliefs(ABC):
 
     @abstractmethod
     def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
-        """The probability that each target's record is this one: the given fragment (targets × blocks) of each block of
+        """The probability that each target's record is this one: the given fragment (targets × blocks) of each block about
         which something is known. Zero for bucket -1."""
 
     @abstractmethod
     def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
-        """For each target the share it has in naming this bucket (1 over the number of tied buckets with the most mass,
-        0 where it is not among them), and the probability of the bucket it names."""
+        """For each target the chance of naming this class (1 over the number of classes that tie for the most mass, 0 if it
+        is not among them), and the probability of the class it names."""
 
     @abstractmethod
     def membership(self, prior: float) -> MemberBeliefs:
-        """Scores of being in the release, for a prior probability of it."""
+        """Scores of being in the release, given a prior probability of it."""
+
+
+Whole = TypeVar("Whole", bound=Beliefs)
 
 
 class Prior(Beliefs):
-    """No release at all: sensitive values by their shares among people at large, records and classes at random. Where the
-    adversary is not sure that a target is in, a record is right only if they are (`membership`). `beyond` says how many
-    classes of each size there are besides those of `sizes`."""
+    """No release at all: sensitive values by their shares among people at large, records and classes at random. If the
+    adversary is not sure that a target is in, a record is right only if they are (`membership`). `beyond` is how many
+    classes of each size there are in addition to those of `sizes`."""
 
     def __init__(
         self,
@@ -180,60 +187,75 @@ class Prior(Beliefs):
 
 
 class Some(Beliefs):
-    """The beliefs about some of the targets."""
+    """The beliefs about some of the targets: `which` of `everybody`."""
 
     def __init__(self, everybody: Beliefs, which: Bools) -> None:
-        self._everybody, self._which = everybody, which
+        self.everybody, self.which = everybody, which
         self.targets = int(which.sum())
 
     @property
     def matched(self) -> Bools:
-        return self._everybody.matched[self._which]
-
-    @property
-    def everybody(self) -> Beliefs:
-        """The beliefs about all targets."""
-        return self._everybody
-
-    @property
-    def which(self) -> Bools:
-        """Which of them these are about."""
-        return self._which
+        return self.everybody.matched[self.which]
 
     def values(self, column: str) -> ValueBeliefs:
         return self.thinned(column, None)
 
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
-        values = self._everybody.values(column) if shares is None else self._everybody.thinned(column, shares)
-        return ValueBeliefs(values.rows, values.row_of[self._which])
+        values = self.everybody.values(column) if shares is None else self.everybody.thinned(column, shares)
+        return ValueBeliefs(values.rows, values.row_of[self.which])
 
     def records(self) -> RecordBeliefs:
-        records = self._everybody.records()
-        return RecordBeliefs(records.best[self._which], records.tied[self._which])
+        records = self.everybody.records()
+        return RecordBeliefs(records.best[self.which], records.tied[self.which])
 
     def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
-        return self._everybody.record_probability(self._all(bucket), self._all(fragment))[self._which]
+        return self.everybody.record_probability(self._all(bucket), self._all(fragment))[self.which]
 
     def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
-        share, top = self._everybody.classes(self._all(bucket))
-        return share[self._which], top[self._which]
+        share, top = self.everybody.classes(self._all(bucket))
+        return share[self.which], top[self.which]
 
     def membership(self, prior: float) -> MemberBeliefs:
-        scores = self._everybody.membership(prior)
-        which = self._which
+        scores = self.everybody.membership(prior)
+        which = self.which
         return MemberBeliefs(
             scores.buckets[which], scores.degree[which], scores.posterior[which], scores.gap, scores.judged
         )
 
     def _all(self, values: Ints) -> Ints:
-        """Values of the chosen targets as values of everybody, -1 for the others."""
-        out = np.full((len(self._which), *values.shape[1:]), -1, dtype=np.int64)
-        out[self._which] = values
+        """Values of the chosen targets as values of everybody, with -1 for the others."""
+        out = np.full((len(self.which), *values.shape[1:]), -1, dtype=np.int64)
+        out[self.which] = values
         return out
 
 
+class Without(Beliefs, Generic[Whole]):
+    """Beliefs without each target's own record (bucket, and fragment per block): the control by leaving one out."""
+
+    def __init__(self, full: Whole, bucket: Ints, fragment: Ints) -> None:
+        """`full` are the beliefs with the records in place. Somebody without a record has the fragments -1."""
+        self.full, self.bucket, self.fragment = full, bucket, fragment
+        self.targets = full.targets
+
+    def values(self, column: str) -> ValueBeliefs:
+        return self.thinned(column, None)
+
+    def records(self) -> RecordBeliefs:
+        return self.full.records()
+
+    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
+        return np.zeros(self.targets)  # the record is not there
+
+    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
+        share, top = self.full.classes(bucket)
+        return np.zeros_like(share), top  # likewise: no class is theirs
+
+    def membership(self, prior: float) -> MemberBeliefs:
+        raise TypeError("Membership is scored against outsiders or fakes, not by leaving one out.")
+
+
 def or_prior(rows: sparse.csr_array, row_of: Ints, matched: Bools, prior: Floats) -> ValueBeliefs:
-    """Beliefs in which targets whom nothing fits hold the prior, as one further row that they share."""
+    """Beliefs in which targets whom nothing fits have the prior, as one further row that they share."""
     if matched.all():
         return ValueBeliefs(rows, row_of)
     extended = sparse.csr_array(sparse.vstack([rows, sparse.csr_array(prior.reshape(1, -1))]))
@@ -249,8 +271,8 @@ def scaled(rows: sparse.csr_array, row_of: Ints, present: Floats) -> ValueBelief
 
 
 def spread(labels: Labels, prior: Floats | None = None) -> sparse.csr_array:
-    """Labels × codes: each label's people spread evenly over the values it covers; those of an alias, which tells nothing
-    beyond these values, by the prior. A number that is no value of the domain goes to the nearest one."""
+    """Labels × codes: the people of a label spread evenly over the values it covers, those of an alias, which tells nothing
+    more, by the prior. A number that is not a value of the domain goes to the nearest one."""
     counts = labels.counts
     rows = np.repeat(np.arange(len(counts)), counts)
     pieces = [labels.codes(label) for label in range(len(counts))]

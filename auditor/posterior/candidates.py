@@ -1,6 +1,6 @@
-"""Candidates: what is known of people, matched with a whole release: who could be in which bucket.
+"""Candidates: what is known about people, matched with a whole release: who could be in which class.
 
-Shared by all link models. People who cannot be told apart (the same ways to match every block) share a row.
+Shared by all link models. People who cannot be told apart (they match every block in the same way) share a row.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from auditor.posterior.population import IndependentPopulation, Population, Regi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """The (row, bucket) pairs with any probability, ordered by row; `group[i]` is the group of each in block match i,
-    -1 where a granted bucket has nothing compatible."""
+    """The (row, bucket) pairs with positive probability, ordered by row; `group[i]` is the group of each in block match i,
+    -1 if nothing in a granted class is compatible."""
 
     row: Ints
     bucket: Ints
@@ -38,8 +38,8 @@ class Entries:
 class Matching:
     """What is known, matched with a release: shared by all link models.
 
-    `blocks[i]` is the number of the block that `matches[i]` matches; blocks of which nothing is known are left out.
-    Targets with the same ways to match share a row: `row_of` maps targets to rows, `way[i]` rows to ways of match i.
+    `blocks[i]` is the number of the block that `matches[i]` matches; blocks about which nothing is known are left out.
+    Targets that match in the same ways share a row: `row_of` maps targets to rows, `way[i]` rows to ways of match i.
     """
 
     def __init__(self, release: Release, knowledge: Knowledge, suppression: Suppression) -> None:
@@ -61,7 +61,7 @@ class Matching:
 
     @property
     def inexact(self) -> bool:
-        """Whether something that is known may be wrong, or is missing."""
+        """Whether something that is known may be wrong or missing."""
         return any(m.noise is not None for m in self.matches)
 
     def ungranted(self) -> Matching:
@@ -74,12 +74,12 @@ class Matching:
 
     @cached_property
     def population(self) -> Population:
-        """The adversary's population for `likelihood`: the register, or leaf volume where there is none."""
+        """The population for `likelihood`: the adversary's list, or leaf volume if there is none."""
         return self._population(IndependentPopulation.volume(self.release))
 
     @cached_property
     def membership_population(self) -> Population:
-        """The adversary's population for membership: the register, or the marginals of the release."""
+        """The population for membership: the adversary's list, or the marginals of the release."""
         return self._population(IndependentPopulation.from_release(self.release))
 
     def _population(self, otherwise: IndependentPopulation) -> Population:
@@ -91,14 +91,14 @@ class Matching:
         return [1 / population.of_labels(self.release, m.cells.columns, m.cells.labels) for m in self.matches]
 
     def masses(self, weights: Sequence[Floats], population: Population, reading: Reading) -> list[Masses]:
-        """The masses of each match, its patterns weighing `weights`; `population` says whom what is known may mean."""
+        """The masses of each match, with the `weights` of its patterns; `population` tells whom the known values may mean."""
         return [
             match.masses(weight, self._likelihood(match, population, reading))
             for match, weight in zip(self.matches, weights, strict=True)
         ]
 
     def _likelihood(self, match: BlockMatch, population: Population, reading: Reading) -> Floats | None:
-        """The likelihood of each hit of a match; None where nothing that is known may be wrong."""
+        """The likelihood of each hit of a match; None if nothing known may be wrong."""
         noise, patterns = match.noise, match.cells.labels
         if noise is None:
             return None
@@ -110,7 +110,7 @@ class Matching:
         return noise.likelihood(way, patterns, pattern, reading, shares)
 
     def rows(self, granted: Codes | None) -> tuple[Ints, list[Ints], Ints | None]:
-        """Targets that cannot be told apart share a row: row of each target, ways and granted bucket of each row."""
+        """Targets that cannot be told apart share a row: the row of each target, the ways and granted class of each row."""
         parts: list[Ints] = [m.way_of for m in self.matches]
         if granted is not None:
             parts.append(granted.astype(np.int64))
@@ -124,7 +124,7 @@ class Matching:
         return row_of, ways, (None if granted is None else table[:, -1])
 
     def entries(self, ways: Sequence[Ints], rows: int, granted: Ints | None) -> Entries:
-        """All (row, bucket) pairs in which every block has something compatible; with granted buckets just those."""
+        """All (row, bucket) pairs in which every block has something compatible; with granted classes, only those."""
         if granted is not None:
             row = np.flatnonzero(granted >= 0)
             bucket = granted[row]

@@ -1,25 +1,27 @@
 """The coupled posterior: facts about other people, and what they say about each target.
 
-"Bob does not have HIV" changes what is believed of Alice where they share a bucket of flu and HIV, for one of the two records
-is his. The marginal posterior treats people one by one; here the people of whom something is known beyond quasi-identifiers
-have records of their own. Let u_i(r) be the marginal posterior's probability that fragment r of the sensitive block is
-person i's, and g_i(r) the probability of what is known of i's value given the label of r: every way σ to give the known
-people fragments of their own weighs Π_i u_i(σ(i)) g_i(σ(i)) (`assignments.py`). Summed over the others' fragments this is
+If Bob and Alice share a class of flu and HIV, then "Bob does not have HIV" changes what is believed about Alice, for one of
+the two records is his. The marginal posterior treats people one by one. Here the people about whom something is known beyond
+quasi-identifiers have records of their own. Let u_i(r) be the marginal posterior's probability that fragment r of the
+sensitive block is person i's, and g_i(r) the probability of what is known about i's value given the label of r. The weight of
+an assignment σ of fragments to the known people is Π_i u_i(σ(i)) g_i(σ(i)) (`assignments.py`). Summed over the others'
+fragments this is
 
     P(t, r)  ∝  u_t(r) · g_t(r) · P(nobody else has r)
 
-so that the others enter by one number a fragment, the same for every target. Buckets weigh anew as well: a bucket whose
+so the others enter by one number per fragment, the same for every target. Classes get new weights as well: a class whose
 fitting fragments are taken is not the target's.
 
-Facts are the values of acquaintances, and the values which targets are known not to have. By default a target is a case by
-itself: the adversary knows the facts about this target and about the acquaintances, so that a figure does not depend on how
-many people are attacked beside. With `together` the facts about all targets are held at once.
+Facts are the values of acquaintances, and values that targets are known not to have. By default each target is a case of its
+own: the adversary knows the facts about this target and about the acquaintances, so a figure does not depend on how many
+others are attacked. With `together` the facts about all targets are known at once.
 
-Decided here: people of whom only quasi-identifiers are known are not coupled. In a release of several blocks only the
-fragments of the sensitive block are one's own. Acquaintances are found by the same link model, by `likelihood` under
-`class`, since nobody grants their class. Facts that contradict the release (no fragment is left) are dropped, first those
-about others. Probabilities of membership stay as they were. Left out records: exact where an acquaintance's bucket is
-certain; otherwise that one record fewer changes where acquaintances are elsewhere is not followed up.
+Decided here: people about whom only quasi-identifiers are known are not coupled. In a release of several blocks only the
+fragments of the sensitive block belong to one person. Acquaintances are found by the same link model, but by `likelihood`
+under `class`, since nobody grants their class. Facts that contradict the release (no fragment is left) are dropped, those
+about others first. Probabilities of membership are unchanged. With left-out records the result is exact if the classes of
+the acquaintances are certain. Otherwise one effect is ignored: that one record fewer changes where acquaintances in other
+classes are.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def beliefs_about_others(
     suppression: Suppression = Suppression.EXCLUDED,
     weighting: Weighting = Weighting.SIZE,
 ) -> Posterior | Nearest:
-    """The marginal beliefs about further people, or from a further release, under a link model that also applies there."""
+    """The marginal beliefs about other people, or from another release, under a link model that also applies there."""
     link = link_of_others(link)
     if link is Link.DISTANCE and no_distance(release, knowledge.columns, knowledge.targets) is None:
         return Nearest(release, knowledge, suppression, weighting)
@@ -77,7 +79,7 @@ class _Behind:
 
     @classmethod
     def of(cls, beliefs: Beliefs) -> _Behind | None:
-        """None where no posterior is behind them."""
+        """None if no posterior is behind them."""
         which = np.arange(beliefs.targets)
         while isinstance(beliefs, Some):
             which = np.flatnonzero(beliefs.which)[which]
@@ -88,11 +90,11 @@ class _Behind:
 
     @property
     def knowledge(self) -> Knowledge:
-        """What is known of the targets."""
+        """What is known about the targets."""
         return self.posterior.knowledge if isinstance(self.posterior, Nearest) else self.posterior.matching.knowledge
 
     def about_others(self, knowledge: Knowledge) -> Posterior | Nearest:
-        """The beliefs about other people that are found in the same way."""
+        """The beliefs about other people, found in the same way."""
         release, weighting = self.posterior.release, self.posterior.weighting
         if isinstance(self.posterior, Nearest):
             return beliefs_about_others(release, knowledge, Link.DISTANCE, self.posterior.search.suppression, weighting)
@@ -102,8 +104,8 @@ class _Behind:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Types:
-    """The fragments of a sensitive block by type: alike in bucket, in the labels of all known columns, and in the
-    sensitive label."""
+    """The fragments of a sensitive block by type: those of a type have the same class, the same labels in all known columns
+    and the same sensitive label."""
 
     column: str
     number: int
@@ -114,7 +116,7 @@ class _Types:
 
     @classmethod
     def of(cls, release: Release, column: str, known: Sequence[str], prior: Floats | None) -> _Types:
-        """The types of a release, `known` being the columns of which anybody knows anything."""
+        """The types of a release; `known` are the columns about which anybody knows anything."""
         number = release.block_number(column)
         block = release.blocks[number]
         label = block.cell(column)
@@ -126,7 +128,7 @@ class _Types:
         return cls(column, number, of_fragment, counts, of_type, spread(release.labels[column], prior))
 
     def weights(self, posterior: Posterior | Nearest, which: Ints) -> sparse.csr_array:
-        """u for some targets of a posterior (targets × types), of one fragment of the type."""
+        """u for some targets of a posterior (targets × types), for one fragment of the type."""
         if isinstance(posterior, Nearest):
             near = posterior.fragment_weights(self.column)
             inside = self.number == posterior.search.block
@@ -148,7 +150,7 @@ class _Types:
     def shares(self, assigned: Assigned) -> Shares:
         """What the assigned people leave of each fragment."""
         free = assigned.free / self.counts
-        # of free · (free - 1) pairs each free one is part of free - 1 on average, which are left once it is gone
+        # in free · (free - 1) pairs each free fragment has free - 1 partners on average, which are left once it is gone
         left = np.divide(assigned.pairs, assigned.free, out=np.zeros(len(free)), where=assigned.free > 0)
         return Shares(free[self.of_fragment], (assigned.free - left)[self.of_fragment])
 
@@ -164,7 +166,7 @@ class _Joint:
 
 
 class Coupled(Beliefs):
-    """Beliefs sharpened by the facts in the knowledge: `values` are given them, all else is as it was."""
+    """Beliefs refined by the facts in the knowledge. Only `values` change."""
 
     def __init__(
         self, beliefs: Beliefs, knowledge: Knowledge, rng: np.random.Generator, together: bool = False
@@ -199,8 +201,8 @@ class Coupled(Beliefs):
         return _without(ways, before, self._knowledge.not_values.get(column), prior)
 
     def detail(self, column: str) -> Mapping[str, Any]:
-        """How the facts were reckoned with: `joint` is "exact" or "sampled" ("none" where there are no facts about others),
-        `known_people` how many others there are facts about, `contradicting` whose facts had to be dropped."""
+        """How the facts were used: `joint` is "exact" or "sampled" ("none" without facts about others), `known_people` the
+        number of others with known facts, `contradicting` the number whose facts had to be dropped."""
         return self._joint(column).detail
 
     def _joint(self, column: str) -> _Joint:
@@ -239,7 +241,7 @@ class Coupled(Beliefs):
         return np.flatnonzero(excluded.any(axis=1))
 
     def _of_friends(self, friends: Acquaintances, behind: _Behind, types: _Types, column: str) -> sparse.csr_array:
-        """u·g of acquaintances: g is the chance of their value in the label."""
+        """u·g of acquaintances: g is the probability of their value given the label."""
         knowledge = self._knowledge
         theirs = Knowledge(
             friends.columns,
@@ -254,13 +256,13 @@ class Coupled(Beliefs):
         return sparse.csr_array((weights.data * likely, (weights.row, weights.col)), shape=weights.shape)
 
     def _of_targets(self, behind: _Behind, types: _Types, facts: Ints, column: str) -> sparse.csr_array:
-        """u·g of targets: g is the chance of a value that is not ruled out in the label."""
+        """u·g of targets: g is the probability, given the label, of a value that is not ruled out."""
         weights = sparse.coo_array(types.weights(behind.posterior, behind.which[facts]))
         likely = self._possible(types, facts[weights.row], types.label[weights.col], column)
         return sparse.csr_array((weights.data * likely, (weights.row, weights.col)), shape=weights.shape)
 
     def _possible(self, types: _Types, target: Ints, label: Ints, column: str) -> Floats:
-        """The chance that a label stands for a value that is not ruled out for a target."""
+        """The probability that a label stands for a value that is not ruled out for a target."""
         kept = sparse.csr_array(~self._knowledge.not_values[column], dtype=np.float64)
         return _at(sparse.csr_array(kept @ types.even.T), target, label)
 
@@ -273,7 +275,7 @@ class Coupled(Beliefs):
         assigned: Assigned,
         column: str,
     ) -> sparse.csr_array:
-        """For the targets with facts the probability of each value (not yet without those ruled out)."""
+        """The probability of each value for the targets with facts (before values are ruled out)."""
         first = weights.shape[0] - len(facts)
         chance = sparse.csr_array(assigned.chance[first:])
         if behind.left_out is not None:
@@ -289,7 +291,7 @@ class Coupled(Beliefs):
     def _left_out(
         self, weights: sparse.csr_array, types: _Types, own: Ints, chance: sparse.csr_array
     ) -> sparse.csr_array:
-        """The chances of targets whose own record (of type `own`) is gone: those with a record of the same type share an
+        """The chances of targets whose own record (of type `own`) is left out: those with a record of the same type share an
         assignment of their component with one record fewer of it."""
         first = weights.shape[0] - len(own)
         row, kind, data = [], [], []
@@ -322,8 +324,8 @@ def _at(matrix: sparse.csr_array, row: Ints, column: Ints) -> Floats:
 def _without(
     ways: Sequence[ValueBeliefs], before: ValueBeliefs, excluded: Bools | None, prior: Floats | None
 ) -> ValueBeliefs:
-    """The first of several beliefs about each target that leaves anything once values are ruled out, else the prior without
-    them, else what was believed before; scaled to what that summed to."""
+    """For each target, the first of several beliefs that leaves anything once values are ruled out; otherwise the prior
+    without them; otherwise what was believed before. Scaled to what that summed to."""
     codes = before.rows.shape[1]
     ruled, group = np.zeros((1, codes), dtype=np.bool_), np.zeros(len(before.row_of), dtype=np.int64)
     if excluded is not None and len(excluded):

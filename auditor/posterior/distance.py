@@ -1,17 +1,17 @@
 """Beliefs by distance: a person is one of the nearest published records.
 
-Where averages, centres of clusters or noisy values are published, what covers a person is nobody's record, or somebody
+If averages, cluster centres or noisy values are published, the labels that cover a person are nobody's record, or somebody
 else's. The adversary then takes the records nearest to what is known (`metric.py`). Fragments are collapsed to cells as in
-`matching.py`; the nearest cells share the belief by the number of their records, ties included, so that no order of rows
-decides. Nothing says how far a record may be from its person, so the belief is all on the nearest: it expects too much where
-clusters are wide, and what is realised stands beside it.
+`matching.py`. The nearest cells, ties included, share the belief by the number of their records, so the order of rows does
+not matter. Nothing says how far a record may be from its person, so all belief goes to the nearest. If clusters are wide, the
+expected success is then too high; the realised success is reported beside it.
 
 Without the own record (`without`) a class that still has other records stays where it is: what is left out is one of its
-records, not its share in the average. Where it was the only one the next nearest take its place.
+records, not its part in the average. If it was the only one, the next nearest take its place.
 
-**Absence.** With a register every one of its people is nearest to some cell, and of the F people who are nearest to a cell of
-f records the share f/F is taken to be in the release. Without one nothing turns being near into a probability, and the prior
-stays.
+**Absence.** Given a list of the population, each of its people is nearest to some cell. Of the F people who are nearest to a
+cell of f records, the share f/F is taken to be in the release. Without a list nothing turns nearness into a probability, and
+the prior stays.
 
 All known columns must be published in one block: otherwise no published record is near a person as a whole.
 """
@@ -35,6 +35,7 @@ from auditor.posterior.beliefs import (
     RecordBeliefs,
     Shares,
     ValueBeliefs,
+    Without,
     or_prior,
     scaled,
     spread,
@@ -44,22 +45,22 @@ from auditor.posterior.matching import Cells, distinct_people, expand
 from auditor.posterior.metric import Metric, parts_of
 
 MOST_COMPARISONS = 2e10
-"""The most values that are compared (people × records × columns): about a minute's work."""
+"""The limit on compared values (people × records × columns): about a minute's work."""
 _A_CHUNK = 1 << 20
 _SAME = 1e-15
 
 
 def no_distance(release: Release, columns: tuple[str, ...], people: int) -> str | None:
-    """Why people of whom these columns are known cannot be linked by distance, or None."""
+    """Why people with these known columns cannot be linked by distance, or None."""
     known = [c for c in columns if c in release.columns]
     if not known:
-        return "nothing that is published is known of the people, so no record is near them"
+        return "nothing that is published is known about the people, so no record is near them"
     if len({release.block_number(c) for c in known}) > 1:
         return "what is known is published in several blocks, so no published record is near a person as a whole"
     comparisons = float(people) * _distinct(release, known) * len(known)
     if comparisons > MOST_COMPARISONS:
         return (
-            f"comparing every person with every record takes {comparisons / 1e9:.0f} billion comparisons, and the most are "
+            f"comparing every person with every record takes {comparisons / 1e9:.0f} billion comparisons, above the limit of "
             f"{MOST_COMPARISONS / 1e9:.0f} billion; attack fewer people"
         )
     return None
@@ -96,7 +97,7 @@ class Search:
         self._records = records.astype(np.float64)
 
     def find(self, people: Codes, second: bool = False) -> Entries:
-        """The nearest cells of people (codes over the columns); `second`: those that are the nearest after these."""
+        """The nearest cells of people (codes over the columns), or with `second` the next nearest after these."""
         rows: list[Ints] = []
         found: list[Ints] = []
         distance = np.full(len(people), np.inf)
@@ -130,7 +131,7 @@ def _least(away: Floats) -> Bools:
 
 
 class Nearest(Beliefs):
-    """The beliefs of somebody who takes the nearest records; see `no_distance` for when there are none."""
+    """The beliefs of an adversary who takes the nearest records; see `no_distance` for when there are none."""
 
     def __init__(
         self,
@@ -170,7 +171,7 @@ class Nearest(Beliefs):
 
     @cached_property
     def present(self) -> Floats:
-        """P(in) for each target: 1 where membership is known."""
+        """P(in) for each target: 1 if membership is known."""
         return self._present(self.knowledge.membership)
 
     def _present(self, prior: float | None) -> Floats:
@@ -192,7 +193,7 @@ class Nearest(Beliefs):
         )
         share = np.divide(cells.count, people, out=np.ones(len(people)), where=people > cells.count)
         among = np.bincount(self.entries.row, weights=self.p * share[self.entries.cell], minlength=len(self.tuples))
-        # the register's own share of members stands for the prior: from it to the one that is asked for
+        # the population's own share of members serves as the prior; convert it to the prior that is asked for
         sampled = min(self.release.rows * register.coverage / register.people, 1 - 1 / max(register.people, 2))
         scale = prior / (1 - prior) * (1 - sampled) / sampled
         sure = among > 1 - TIE
@@ -212,22 +213,22 @@ class Nearest(Beliefs):
         return scaled(rows, self.row_of, self.present)
 
     def fragment_weights(self, column: str) -> sparse.csr_array:
-        """The probability of each fragment with a value of a column, the same for all of its group: rows × groups."""
+        """The probability of each fragment with a value of a column, the same for its whole group: rows × groups."""
         _, size = self.groups(column)
         each = self.p / np.maximum(size, 1)[self.group(column)[self.entries.cell]]
         shape = (len(self.tuples), len(size))
         return sparse.csr_array((each, (self.entries.row, self.group(column)[self.entries.cell])), shape=shape)
 
     def group(self, column: str) -> Ints:
-        """For each cell the group of fragments that hold the values of a column: itself, or its bucket where the column is
+        """For each cell the group of fragments with the values of a column: the cell itself, or its class if the column is
         in another block."""
         cells = self.search.cells
         inside = self.release.block_number(column) == self.search.block
         return np.arange(len(cells.bucket), dtype=np.int64) if inside else cells.bucket
 
     def groups(self, column: str, shares: Shares | None = None) -> tuple[sparse.csr_array, Floats]:
-        """How often each label of a column stands in each group, fragments counting by their shares, and how many fragments
-        each group has."""
+        """How often each label of a column occurs in each group, fragments counting by their shares, and the number of
+        fragments of each group."""
         number = self.release.block_number(column)
         block = self.release.blocks[number]
         inside = number == self.search.block
@@ -249,7 +250,7 @@ class Nearest(Beliefs):
         return RecordBeliefs(top[self.row_of] * self.present, np.maximum(tied, 1.0)[self.row_of])
 
     def own_cell(self, fragment: Ints) -> Ints:
-        """The cell of each target's own fragment, -1 where there is none."""
+        """The cell of each target's own fragment, -1 if there is none."""
         own = fragment[:, self.search.block]
         return np.where(own >= 0, self.search.cells.of_fragment[own], -1)
 
@@ -289,27 +290,23 @@ class Nearest(Beliefs):
         return MemberBeliefs(buckets[self.row_of], degree[self.row_of], self._present(prior), judged=judged)
 
     def without(self, bucket: Ints, fragment: Ints) -> WithoutOwn:
-        """The same beliefs with each target's own record (bucket, and fragment per block) taken out."""
+        """The same beliefs without each target's own record (bucket, and fragment per block)."""
         return WithoutOwn(self, bucket, fragment)
 
 
 def weights(count: Ints, size: Ints, weighting: Weighting) -> Floats:
-    """What cells of so many records weigh, in buckets of such sizes."""
+    """The weights of cells with these numbers of records, in classes of these sizes."""
     weight = count.astype(np.float64)
     return weight if weighting is Weighting.SIZE else weight / np.maximum(size, 1)
 
 
-class WithoutOwn(Beliefs):
-    """Beliefs by distance in which each target's own record is missing."""
-
-    def __init__(self, full: Nearest, bucket: Ints, fragment: Ints) -> None:
-        self._full, self._bucket, self._fragment = full, bucket, fragment
-        self.targets = full.targets
+class WithoutOwn(Without[Nearest]):
+    """Beliefs by distance without each target's own record."""
 
     @cached_property
     def _left(self) -> tuple[Ints, Ints, Floats]:
         """(target, cell) pairs and their probabilities."""
-        full = self._full
+        full = self.full
         target, cell, weight = self._expand(full.entries, np.arange(self.targets), full.row_of)
         alone = np.setdiff1d(np.arange(self.targets), target)
         if len(alone) and len(full.entries.row):
@@ -321,13 +318,13 @@ class WithoutOwn(Beliefs):
         return target, cell, weight / total[target]
 
     def _expand(self, entries: Entries, who: Ints, row: Ints) -> tuple[Ints, Ints, Floats]:
-        """The entries of some targets, who stand in these rows, with their weights once the own record is gone."""
-        full, cells = self._full, self._full.search.cells
+        """The entries of some targets, given their rows, with their weights once the own record is gone."""
+        full, cells = self.full, self.full.search.cells
         first = np.searchsorted(entries.row, row)
         lengths = np.searchsorted(entries.row, row, side="right") - first
         target, cell = np.repeat(who, lengths), entries.cell[expand(first, lengths)]
-        count = cells.count[cell] - (cell == full.own_cell(self._fragment)[target])
-        size = full.release.sizes[cells.bucket[cell]] - (cells.bucket[cell] == self._bucket[target])
+        count = cells.count[cell] - (cell == full.own_cell(self.fragment)[target])
+        size = full.release.sizes[cells.bucket[cell]] - (cells.bucket[cell] == self.bucket[target])
         keep = count > 0
         return target[keep], cell[keep], weights(count[keep], size[keep], full.weighting)
 
@@ -335,29 +332,16 @@ class WithoutOwn(Beliefs):
     def matched(self) -> Bools:
         return np.bincount(self._left[0], minlength=self.targets) > 0
 
-    @property
-    def full(self) -> Nearest:
-        """The beliefs with the records in place."""
-        return self._full
-
-    @property
-    def fragment(self) -> Ints:
-        """The fragment of each target in each block that is left out, -1 for somebody without a record."""
-        return self._fragment
-
-    def values(self, column: str) -> ValueBeliefs:
-        return self.thinned(column, None)
-
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
-        full, (target, cell, p) = self._full, self._left
+        full, (target, cell, p) = self.full, self._left
         counts, size = full.groups(column, shares)
         group = full.group(column)[cell]
         block = full.release.block_number(column)
-        own_fragment = self._fragment[:, block]
+        own_fragment = self.fragment[:, block]
         label = full.release.blocks[block].cell(column)[own_fragment]
         own = np.where(own_fragment >= 0, self._own_group(column, own_fragment), -1)
         mine = group == own[target]
-        # in the own group one fragment fewer: p · (counts - own label) / (size - 1)
+        # the own group has one fragment fewer: p · (counts - own label) / (size - 1)
         each = p / np.maximum(size[group] - mine, 1)
         chosen = sparse.csr_array((each, (target, group)), shape=(self.targets, len(size)))
         gone: Floats = np.bincount(target[mine], weights=each[mine], minlength=self.targets).astype(np.float64)
@@ -374,20 +358,7 @@ class WithoutOwn(Beliefs):
         return scaled(rows, everybody, full.present)
 
     def _own_group(self, column: str, fragment: Ints) -> Ints:
-        full = self._full
+        full = self.full
         if full.release.block_number(column) == full.search.block:
             return full.search.cells.of_fragment[fragment]
-        return self._bucket
-
-    def records(self) -> RecordBeliefs:
-        return self._full.records()
-
-    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
-        return np.zeros(self.targets)  # the record is not there
-
-    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
-        share, top = self._full.classes(bucket)
-        return np.zeros_like(share), top  # likewise: no class is theirs
-
-    def membership(self, prior: float) -> MemberBeliefs:
-        raise TypeError("Membership is scored against outsiders or fakes, not by leaving one out.")
+        return self.bucket

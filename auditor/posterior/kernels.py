@@ -1,8 +1,8 @@
-"""The compiled kernels: which people fit which labels, by bitsets; running sums within rows; and sampled assignments.
+"""Compiled kernels: which people fit which labels, by bitsets; running sums within rows; and sampled assignments.
 
-For every attribute and value there is a mask with one bit per label pattern that allows the value; a person's patterns
-are the AND of the masks of their values. People are sorted, so the AND over a common prefix of attributes is reused,
-and words that became zero are dropped, since zero stays zero. Exact: it only intersects the sets that labels denote.
+For every attribute and value there is a mask with one bit per label pattern that allows the value. A person's patterns are
+the AND of the masks of their values. People are sorted, so the AND over a common prefix of attributes is reused, and words
+that became zero are dropped, since zero stays zero. This is exact: it only intersects the sets that labels denote.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ONE = np.uint64(1)
 
 @njit(cache=True)
 def allow_intervals(masks: NDArray[np.uint64], lo: Codes, hi: Codes, slot: Codes) -> None:
-    """Sets, for pattern p, the bit of p in the mask of every value from lo[p] to hi[p]; slot maps values to masks."""
+    """Sets the bit of each pattern p in the masks of the values from lo[p] to hi[p]; `slot` maps values to masks."""
     for p in range(len(lo)):
         word = p >> 6
         bit = _ONE << np.uint64(p & 63)
@@ -31,8 +31,7 @@ def allow_intervals(masks: NDArray[np.uint64], lo: Codes, hi: Codes, slot: Codes
 def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, Codes]:
     """The patterns that fit each person, as row starts and pattern numbers.
 
-    `people` (sorted lexicographically) holds mask slots within each attribute, `first[a]` is where the masks of
-    attribute a begin.
+    `people` (sorted lexicographically) holds mask slots within each attribute; the masks of attribute a begin at `first[a]`.
     """
     count, width = people.shape
     words = masks.shape[1]
@@ -85,8 +84,8 @@ def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, 
 
 @njit(cache=True)
 def running_sums(data: Floats, starts: Ints) -> Floats:
-    """For each entry the sum of the entries of its row up to it. Each row has a sum of its own: one running over all rows
-    would leave the noise of a million rows in every difference."""
+    """For each entry the sum of its row's entries up to it. Each row has its own sum: a sum running over all rows would leave
+    the noise of a million rows in every difference."""
     out = np.empty(len(data), dtype=np.float64)
     for row in range(len(starts) - 1):
         total = 0.0
@@ -107,38 +106,34 @@ def sample_seats(
     whose: bool,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats, Floats, bool]:
-    """Samples ways to give each person a seat of their own, each way with probability proportional to the product of the
-    weights of the seats given.
+    """Samples assignments of a seat to each person, each with probability proportional to the product of the weights of the
+    assigned seats.
 
-    Person i may sit on kinds[starts[i]:starts[i+1]] of seats, each seat of the kind weighing `weights` there; there are
-    `counts` seats of each kind. `rounds` are those before samples are taken, and samples; in a round everybody gets up once.
+    Person i may sit on kinds[starts[i]:starts[i+1]] of seats, where each seat of the kind has the weight in `weights`. There
+    are `counts` seats of each kind. `rounds` are the rounds before sampling and those sampled; in a round as many people get
+    up as there are, each drawn at random.
 
-    Somebody gets up and draws one of all seats they may have, by its weight; whoever sits there gets up and draws in turn,
-    until a free seat is drawn. It is reversible: let a state in which person u stands weigh W(u)/N times the seats given,
-    W(u) being the sum of u's weights and N the number of people. From a full state each person gets up with 1/N, and u
-    standing takes seat r with w(u,r)/W(u): both ways between the full state and the standing one flow w(u,r)/N · rest. If
-    r was v's, then between u standing with v on r, and v standing with u on r, flows w(v,r) w(u,r)/N · rest either way.
-    So full states come up by the product of their weights; one can get from any to any other, since any two differ by
-    cycles and paths along which people can be moved one by one.
+    A person who gets up draws one of all their possible seats by weight. If somebody sits there, that person gets up and
+    draws in turn, until a free seat is drawn. This is reversible. Let a state in which person u stands have weight W(u)/N
+    times the product of the assigned seats, where W(u) is the sum of u's weights and N the number of people. From a full
+    state each person gets up with probability 1/N, and u standing takes seat r with w(u,r)/W(u): the flow between the full
+    state and the standing one is w(u,r)/N · rest in both directions. If r was v's, the flow between "u stands, v on r" and
+    "v stands, u on r" is w(v,r) w(u,r)/N · rest in both directions. So full states occur in proportion to the product of
+    their weights. Every full state can be reached from any other: two of them differ by cycles and paths along which people
+    can be moved one by one.
 
-    Returns the mean number of free seats of each kind, the mean of that times itself less one, and for each place in
-    `kinds` how often it is that person's, averaged over what each could have had with the others in place (where `whose`
-    asks for it); and whether everybody found a seat, within `patience` draws each, at all.
+    Returns the mean number of free seats of each kind, and the mean of that number times one less. For each place in `kinds`
+    it returns how often it is that person's, averaged over what they could have had with the others in place (only
+    if `whose`). Finally, whether everybody found a seat at all, within `patience` draws each.
     """
     people, size = len(starts) - 1, len(counts)
     first = np.zeros(size + 1, dtype=np.int64)
-    for t in range(size):
-        first[t + 1] = first[t] + counts[t]
+    first[1:] = np.cumsum(counts)
     owner = np.full(first[size], -1, dtype=np.int64)
     seat = np.full(people, -1, dtype=np.int64)
     kind_of = np.full(people, -1, dtype=np.int64)
     used = np.zeros(size, dtype=np.int64)
-    running = np.empty(len(kinds), dtype=np.float64)
-    for i in range(people):
-        total = 0.0
-        for j in range(starts[i], starts[i + 1]):
-            total += weights[j] * counts[kinds[j]]
-            running[j] = total
+    running = running_sums(weights * counts[kinds], starts)
     free = np.zeros(size, dtype=np.float64)
     pairs = np.zeros(size, dtype=np.float64)
     chance = np.zeros(len(kinds), dtype=np.float64)

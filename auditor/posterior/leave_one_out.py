@@ -1,12 +1,13 @@
-"""Leave-one-out: the same attack on the same person, with their own record taken out of the release.
+"""Leave-one-out: the same attack on the same person, with their own record removed from the release.
 
-It is the control where no outsiders are known: what the release says about someone who is not in it. One person fewer
-in the bucket, one fragment fewer in each block; all else is as published, so each target has a posterior of their own,
-which is computed by correcting the shared one at the target's own bucket. Made by the audit, which alone knows the records.
+This is the control if no outsiders are known: what the release says about somebody who is not in it. The class has one person
+fewer, and each block one fragment fewer. Everything else is as published, so each target has a posterior of their own,
+computed by correcting the shared one at the target's own class. Only the audit can create it, since only it knows the
+records.
 
-Correcting is subtracting, which loses digits where the own bucket was nearly all there was; and under `tightest` another
-class is the tightest once the own one is gone. Such targets are computed afresh from their other buckets. The probability
-of membership, where that is in doubt, is left as it was.
+Correcting is subtracting, which loses digits if the own class was nearly everything. And under `tightest` another class is
+the tightest once the own one is gone. Such targets are computed afresh from their other classes. The probability of
+membership, if that is in doubt, is unchanged.
 """
 
 from __future__ import annotations
@@ -18,17 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.posterior.beliefs import (
-    TIE,
-    Beliefs,
-    MemberBeliefs,
-    RecordBeliefs,
-    Shares,
-    ValueBeliefs,
-    or_prior,
-    scaled,
-    spread,
-)
+from auditor.posterior.beliefs import TIE, Shares, ValueBeliefs, Without, or_prior, scaled, spread
 from auditor.posterior.candidates import Entries
 from auditor.posterior.links import Link
 from auditor.posterior.matching import expand
@@ -36,50 +27,53 @@ from auditor.posterior.posterior import Posterior, least
 
 _NOISE = 1e-12
 _CANCELLED = 1e-3
-"""Where less than this share of the total is left after subtracting, the rest is computed afresh."""
+"""If less than this share of the total is left after subtracting, the rest is computed afresh."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Own:
-    """One block in the own bucket of each target that has one: its compatible mass, and the part that is the target's."""
+    """One block in the own class of each target that has one: its compatible mass, and the target's part of it."""
 
     mass: Floats
     gone: Floats
 
     @property
     def rest(self) -> Floats:
-        """What is left, with float noise taken for nothing."""
+        """What is left, with float noise counting as nothing."""
         rest = self.mass - self.gone
         return np.where(rest > _NOISE * self.mass, rest, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What to take out and put in: `out` and `into` are the own entries before and after (their row being the target)
-    with their weights, `others` further entries for the targets computed `afresh`, `total` what is left in all."""
+    """What to take out and put in. The row of an entry is the target."""
 
     out: Entries
+    """The own entries with the record."""
     before: Floats
+    """Their weights."""
     into: Entries
+    """The own entries without the record."""
     after: Floats
+    """Their weights."""
     own: list[_Own]
     afresh: Bools
+    """The targets to be computed afresh."""
     others: Entries
+    """The other entries of these targets."""
     others_w: Floats
+    """Their weights."""
     total: Floats
+    """What is left in all."""
 
 
-class LeaveOneOut(Beliefs):
-    """A posterior in which each target's own record (bucket, and fragment per block) is missing."""
-
-    def __init__(self, posterior: Posterior, bucket: Ints, fragment: Ints) -> None:
-        self._full, self._bucket, self._fragment = posterior, bucket, fragment
-        self.targets = posterior.targets
+class LeaveOneOut(Without[Posterior]):
+    """A posterior without each target's own record (bucket, and fragment per block)."""
 
     @cached_property
     def _plan(self) -> _Plan:
-        full = self._full
-        entry = full.own_entry(self._bucket, full.candidates)
+        full = self.full
+        entry = full.own_entry(self.bucket, full.candidates)
         inside = np.flatnonzero(entry >= 0)
         entry = entry[inside]
         mine = full.candidates.take(entry)
@@ -103,14 +97,14 @@ class LeaveOneOut(Beliefs):
         return _Plan(out, before, into, after, own, afresh, others, others_w, total)
 
     def _left(self, inside: Ints, mine: Entries) -> tuple[Entries, list[_Own]]:
-        """The own entries once the record is gone, and the masses of their blocks. Where the granted class has nothing
-        compatible left, any of its fragments will do."""
-        full = self._full
+        """The own entries once the record is gone, and the masses of their blocks. If the granted class has nothing
+        compatible left, any of its fragments counts."""
+        full = self.full
         size = full.release.sizes[mine.bucket].astype(np.float64)
         own, groups = [], []
         for i, block in enumerate(full.matching.blocks):
             group = mine.group[i]
-            gone = np.where(group < 0, 1.0, full.own_weights(i, self._fragment[:, block])[inside])
+            gone = np.where(group < 0, 1.0, full.own_weights(i, self.fragment[:, block])[inside])
             part = _Own(full.mass_of(i, mine), gone)
             if full.link is Link.CLASS:
                 group = np.where(part.rest > 0, group, -1)
@@ -120,25 +114,25 @@ class LeaveOneOut(Beliefs):
         return Entries(inside, mine.bucket, tuple(groups)), own
 
     def _losses(self, inside: Ints) -> Floats | None:
-        """The loss of the own bucket without the own record; None where losses do not matter."""
-        full, release = self._full, self._full.release
+        """The loss of the own class without the own record; None if losses do not matter."""
+        full, release = self.full, self.full.release
         if full.link is not Link.TIGHTEST:
             return None
-        bucket = self._bucket[inside]
+        bucket = self.bucket[inside]
         size = release.sizes[bucket]
         loss = full.losses[bucket] * size
         for column in release.quasi:
             number = release.block_number(column)
-            label = release.blocks[number].cell(column)[self._fragment[inside, number]]
+            label = release.blocks[number].cell(column)[self.fragment[inside, number]]
             loss -= release.labels[column].losses[label]
         return np.divide(loss, size - 1, out=full.losses[bucket], where=size > 1)
 
     def _others(
         self, inside: Ints, entry: Ints, after: Floats, loss: Floats | None, fresh: Bools
     ) -> tuple[Entries, Floats, Bools]:
-        """The entries besides the own one of targets computed afresh (their row being the target), their weights, and
-        whether the own entry still counts."""
-        full, candidates = self._full, self._full.candidates
+        """The entries besides the own one of targets computed afresh (their row is the target), their weights, and whether
+        the own entry still counts."""
+        full, candidates = self.full, self.full.candidates
         who = np.flatnonzero(fresh)
         row = full.row_of[inside[who]]
         first = np.searchsorted(candidates.row, row, side="left")
@@ -164,21 +158,8 @@ class LeaveOneOut(Beliefs):
     def _owned(entries: Entries, target: Ints) -> Entries:
         return Entries(target, entries.bucket, entries.group)
 
-    @property
-    def full(self) -> Posterior:
-        """The posterior with the records in place."""
-        return self._full
-
-    @property
-    def fragment(self) -> Ints:
-        """The fragment of each target in each block that is left out, -1 for somebody without a record."""
-        return self._fragment
-
-    def values(self, column: str) -> ValueBeliefs:
-        return self.thinned(column, None)
-
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
-        full, plan = self._full, self._plan
+        full, plan = self.full, self._plan
         free = None if shares is None else shares.free
         number = full.release.block_number(column)
         inside = plan.into.row
@@ -187,7 +168,7 @@ class LeaveOneOut(Beliefs):
         else:
             size = full.release.sizes[plan.into.bucket].astype(np.float64)
             part = _Own(size, np.ones(len(size)))
-        # per own bucket w·h/mass goes out and w'·(h - own)/rest comes in, h being the weights of the values in it
+        # per own class w·h/mass goes out and w'·(h - own)/rest comes in, where h are the weights of the values in it
         each = np.divide(plan.after, part.rest, out=np.zeros(len(inside)), where=part.rest > 0)
         shared = full.value_mass(column, full.entries, full.w, full.rows, free)[full.row_of]
         corrected = shared - full.value_mass(column, plan.out, plan.before, self.targets, free)
@@ -195,7 +176,7 @@ class LeaveOneOut(Beliefs):
         others = full.value_mass(column, plan.others, plan.others_w, self.targets, free)
         own = full.value_mass(column, plan.into, each * part.mass, self.targets, free)
         labels = full.release.labels[column]
-        mine = self._fragment[inside, number]
+        mine = self.fragment[inside, number]
         label = full.release.blocks[number].cell(column)[mine]
         shape = (self.targets, len(labels.texts))
         known = full.matching.knowledge.priors.get(column)
@@ -210,16 +191,3 @@ class LeaveOneOut(Beliefs):
             prior = full.matching.knowledge.priors[column]
             return or_prior(rows, np.arange(self.targets), plan.total > 0, prior)
         return scaled(rows, np.arange(self.targets), full.present)
-
-    def records(self) -> RecordBeliefs:
-        return self._full.records()
-
-    def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
-        return np.zeros(self.targets)  # the record is not there
-
-    def classes(self, bucket: Ints) -> tuple[Floats, Floats]:
-        share, top = self._full.classes(bucket)
-        return np.zeros_like(share), top  # likewise: no class is theirs
-
-    def membership(self, prior: float) -> MemberBeliefs:
-        raise TypeError("Membership is scored against outsiders or fakes, not by leaving one out.")

@@ -1,9 +1,9 @@
-"""Matching: which fragments of a block are compatible with what is known of each person.
+"""Matching: which fragments of a block are compatible with what is known about each person.
 
-Fragments are collapsed to *cells* (bucket × distinct labels over the known columns, with a count) and cells to label
-*patterns*; people are collapsed to distinct known tuples. The bitset kernel matches tuples to patterns, the rest is
-sparse bookkeeping. A weight per pattern (1, or 1/q(labels) under the link model `likelihood`) turns counts into masses.
-Where known values may be wrong or are missing (`noise.py`) a fragment counts with its likelihood besides.
+Fragments are collapsed to *cells* (class × distinct labels over the known columns, with a count) and cells to label
+*patterns*; people are collapsed to distinct known tuples. The bitset kernel matches tuples to patterns, the rest is sparse
+bookkeeping. A weight per pattern (1, or 1/q(labels) under the link model `likelihood`) turns counts into masses. If known
+values may be wrong or are missing (`noise.py`), a fragment also counts by its likelihood.
 """
 
 from __future__ import annotations
@@ -23,28 +23,30 @@ from auditor.posterior.kernels import allow_intervals, match
 from auditor.posterior.noise import Doubt, Noise
 
 MASK_WORDS = 1 << 24
-"""The most words (of 64 patterns) that the masks of one pass may take: 128 MB. More patterns take more passes."""
+"""The most words (of 64 patterns) that the masks of one pass may use: 128 MB. More patterns need more passes."""
 
 MOST_PAIRS = 50_000_000
-"""The most pairs of a known tuple and a pattern that it may fit, where known values may be wrong."""
+"""The limit on pairs of a known tuple and a pattern that it may fit, if known values may be wrong."""
 _PEOPLE = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The cells of a block over some of its columns, ordered by bucket.
-
-    `bucket`, `pattern` and `count` have an entry a cell, `start[b]` is the first cell of bucket b, `of_fragment` the
-    cell of each fragment, and `labels` (patterns × columns) the label numbers of each pattern.
-    """
+    """The cells of a block over some of its columns, ordered by bucket."""
 
     columns: tuple[str, ...]
     bucket: Ints
+    """The class of each cell."""
     pattern: Ints
+    """The pattern of each cell."""
     count: Ints
+    """The number of fragments of each cell."""
     start: Ints
+    """The first cell of each class."""
     of_fragment: Ints
+    """The cell of each fragment."""
     labels: Codes
+    """The label numbers of each pattern (patterns × columns)."""
 
     @classmethod
     def of(cls, block: Block, columns: Sequence[str], buckets: int) -> Cells:
@@ -64,7 +66,7 @@ class Cells:
 
 
 def distinct_people(codes: Codes) -> tuple[Codes, Ints]:
-    """The distinct rows of `codes`, sorted, and for each row the number of its distinct one."""
+    """The distinct rows of `codes`, sorted, and the number of each row's distinct one."""
     number = distinct_rows(codes)
     tuples = np.empty((int(number.max(initial=-1)) + 1, codes.shape[1]), dtype=np.int32)
     tuples[number] = codes
@@ -83,7 +85,7 @@ def match_patterns(release: Release, columns: Sequence[str], labels: Codes, peop
 def match_labels(
     columns: Sequence[Labels], labels: Codes, people: Codes, doubts: Sequence[Doubt | None]
 ) -> tuple[Ints, Codes]:
-    """The same over any labels; `doubts` say how the known values of a column may be wrong, and -1 fits everything."""
+    """The same over any labels; `doubts` tell how the known values of a column may be wrong, and -1 fits everything."""
     if not len(people) or not len(labels):
         return np.zeros(len(people) + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
     sizes = [one.domain.size for one in columns]
@@ -111,7 +113,7 @@ def match_labels(
 
 
 def _merge(passes: list[tuple[Ints, Codes]]) -> tuple[Ints, Codes]:
-    """The row lists of several passes as one: each row's first pass first."""
+    """The row lists of several passes as one, each row's first pass first."""
     if len(passes) == 1:
         return passes[0]
     starts = np.sum([part for part, _ in passes], axis=0)
@@ -120,7 +122,7 @@ def _merge(passes: list[tuple[Ints, Codes]]) -> tuple[Ints, Codes]:
 
 
 def _allow(labels: Labels, chosen: Codes, values: Codes, mask: NDArray[np.uint64], doubt: Doubt | None) -> None:
-    """Sets in the mask of each known value the bits of the patterns that may hold it, their labels being `chosen`."""
+    """Sets in the mask of each known value the bits of the patterns that may hold it; `chosen` are their labels."""
     unknown = int(values[0] < 0)
     if unknown:
         mask[0] = _bits(np.ones(len(chosen), dtype=np.bool_))
@@ -150,7 +152,7 @@ def _bits(fits: Bools) -> NDArray[np.uint64]:
 def match_doubtful(
     columns: Sequence[Labels], labels: Codes, people: Codes, doubts: Sequence[Doubt | None]
 ) -> tuple[Ints, Codes]:
-    """`match_labels` for values that may be wrong, which may fit a great deal: refused where it does not fit into memory."""
+    """`match_labels` for values that may be wrong, which may fit very much: refused if it does not fit into memory."""
     starts, found, total = [np.zeros(1, dtype=np.int64)], [], 0
     for begin in range(0, len(people), _PEOPLE):
         ends, some = match_labels(columns, labels, people[begin : begin + _PEOPLE], doubts)
@@ -160,7 +162,7 @@ def match_doubtful(
         if total > MOST_PAIRS:
             raise UsageError(
                 f"What is known, with its errors, fits more than {MOST_PAIRS // 1_000_000} million pairs of a person and a "
-                "record. Let fewer columns be stale or missing, or attack fewer people."
+                "record. Make fewer columns stale or missing, or attack fewer people."
             )
     return np.concatenate(starts), np.concatenate(found) if found else np.empty(0, dtype=np.int32)
 
@@ -176,7 +178,7 @@ def _unsort(starts: Ints, found: Codes, rows: Ints) -> tuple[Ints, Codes]:
 
 
 def expand(first: Ints, lengths: Ints) -> Ints:
-    """The indices first[i], first[i]+1, … for lengths[i] places each, all in a row."""
+    """The indices first[i], first[i]+1, … (lengths[i] of them) for each i, in one array."""
     total = int(lengths.sum())
     ends = np.cumsum(lengths)
     offset = np.repeat(first - (ends - lengths), lengths)
@@ -186,24 +188,27 @@ def expand(first: Ints, lengths: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masses:
-    """Per group of a `BlockMatch`: the total weight of its compatible fragments, the largest weight of one fragment,
-    and how many fragments have that weight. A fragment weighs `weight` (an entry a pattern) times the `likelihood` of its
-    hit, which is None where all are 1."""
+    """The masses of each group of a `BlockMatch`."""
 
     weight: Floats
+    """The weight of each pattern. A fragment weighs this times the likelihood of its hit."""
     likelihood: Floats | None
+    """The likelihood of each hit; None if all are 1."""
     total: Floats
+    """The total weight of the compatible fragments of each group."""
     best: Floats
+    """The largest weight of one fragment."""
     best_count: Floats
+    """How many fragments have that weight."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockMatch:
     """Compatible cells of one block, for each distinct way to match it.
 
-    `way_of` maps each person to their way: people whose known values fit the same patterns share one (and where these may be
-    wrong, the people of whom the same is known). Hits are (way, cell) pairs, ascending: `hit_key` = way * cells + cell.
-    Groups are the hits of one (way, bucket), ascending: `key` = way * buckets + bucket, `begin` the first hit of each group.
+    `way_of` maps each person to their way. People whose known values fit the same patterns share one; if these may be wrong,
+    people with the same known values do. Hits are (way, cell) pairs, ascending: `hit_key` = way * cells + cell. Groups are
+    the hits of one (way, bucket), ascending: `key` = way * buckets + bucket, `begin` the first hit of each group.
     """
 
     cells: Cells
@@ -225,7 +230,7 @@ class BlockMatch:
         counted: Bools,
         doubts: Mapping[str, Doubt] | None = None,
     ) -> BlockMatch:
-        """Matches `people` (codes over the cells' columns) with the cells in buckets that are `counted`; `doubts` say how
+        """Matches `people` (codes over the cells' columns) with the cells in classes that are `counted`; `doubts` tell how
         the values of a column may be wrong."""
         tuples, tuple_of = distinct_people(people)
         noise = None
@@ -258,7 +263,7 @@ class BlockMatch:
         return self.hit_key // max(len(self.cells.bucket), 1), self.cells.pattern[self.hit_cell]
 
     def masses(self, weight: Floats, likelihood: Floats | None = None) -> Masses:
-        """The masses of the groups where a fragment with pattern p weighs `weight[p]`, times the `likelihood` of its hit."""
+        """The masses of the groups if a fragment with pattern p weighs `weight[p]` times the `likelihood` of its hit."""
         each = weight[self.cells.pattern[self.hit_cell]]
         if likelihood is not None:
             each = each * likelihood
@@ -272,16 +277,16 @@ class BlockMatch:
         return Masses(weight, likelihood, total, best, np.add.reduceat(np.where(at_best, count, 0.0), self.begin))
 
     def groups_of_ways(self) -> tuple[Ints, Ints]:
-        """For each way its first group and how many it has: the buckets it is compatible with."""
+        """For each way its first group and its number of groups: the classes it is compatible with."""
         edges = np.searchsorted(self.key, np.arange(self.ways + 1) * self.buckets)
         return edges[:-1], np.diff(edges)
 
     def group(self, way: Ints, bucket: Ints) -> Ints:
-        """The groups of (way, bucket) pairs; -1 where nothing of the bucket is compatible."""
+        """The groups of (way, bucket) pairs; -1 if nothing in the class is compatible."""
         return _find(self.key, way * self.buckets + bucket)
 
     def hits(self, group: Ints) -> tuple[Ints, Ints]:
-        """For groups their first hit, and how many hits they have."""
+        """The first hit of each group, and its number of hits."""
         end = np.append(self.begin, len(self.hit_cell))
         return self.begin[group], end[group + 1] - self.begin[group]
 
@@ -290,7 +295,7 @@ class BlockMatch:
         return _find(self.hit_key, way * max(len(self.cells.bucket), 1) + cell) >= 0
 
     def weights(self, masses: Masses, way: Ints, cell: Ints) -> Floats:
-        """The weight of a fragment for each (way, cell) pair; 0 where they are not compatible."""
+        """The weight of a fragment for each (way, cell) pair; 0 if they are not compatible."""
         hit = _find(self.hit_key, way * max(len(self.cells.bucket), 1) + cell)
         weight = np.where(hit >= 0, masses.weight[self.cells.pattern[cell]], 0.0)
         if masses.likelihood is not None and len(masses.likelihood):
@@ -299,7 +304,7 @@ class BlockMatch:
 
 
 def _find(sorted_keys: Ints, wanted: Ints) -> Ints:
-    """The place of each wanted key among sorted ones, -1 where it is not there."""
+    """The place of each wanted key among sorted ones, -1 if it is not there."""
     place = np.searchsorted(sorted_keys, wanted)
     hit = np.zeros(len(wanted), dtype=np.bool_)
     inside = place < len(sorted_keys)
@@ -310,8 +315,8 @@ def _find(sorted_keys: Ints, wanted: Ints) -> Ints:
 def _ways(starts: Ints, pattern: Codes, patterns: int) -> tuple[Ints, Ints]:
     """Groups rows with the same pattern lists: for each row its way, and for each way one row.
 
-    Lists are compared by two sums of fixed random 64-bit numbers, one a pattern: two different lists among a million
-    share both with a probability below 1e-26.
+    Lists are compared by two sums of fixed random 64-bit numbers, one per pattern: the probability that two different lists
+    among a million agree in both is below 1e-26.
     """
     marks = np.random.default_rng(0).integers(0, 2**64, size=(2, patterns), dtype=np.uint64)
     rows = len(starts) - 1

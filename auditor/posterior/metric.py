@@ -1,18 +1,18 @@
-"""How far a person is from a published record, over what is known of them.
+"""How far a person is from a published record, over what is known about them.
 
 Three metrics, each a sum over the known columns:
 
-- `euclid`: the square of the difference in a number over the standard deviation of the published ones; of the steps in an
-  ordinal over the number of its categories; 0 or 1 for other values (with a taxonomy: the height of the common ancestor
-  over that of the tree, squared);
-- `mahalanobis`: the same, but the numbers are taken together: (x - c)' S⁻¹ (x - c), S being the covariance of the published
-  numbers, so that columns that tell the same count once;
+- `euclid`: a square. For numbers, of the difference over the standard deviation of the published ones; for ordinals, of the
+  steps over the number of categories; for other values, of 0 or 1 (with a taxonomy: of the height of the common ancestor over
+  that of the tree);
+- `mahalanobis`: the same, but the numbers are taken together: (x - c)' S⁻¹ (x - c), where S is the covariance of the
+  published numbers, so that columns with the same information count once;
 - `gower`: differences over the range, not squared, so that one bad column does not outweigh all others.
 
-A label that denotes several values is 0 away from what it covers, and from the rest as far as its nearest value (under
-`mahalanobis` an interval stands at its middle). A known value that is missing is 0 away from a label that covers the missing
-one, and from all others as far as two people are on average (2 where numbers are squared, else 1); so is a missing label
-from known values. What is not known at all counts for nothing. Scales come from the release, which the adversary has.
+A label that denotes several values is at distance 0 from what it covers, and as far from other values as its nearest value
+(under `mahalanobis` an interval stands at its middle). A missing known value is at distance 0 from a label that covers the
+missing value, and as far from all others as two people are on average (2 if numbers are squared, else 1); so is a missing
+label from known values. What is not known at all adds nothing. Scales come from the release, which the adversary has.
 
 Papers: J. Domingo-Ferrer, V. Torra, "A Quantitative Comparison of Disclosure Control Methods for Microdata", 2001, and
 "Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation", 2005; J. C. Gower, "A General Coefficient of
@@ -34,7 +34,7 @@ from auditor.model.schema import Type
 from auditor.model.taxonomy import Taxonomy
 
 _NEGLIGIBLE = 1e-10
-"""A direction with less than this share of the largest variance has none: its numbers follow from the others."""
+"""A direction with less than this share of the largest variance counts as none: its numbers follow from the others."""
 
 
 class Metric(StrEnum):
@@ -46,7 +46,7 @@ class Metric(StrEnum):
 
 
 class Part(ABC):
-    """What one column, or several together, add to the distances of people and patterns of labels."""
+    """What one column, or several together, add to the distances between people and label patterns."""
 
     @abstractmethod
     def add(self, people: slice, out: Floats) -> None:
@@ -56,8 +56,8 @@ class Part(ABC):
 def parts_of(
     metric: Metric, columns: Sequence[Labels], patterns: Codes, people: Codes, counts: Floats
 ) -> tuple[Part, ...]:
-    """The parts of a metric over the labels of the known columns: `patterns` (patterns × columns) are label numbers that so
-    many records have as `counts` says, `people` (people × columns) codes, -1 where a value is not known."""
+    """The parts of a metric over the labels of the known columns. `patterns` (patterns × columns) are label numbers and
+    `counts` the number of records with each; `people` (people × columns) are codes, -1 if a value is not known."""
     lines: list[_Line] = []
     parts: list[Part] = []
     for place, labels in enumerate(columns):
@@ -74,21 +74,21 @@ def parts_of(
 
 
 def _on_a_line(labels: Labels, used: Codes) -> bool:
-    """Whether a column has an order, and the labels that occur are stretches of it."""
+    """Whether a column has an order and the labels that occur are intervals of it."""
     ordered = labels.domain.numbers is not None or labels.domain.column.type is Type.ORDINAL
     return ordered and not np.isin(used, list(labels.gaps)).any()
 
 
 def _places(domain: Domain) -> Floats:
-    """Where each code stands on its line; not a number for the missing value."""
+    """The position of each code on its line; NaN for the missing value."""
     place = np.full(domain.size, np.nan)
     place[: domain.known] = np.arange(domain.known) if domain.numbers is None else domain.numbers
     return place
 
 
 class _Line(Part):
-    """A column of numbers, or an ordinal. `place` is where people stand, `lower` to `upper` what each pattern covers; not a
-    number where there is none. `absent` marks the people who miss the value, `open_to` the patterns that cover this."""
+    """A column of numbers, or an ordinal. `place` is the position of each person, `lower` to `upper` what each pattern covers
+    (NaN if there is none). `absent` marks the people who lack the value, `open_to` the patterns that cover a missing one."""
 
     def __init__(self, metric: Metric, labels: Labels, label: Codes, code: Codes, counts: Floats) -> None:
         domain = labels.domain
@@ -104,13 +104,13 @@ class _Line(Part):
         everything = self.open_to & (lo != hi)
         self.lower = np.where(everything, -np.inf, np.where(covers, places[lo], labels.low[label]))
         self.upper = np.where(everything, np.inf, np.where(covers, places[hi], labels.high[label]))
-        with np.errstate(invalid="ignore"):  # inf - inf, where a label covers everything
+        with np.errstate(invalid="ignore"):  # inf - inf, if a label covers everything
             self.middle = (self.lower + self.upper) / 2
         self.middle[~np.isfinite(self.middle)] = np.nan
         self.scale = self._scale(metric, domain, counts)
 
     def _scale(self, metric: Metric, domain: Domain, counts: Floats) -> float:
-        """What a difference of one is divided by."""
+        """The divisor of differences."""
         if not self.numeric:
             return float(max(domain.known - (metric is Metric.GOWER), 1))
         if metric is Metric.GOWER:
@@ -124,7 +124,7 @@ class _Line(Part):
 
     @property
     def apart(self) -> float:
-        """How far a missing value is from any other."""
+        """The distance from a missing value to any other."""
         return 2.0 if self.numeric and self.squared else 1.0
 
     def add(self, people: slice, out: Floats) -> None:
@@ -145,14 +145,14 @@ class _Line(Part):
 
 
 def _mind_missing(way: Floats, absent: Bools, open_to: Bools, apart: float) -> None:
-    """Sets the ways of those who miss a value."""
+    """Sets the distances of those who lack a value."""
     if absent.any():
         way[absent] = np.where(open_to, 0.0, apart)
 
 
 class _Together(Part):
-    """Numbers taken together: points turned and stretched so that the published ones are uncorrelated, with variance 1.
-    People and labels without a number stand at the mean."""
+    """Numbers taken together: points rotated and scaled so that the published ones are uncorrelated with variance 1. People
+    and labels without a number stand at the mean."""
 
     def __init__(self, lines: Sequence[_Line], counts: Floats) -> None:
         self.lines = lines
@@ -184,7 +184,7 @@ class _Together(Part):
 
 
 def _turned(points: Floats, turn: Floats) -> Floats:
-    """`points @ turn`, one product after another: equal rows come out equal, which a matrix product does not promise."""
+    """`points @ turn`, one product after another: equal rows stay equal, which a matrix product does not guarantee."""
     out = np.zeros((len(points), turn.shape[1]))
     for column, weights in zip(points.T, turn, strict=True):
         out += column[:, None] * weights
@@ -192,8 +192,8 @@ def _turned(points: Floats, turn: Floats) -> Floats:
 
 
 class _Tree(Part):
-    """A column without an order: values are equal or not, or have a common ancestor; also ordered values of which explicit
-    sets are published, which are measured over the range."""
+    """A column without an order: values are equal or not, or have a common ancestor. Also ordered values published as
+    explicit sets, which are measured over the range."""
 
     def __init__(self, metric: Metric, labels: Labels, label: Codes, code: Codes) -> None:
         self.labels, self.code = labels, code
@@ -209,7 +209,7 @@ class _Tree(Part):
         out += way[row.reshape(-1)][:, self.which.reshape(-1)]
 
     def _ways(self, values: Codes) -> Floats:
-        """How far values are from what each label that occurs covers (values × labels), from 0 to 1."""
+        """The distance of values from what each label that occurs covers (values × labels), from 0 to 1."""
         labels, domain = self.labels, self.labels.domain
         lo, hi = labels.lo[self.used], labels.hi[self.used]
         inside = (lo <= values[:, None]) & (values[:, None] <= hi)
@@ -247,7 +247,7 @@ def _span(domain: Domain) -> float:
 
 
 def _rises(taxonomy: Taxonomy, values: Codes, lo: Codes, hi: Codes) -> Floats:
-    """The height of the lowest node above each value and each stretch of leaves (values × stretches), over the tree's."""
+    """The height of the lowest node above each value and each run of leaves (values × runs), over the tree's."""
     depth = np.append(taxonomy.depth[taxonomy.leaf_node], 0)
     deepest = np.maximum.reduceat(depth, np.column_stack([taxonomy.lo, taxonomy.hi + 1]).ravel())[::2]
     low, high = np.minimum(values[:, None], lo), np.maximum(values[:, None], hi)

@@ -1,15 +1,16 @@
-"""Noise: what is known may be wrong, old or missing, so that compatibility becomes a likelihood.
+"""Noise: what is known may be wrong, old or missing, so compatibility becomes a likelihood.
 
-A value x that is known as v: v is one of the values of the domain within `spread` of x, all alike (an ordinal's reach is
-counted in steps); or, with probability p, stale: the value of somebody at large. Columns are wrong independently of each
-other. What the known values then say for a fragment is the probability h that the true values lie in its labels. Where
-nothing can be wrong this is 1 or 0, as without noise; and what is not known (code -1) fits everything.
+If a value x is known as v, then v is one of the values of the domain within `spread` of x, all equally likely (for an ordinal
+the spread is in steps). Or, with probability p, v is stale: the value of somebody at large. Columns are wrong independently
+of each other. The weight of a fragment is then the probability h that the true values lie in its labels. If nothing can be
+wrong this is 1 or 0, as without noise. What is not known (code -1) fits everything.
 
 - Under `likelihood` h is Bayes' rule with the population's shares q: over all x in the label, q(x) · P(known v | x), divided
-  by the same over all x. A register gives the joint shares over columns (`population.py`). Fragments weigh h/q(labels).
+  by the same over all x. A list of the population gives the joint shares over columns (`population.py`). Fragments weigh
+  h/q(labels).
 - The other link models know nothing of shares: h is the product over columns of (1-p) · (share of the values within reach
-  that the label covers) + p · q(label), where a value that is not known counts 1. `tightest` takes nothing for stale, since a
-  class that may be anybody's is no class to look for: it wants the class that covers what is known, give or take the spread.
+  that the label covers) + p · q(label), where a value that is not known counts 1. `tightest` treats nothing as stale, since
+  a class that may be anybody's is not one to look for: it wants the class that covers what is known, give or take the spread.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from auditor.model.labels.labels import Labels
 from auditor.model.schema import Type
 
 _NOTHING = 1e-13
-"""Below this a share is what rounding leaves of none."""
+"""A share below this is rounding noise."""
 
 
 class Reading(Enum):
-    """How a link model reads what may be wrong."""
+    """How a link model reads values that may be wrong."""
 
     BAYES = auto()
     PLAIN = auto()
@@ -40,8 +41,8 @@ class Reading(Enum):
 
 
 def reach(domain: Domain, spread: float) -> tuple[Ints, Ints]:
-    """For each code the first and the last code of the values that are at most `spread` away: in numbers, or in steps of
-    an ordinal. A missing value, and a value without an order, has only itself."""
+    """For each code the first and the last code of the values at most `spread` away: in numbers, or in steps of an ordinal.
+    A missing value, and a value without an order, reaches only itself."""
     codes = np.arange(domain.size, dtype=np.int64)
     first, last = codes.copy(), codes.copy()
     if domain.numbers is not None:
@@ -67,11 +68,11 @@ class Doubt:
 
     @classmethod
     def of(cls, domain: Domain, error: Error) -> Doubt:
-        """The doubt that an error leaves."""
+        """The doubt that an error creates."""
         return cls(*reach(domain, error.spread), error.stale)
 
     def overlap(self, labels: Labels, label: NDArray[np.integer], code: NDArray[np.integer]) -> Floats:
-        """For each label the share of the values within reach of the code beside it that it covers."""
+        """For pairs of a label and a code: the share of the values within reach of the code that the label covers."""
         low, high = self.first[code], self.last[code]
         inside = np.maximum(np.minimum(labels.hi[label], high) - np.maximum(labels.lo[label], low) + 1, 0)
         for gapped, codes in labels.gaps.items():
@@ -81,7 +82,7 @@ class Doubt:
         return share
 
     def known_as(self, true: NDArray[np.integer], code: NDArray[np.integer], shares: Floats) -> Floats:
-        """P(known as `code` | truly `true`), for pairs of them; `shares` are those of the values at large."""
+        """P(known as `code` | truly `true`), for pairs of them; `shares` are those of the values among people at large."""
         low, high = self.first[true], self.last[true]
         near = (low <= code) & (code <= high)
         chance: Floats = (1 - self.stale) * near / (high - low + 1) + self.stale * shares[code]
@@ -91,8 +92,8 @@ class Doubt:
         self, labels: Labels, shares: Floats, label: NDArray[np.integer], code: NDArray[np.integer]
     ) -> tuple[Floats, Floats]:
         """For pairs of a label and a known code: the probability that the true value is in the label, and the probability
-        of the code being known of somebody at large; values come with the given shares. Where that is 0, the values within
-        reach are taken as all alike."""
+        that the code is known about somebody at large, given the shares of the values. If that is 0, the values within reach
+        count as equally likely."""
         each = shares / (self.last - self.first + 1)
         low, high = self.first[code], self.last[code]
         running = np.concatenate([[0.0], np.cumsum(each)])
@@ -111,7 +112,7 @@ class Doubt:
         return np.divide(joint, whole, out=alike, where=seen), np.where(seen, whole, 0.0)
 
     def possible(self, labels: Labels, code: int) -> Bools:
-        """The labels that may hold a person of whom this code is known."""
+        """The labels that may hold a person about whom this code is known."""
         if self.stale > 0:
             return labels.counts > 0
         every = np.arange(len(labels.texts))
@@ -125,7 +126,7 @@ def doubts(domains: Mapping[str, Domain], errors: Mapping[str, Error]) -> dict[s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noise:
-    """What may be wrong with what is known of one block: the doubt about each column, None where known values are right; and
+    """What may be wrong with what is known in one block: the doubt about each column, None if its values are right; and
     `known`, the codes of each way to match (ways × columns)."""
 
     columns: tuple[str, ...]
@@ -141,8 +142,8 @@ class Noise:
     def likelihood(
         self, way: Ints, patterns: Codes, pattern: Ints, reading: Reading, shares: Sequence[Floats]
     ) -> Floats:
-        """The likelihood of each (way, pattern) pair that is compatible, without a population: `patterns` holds the label
-        numbers of each pattern, `shares[i]` the share of people whom each label of column i covers."""
+        """The likelihood of each compatible (way, pattern) pair, without a population: `patterns` holds the label numbers of
+        each pattern, `shares[i]` the share of people whom each label of column i covers."""
         out = np.ones(len(way))
         for place, (labels, doubt) in enumerate(zip(self.labels, self.doubts, strict=True)):
             if doubt is not None:
@@ -157,7 +158,7 @@ class Noise:
         self, way: Ints, patterns: Codes, pattern: Ints, shares: Mapping[str, Floats]
     ) -> tuple[Floats, Floats]:
         """For each (way, pattern) pair the probability that the true values lie in the labels, and the probability of what
-        is known; columns being independent, with the given shares of their values."""
+        is known, if columns are independent with the given shares of their values."""
         inside, seen = np.ones(len(way)), np.ones(len(way))
         for place, (column, labels) in enumerate(zip(self.columns, self.labels, strict=True)):
             doubt = self.doubts[place] or Doubt.of(labels.domain, Error())

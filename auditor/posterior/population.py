@@ -1,9 +1,9 @@
-"""Population models: which share of people at large do some labels cover?
+"""Population models: what share of people at large do some labels cover?
 
-`q(labels)` makes the link model `likelihood`, the membership posterior and the journalist's risk. A register counts
-people jointly; without one, columns are taken as independent, with given shares per value: uniform over the values
-(leaf volume) where nothing is known, or the shares in the release itself. Where known values may be wrong (`noise.py`) the
-population says who may be meant.
+`q(labels)` enters the link model `likelihood`, the membership posterior and the journalist's risk. A list of the population
+(a `Register`) counts people jointly. Without one, columns count as independent, with given shares per value: uniform over the
+values (leaf volume) if nothing is known, or the shares in the release itself. If known values may be wrong (`noise.py`), the
+population tells who may be meant.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHUNK = 50_000
 
 
 class Population(ABC):
-    """People at large. `name` says in records where the shares come from."""
+    """People at large. `name` tells in the audit record where the shares come from."""
 
     name: str
     people: int | None = None
@@ -37,7 +37,7 @@ class Population(ABC):
 
     @abstractmethod
     def of_known(self, noise: Noise, way: Ints, patterns: Codes, pattern: Ints) -> Floats:
-        """For pairs of a way to match and a pattern (of label numbers, `patterns`): the probability that somebody of whom
+        """For pairs of a way to match and a pattern (of label numbers, `patterns`): the probability that somebody about whom
         that is known, which may be wrong, truly has values that the labels cover."""
 
     @abstractmethod
@@ -46,8 +46,8 @@ class Population(ABC):
 
 
 class RegisterPopulation(Population):
-    """Shares counted in a register. What covers nobody there counts as covering one person; columns that the register
-    does not have are taken as independent of it, with their shares from `rest`."""
+    """Shares counted in a list of the population. What covers nobody there counts as covering one person. Columns that the
+    list does not have count as independent of it, with their shares from `rest`."""
 
     name = "register"
 
@@ -80,8 +80,8 @@ class RegisterPopulation(Population):
         return rest * np.maximum(covered, 1.0) / self.register.people
 
     def of_known(self, noise: Noise, way: Ints, patterns: Codes, pattern: Ints) -> Floats:
-        """Everybody in the register is the one who is meant with the probability that they would be known as that. There may
-        also be somebody who is not in it, of whom only the shares of single values are known."""
+        """Each person in the list is the one who is meant, with the probability of being known as that. It may also be
+        somebody who is not in it, about whom only the shares of single values are known."""
         places, others = self._split(noise.columns)
         rest = self.rest.of_known(noise.take(others), way, patterns[:, others], pattern)
         if not places:
@@ -148,13 +148,13 @@ class IndependentPopulation(Population):
 
     @classmethod
     def volume(cls, release: Release) -> IndependentPopulation:
-        """Every value of a domain alike."""
+        """Every value of a domain equally likely."""
         sizes = {c: release.labels[c].domain.size for c in release.columns}
         return cls("leaf volume", {c: np.full(size, 1.0 / max(size, 1)) for c, size in sizes.items()})
 
     @classmethod
     def from_release(cls, release: Release) -> IndependentPopulation:
-        """The shares of values in the release itself, a label's people spread evenly over its values."""
+        """The shares of values in the release itself, with a label's people spread evenly over its values."""
         shares = {}
         for column in release.columns:
             labels = release.labels[column]

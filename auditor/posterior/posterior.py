@@ -1,25 +1,25 @@
 """The posterior: one computation that feeds all attacks, for every kind of release.
 
-For a target t with known values, a bucket B and its blocks b:
+For a target t with known values, a class (bucket) B and its blocks b:
 
-    m_b(t,B)  = fragments of block b in B compatible with what is known of t  (|B| where nothing of b is known)
+    m_b(t,B)  = fragments of block b in B compatible with what is known of t  (|B| if nothing of b is known)
     f(t,B)    = product over b of m_b(t,B)/|B|                                (the slicing paper's matching degree)
     w(t,B)    = |B| f(t,B)                                                    (expected number of matching people)
     p(t,B)    = w(t,B) / sum over B' of w(t,B')
     p(s|t,B)  = share of s among the compatible fragments of the sensitive block
     P(t,s)    = sum over B of p(t,B) p(s|t,B)
 
-w is Bayes' rule: if every way to join fragments within a bucket is equally likely, the number of people in B with t's
-values has expectation w(t,B), and t is any one of them. Under `likelihood` fragments count with weight 1/q(labels).
-Where known values may be wrong (`noise.py`) a compatible fragment counts with its likelihood.
+w is Bayes' rule: if every way to join fragments within a class is equally likely, the expected number of people in B with t's
+values is w(t,B), and t is any one of them. Under `likelihood` fragments count with weight 1/q(labels). If known values may be
+wrong (`noise.py`), a compatible fragment counts with its likelihood.
 
-**Absence.** Where membership is in doubt everything is multiplied by P(in). With a register that is `presence.py`'s. Without
-one the population is unbounded: with L = (1/n) sum over B of w(t,B), fragments weighing 1/q(labels) with q from the release's
-marginals, odds(in) = prior odds · L. (The design's m/(n q(t)) is this for exact labels; for wide ones Bayes' rule asks for
-the labels' q.)
+**Absence.** If membership is in doubt, everything is multiplied by P(in). Given a list of the population, `presence.py`
+computes it. Without one the population is unbounded: with L = (1/n) sum over B of w(t,B), where fragments weigh 1/q(labels)
+with q from the release's marginals, odds(in) = prior odds · L. (The design's m/(n q(t)) is the same for exact labels; for
+wide ones Bayes' rule requires the q of the labels.)
 
-Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012; our weighting by |B| departs from it
-(see `Weighting`), the paper's is selectable.
+Sources: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012. Our weighting by |B| departs from it (see `Weighting`);
+the paper's can be selected.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Posterior(Beliefs):
         granted = matching.knowledge.granted
         if link is Link.DISTANCE:
             raise ValueError(
-                "The link model `distance` is not one of containment: use auditor.posterior.distance.Nearest."
+                "The link model `distance` does not match by containment: use auditor.posterior.distance.Nearest."
             )
         if link is Link.CLASS and granted is None:
             raise ValueError("The link model `class` needs a granted class in the knowledge.")
@@ -71,7 +71,7 @@ class Posterior(Beliefs):
         self.candidate_w = self.weigh(
             self.candidates, [self.mass_of(i, self.candidates) for i in range(len(self.masses))]
         )
-        if matching.inexact:  # what fits as stale only does not fit for `tightest`
+        if matching.inexact:  # for `tightest`, what fits only if it is stale does not fit
             possible = self.candidate_w > 0
             self.candidates, self.candidate_w = self.candidates.take(possible), self.candidate_w[possible]
         self.chosen = np.ones(len(self.candidates.row), dtype=np.bool_)
@@ -106,7 +106,7 @@ class Posterior(Beliefs):
 
     @cached_property
     def losses(self) -> Floats:
-        """What the quasi-identifier labels of each bucket hide, summed over columns (the mean over its fragments)."""
+        """What the quasi-identifier labels of each class hide, summed over columns (the mean over its fragments)."""
         release, loss = self.release, np.zeros(len(self.release.sizes))
         for column in release.quasi:
             block = release.block_of(column)
@@ -115,7 +115,7 @@ class Posterior(Beliefs):
         return loss
 
     def mass_of(self, match: int, entries: Entries) -> Floats:
-        """The compatible mass of one block for entries; everything where a granted bucket has nothing compatible."""
+        """The compatible mass of one block for entries; all of it if nothing in a granted class is compatible."""
         sizes = self.release.sizes[entries.bucket].astype(np.float64)
         if not len(self.masses[match].total):
             return sizes
@@ -123,7 +123,7 @@ class Posterior(Beliefs):
         return np.where(group >= 0, self.masses[match].total[group], sizes)
 
     def weigh(self, entries: Entries, masses: Sequence[Floats], left_out: int = 0) -> Floats:
-        """w (or f) of entries from the masses of their blocks, with `left_out` people fewer in the bucket."""
+        """w (or f) of entries from the masses of their blocks, with `left_out` people fewer in the class."""
         size = self.release.sizes[entries.bucket].astype(np.float64) - left_out
         if self.link is Link.CLASS:
             return np.where(size > 0, 1.0, 0.0)
@@ -134,7 +134,7 @@ class Posterior(Beliefs):
 
     @cached_property
     def present(self) -> Floats:
-        """P(in) for each target: 1 where membership is known."""
+        """P(in) for each target: 1 if membership is known."""
         return self._present(self.matching.knowledge.membership)
 
     @property
@@ -145,7 +145,7 @@ class Posterior(Beliefs):
 
     def _present(self, prior: float | None) -> Floats:
         if prior is None or prior >= 1:
-            return np.ones(self.targets)  # nothing can add to certainty, or take from it
+            return np.ones(self.targets)  # certainty is not changed by evidence
         release, knowledge = self.release, self.matching.knowledge
         odds = prior / (1 - prior)
         unbounded = odds * self._membership_ratio()
@@ -162,7 +162,7 @@ class Posterior(Beliefs):
         return np.where(known, finite, out)
 
     def _membership_ratio(self) -> Floats:
-        """How much likelier the release is with the target in it than without: L for an unbounded population."""
+        """How much likelier the release is with the target in it than without: L, for an unbounded population."""
         matching, release = self.matching, self.release
         population = matching.membership_population
         weights = matching.label_weights(population)
@@ -176,7 +176,7 @@ class Posterior(Beliefs):
             weight *= mass.total[group] / size
         ratio = np.bincount(entries.row, weights=weight, minlength=rows)[row_of] / max(release.rows, 1)
         if len(matching.matches) > 1 and not matching.inexact:
-            # blocks are not independent: from the product of their shares to the joint share
+            # blocks are not independent: convert the product of their shares to the joint share
             columns, codes = matching.knowledge.columns, matching.knowledge.codes
             apart, known = np.ones(self.targets), []
             for match in matching.matches:
@@ -198,7 +198,7 @@ class Posterior(Beliefs):
     def value_mass(
         self, column: str, entries: Entries, coefficient: Floats, rows: int, share: Floats | None = None
     ) -> sparse.csr_array:
-        """Sum over entries of coefficient · p(s|t,B), as rows × codes; `share` is how far each fragment counts."""
+        """Sum over entries of coefficient · p(s|t,B), as rows × codes; `share` is how much each fragment counts."""
         number = self.release.block_number(column)
         label, labels = self.release.blocks[number].cell(column), self.release.labels[column]
         ones = np.ones(len(label)) if share is None else share
@@ -215,8 +215,8 @@ class Posterior(Beliefs):
         coefficient: Floats,
         rows: int,
     ) -> sparse.csr_array:
-        """Sum over entries of coefficient · the mean mark of the compatible fragments of a block, by their weights, as rows ×
-        meanings: `marks` (fragments × marks) says what a fragment counts for, `meaning` (marks × meanings) what that is."""
+        """Sum over entries of coefficient · the weighted mean mark of the compatible fragments of a block, as rows ×
+        meanings: `marks` (fragments × marks) tells what a fragment counts for, `meaning` (marks × meanings) what that is."""
         block = self.release.blocks[number]
         fragments = np.arange(len(block.bucket))
         if number not in self.matching.blocks:
@@ -253,7 +253,7 @@ class Posterior(Beliefs):
         return sparse.csr_array(out)
 
     def own_entry(self, bucket: Ints, entries: Entries | None = None) -> Ints:
-        """The entry of each target in the given bucket, -1 where there is none."""
+        """The entry of each target in the given class, -1 if there is none."""
         entries = entries or self.entries
         key = entries.row * len(self.release.sizes) + entries.bucket
         wanted = self.row_of * len(self.release.sizes) + bucket
@@ -263,7 +263,7 @@ class Posterior(Beliefs):
         return np.where((key[place] == wanted) & (bucket >= 0), place, -1)
 
     def own_weights(self, match: int, fragment: Ints) -> Floats:
-        """The weight of the given fragment in one match for each target; 0 where it is not compatible or is -1."""
+        """The weight of the given fragment in one match for each target; 0 if it is not compatible or is -1."""
         one = self.matching.matches[match]
         cell = one.cells.of_fragment[fragment]
         return np.where(fragment >= 0, one.weights(self.masses[match], self.way[match][self.row_of], cell), 0.0)
@@ -300,7 +300,7 @@ class Posterior(Beliefs):
         if not len(self.p):
             return out
         for i, block in enumerate(self.matching.blocks):
-            # where a granted bucket has nothing compatible, any of its fragments will do
+            # if nothing in a granted class is compatible, any of its fragments counts
             weight = np.where(self.entries.group[i][entry] < 0, 1.0, self.own_weights(i, fragment[:, block]))
             out = out * weight / self.mass_of(i, self.entries)[entry]
         return out

@@ -1,12 +1,13 @@
-"""Predicates: how many people of a release meet some conditions on their values, and how likely is it that each does?
+"""Predicates: how many people of a release meet some conditions on their values, and how likely each does.
 
-A predicate allows some values in some columns. A fragment whose label lies within the allowed values meets it for certain,
-one whose label has some of them with the share that they have in the label; columns of one block are taken as independent
-within their labels. Across blocks a fragment meets the rest with the share of its bucket's fragments that do. The number of
-people who meet a predicate is then a sum of independent yes and no, the fragments of the block in which the fewest do.
+A predicate allows some values in some columns. A fragment whose label lies within the allowed values meets it for certain.
+If only some of the label's values are allowed, it does so with their share in the label; columns of one block count as
+independent within their labels. Across blocks a fragment meets the rest with the share of its class's fragments that do. The
+number of people who meet a predicate is then a sum of independent yes-or-no events, one per fragment of the block in which
+the fewest do.
 
-A centroid is no value of its column; it is read as the values that are nearer to it than to any other centroid. In a column
-with centroids every number is one.
+A centroid is not a value of its column. It stands for the values that are nearer to it than to any other centroid. In a
+column with centroids every number is one.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 
 Meeting = Mapping[int, tuple[Ints, Floats]]
-"""For each block with conditions the fragments that may meet them, and with which probability."""
+"""For each block with conditions the fragments that may meet them, and their probabilities."""
 
 
 class Sets:
-    """The values that the labels of a column denote, with the share that each value has among people at large."""
+    """The values that the labels of a column denote, and the share of each value among people at large."""
 
     def __init__(self, labels: Labels, used: Ints, shares: Floats) -> None:
         size = labels.domain.size
-        # a value that nobody is thought to have is still possible
+        # a value that nobody seems to have is still possible
         self.shares = (shares + 1e-9 / size) / (shares.sum() + 1e-9)
         self.lo, self.hi = labels.lo.astype(np.int64), labels.hi.astype(np.int64)
         self._read_centroids(labels, used)
@@ -82,7 +83,7 @@ class Sets:
 
 
 class ReleasedPeople:
-    """The people of a release, as far as it says who meets a predicate."""
+    """The people of a release, as far as it tells who meets a predicate."""
 
     def __init__(self, release: Release, columns: Sequence[str], shares: Mapping[str, Floats]) -> None:
         self.release = release
@@ -91,7 +92,7 @@ class ReleasedPeople:
         self._block = {column: release.block_number(column) for column in columns}
 
     def meeting(self, column: str, allowed: Bools, so_far: Meeting | None = None) -> Meeting:
-        """Who meets a condition on one column, beside those on others."""
+        """Who meets a condition on one column, in addition to those on others."""
         table, cell, block = self.sets[column].within(allowed), self.cells[column], self._block[column]
         found = {} if so_far is None else dict(so_far)
         if block in found:
@@ -105,7 +106,7 @@ class ReleasedPeople:
         return found
 
     def chances(self, found: Meeting) -> Floats:
-        """The probabilities above 0 of meeting all conditions, for each fragment of the block in which the fewest do."""
+        """The positive probabilities of meeting all conditions, for each fragment of the block in which the fewest do."""
         total = {block: float(chance.sum()) for block, (_, chance) in found.items()}
         fewest = min(found, key=lambda block: (round(total[block], 9), block))
         place, chance = found[fewest]

@@ -1,18 +1,18 @@
-"""Presence: how likely each person of a register is to be in the release.
+"""Presence: how likely each person of a population is to be in the release.
 
-With a register the population is finite, and the release says how many of its people each cell holds: `count` of those
-whose values fit. Everybody is absent or in one bucket; of all models that meet these counts the one nearest to indifference
-(present or absent alike, buckets by the share of fitting people they hold) gives person j odds proportional to
-Π_b λ(b, cell of j) of being in bucket B against being absent. The factors λ are fitted by iterative
-scaling, one cell after the other in odds, which is exact at once where classes do not overlap: a class of f people that F of
-the register fit makes each of them present with f/F.
+With a list of the population (a `Register`) the number of people is finite, and the release tells how many of them each cell
+holds: `count` of those whose values fit. Everybody is absent or in one class. Of all models that meet these counts we take
+the one nearest to indifference (present or absent equally likely, classes by the share of fitting people they hold). It gives
+person j odds of being in class B against being absent that are proportional to Π_b λ(b, cell of j). The factors λ are fitted
+by iterative scaling, one cell after the other in odds. If classes do not overlap, this is exact at once: if F people of the
+population fit a class of f people, each of them is present with f/F.
 
-Somebody of whom less is known than the register holds is present with the mean over those who share what is known. Of a
-register that misses people, each cell's count is expected to hold only the share of them that it covers.
+Somebody about whom less is known than the list holds is present with the mean over those who share what is known. If the
+list is incomplete, each cell's count is expected to hold only the share of people that it covers.
 
-Departs from the design's formula, odds = π/(1-π) · m(t)/(n·q(t)), which takes the other people to be drawn from an unbounded
-population: with a register at hand that is overconfident for several blocks and for partial knowledge (measured on `town`:
-expected 0.93, realised 0.51 right guesses under slicing). It stays in use where there is no register.
+Departs from the design's formula, odds = π/(1-π) · m(t)/(n·q(t)), which assumes that the other people are drawn from an
+unbounded population. Given a list, that is overconfident for several blocks and for partial knowledge (measured on `town`:
+expected 0.93, realised 0.51 right guesses under slicing). It is still used if there is no list.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _CLOSE = 1e-4
 _MOST = 1e9
 
 CONVERGED = 0.02
-"""The share of people who may be misplaced for the fit to count as converged."""
+"""The fit counts as converged if at most this share of people is misplaced."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Presence:
-    """The probability of being in the release for each person of a register, and how well the counts are met: `gap` is
-    the share of people who would have to be moved between cells."""
+    """The probability of being in the release for each person of a population, and how well the counts are met: `gap` is the
+    share of people who would have to be moved between cells."""
 
     chance: Floats
     gap: float
@@ -58,10 +58,10 @@ class _Fits:
     people: Floats
 
 
-@lru_cache(maxsize=2)  # releases and registers are compared by identity: this is for the steps of one audit
+@lru_cache(maxsize=2)  # for the steps of one audit: releases and registers are compared by identity
 def register_presence(release: Release, register: Register, suppression: Suppression) -> Presence:
-    """For each person of the register the probability of being in the release, at the prior n/N; in a bucket that is a
-    candidate, where suppressed rows are none."""
+    """For each person of the population the probability of being in a class that is a candidate, at the prior n/N.
+    Suppressed rows are candidates only under `wildcard`."""
     columns = tuple(c for c in release.columns if c in register.codes)
     if not columns:
         withheld = 0 if suppression is Suppression.WILDCARD else release.suppressed_rows
@@ -93,8 +93,8 @@ def _spread(block: _Fits, entries: int) -> Floats:
 
 
 def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> tuple[Floats, float]:
-    """The presence of each row, and the gap. `times` is how many people a row stands for, `base` how likely each entry is a
-    priori, given that the person is present."""
+    """The presence of each row, and the gap. `times` is the number of people a row stands for, `base` the prior probability
+    of each entry, given that the person is present."""
     factors = [np.ones(len(block.count)) for block in blocks]
     parts = [_summed(block, factor, len(row)) for block, factor in zip(blocks, factors, strict=True)]
 
@@ -130,8 +130,8 @@ def _summed(block: _Fits, factor: Floats, entries: int) -> Floats:
 
 
 def presence_of(matching: Matching, register: Register) -> tuple[Floats, Bools]:
-    """For the people of a matching: the mean presence of the register's people with the same known values, and whether there
-    are any. Where known values may be wrong, the register's people count by how likely theirs would be known as these."""
+    """For the people of a matching: the mean presence of the population's people with the same known values, and whether
+    there are any. If known values may be wrong, people count by the probability that they would be known as these."""
     knowledge = matching.knowledge
     columns, codes = knowledge.columns, knowledge.codes
     present = register_presence(matching.release, register, matching.suppression).chance

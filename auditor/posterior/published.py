@@ -1,8 +1,8 @@
-"""Beliefs about what is published of each target: which label of a column stands in their record.
+"""Beliefs about what is published for each target: which label of a column their record has.
 
-A label need not say what it denotes (an alias, a graded number). An attack that finds out turns these beliefs, which are
-over label numbers, into beliefs over values. People are found by containment: where values are recoded so, quasi-identifiers
-are published as they are, and every link model finds the same records.
+A label need not tell what it denotes (an alias, a graded number). An attack that finds out turns these beliefs, which are
+over label numbers, into beliefs over values. People are found by containment: where values are recoded in this way,
+quasi-identifiers are published as they are, and every link model finds the same records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from auditor.posterior.posterior import Posterior
 
 
 def label_beliefs(release: Release, knowledge: Knowledge, column: str) -> ValueBeliefs:
-    """P(t, label) over the label numbers of a column. Whom nothing fits has any label, by its share."""
+    """P(t, label) over the label numbers of a column. A target whom nothing fits has any label, by its share."""
     labels = release.labels[column]
     numbered = {text: number for number, text in enumerate(labels.texts)}
     itself = Domain(labels.domain.column, labels.domain.format, labels.texts, numbered)
@@ -43,6 +43,6 @@ def label_beliefs(release: Release, knowledge: Knowledge, column: str) -> ValueB
 
 
 def decoded_beliefs(release: Release, knowledge: Knowledge, column: str, meaning: sparse.csr_array) -> ValueBeliefs:
-    """P(t, s) where `meaning` (labels × codes) is what each label of the column is taken to stand for."""
+    """P(t, s), where `meaning` (labels × codes) is what each label of the column is assumed to stand for."""
     published = label_beliefs(release, knowledge, column)
     return ValueBeliefs(sparse.csr_array(published.rows @ meaning), published.row_of)

@@ -1,7 +1,7 @@
-"""Dates in text: in which of the usual ways a column writes them.
+"""Dates in text: which of the usual formats a column uses.
 
-One way must fit all cells. Where day and month could be either (`03/04/1985`), the day goes first unless a cell says
-otherwise, and the caller is told; points go with the day first, as in the countries that write them.
+One format must fit all cells. If day and month could be either (`03/04/1985`), the day comes first unless a cell rules that
+out, and the caller is told. With points the day comes first, as in the countries that write dates that way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MONTH_FIRST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DateFormat:
-    """One way to write dates. `months` says that there are no days; `unsure` that day and month may be the other way."""
+    """One date format. `months`: it has no days. `unsure`: day and month could be the other way round."""
 
     words: str
     pattern: re.Pattern[str]
@@ -36,7 +36,7 @@ class DateFormat:
     unsure: bool = False
 
     def read(self, text: str) -> date | None:
-        """The day that a text denotes (the first of the month where it has no day), or None."""
+        """The day that a text denotes (the first of the month if it has no day), or None."""
         found = self.pattern.fullmatch(text)
         if found is None:
             return None
@@ -49,7 +49,7 @@ class DateFormat:
 _FORMATS = (
     DateFormat("year-month-day", _ISO),
     DateFormat("year/month/day", _SLASHES),
-    DateFormat("year and month and day without signs", _COMPACT),
+    DateFormat("year, month and day without separators", _COMPACT),
     DateFormat("year-month", _MONTH, months=True),
     DateFormat("day, month, year", _DAY_FIRST),
     DateFormat("month, day, year", _MONTH_FIRST),
@@ -57,7 +57,7 @@ _FORMATS = (
 
 
 def date_format(texts: Iterable[str]) -> DateFormat | None:
-    """The way in which all of some texts are dates, or None."""
+    """The format in which all these texts are dates, or None."""
     texts = list(texts)
     if not texts:
         return None

@@ -1,7 +1,7 @@
-"""What is in a column: its distinct values and how often each occurs, as numbers where they all are, and codes.
+"""What is in a column: its distinct values with their counts, as numbers if they all are, and codes.
 
-Looking a value up in patterns and word lists is done on at most `MOST_TRIED` distinct values, drawn by the seed from the
-sorted ones (so the order of rows does not matter), each counted as often as it occurs.
+Patterns and word lists are tried on at most `MOST_TRIED` distinct values, drawn by the seed from the sorted ones (so the
+order of rows does not matter). Each counts as often as it occurs.
 """
 
 from __future__ import annotations
@@ -19,25 +19,28 @@ from auditor.model.values import EXACT_INTEGERS, parse_number
 
 MOST_TRIED = 4_000
 LONGEST_TRIED = 200
-"""Longer texts are no value of a known kind."""
+"""Longer texts are not tried: they are no value of a known kind."""
 _PADDED = re.compile(r"0\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """One column. `values` are the distinct ones in the order of their text, without the missing one; `codes` number the
-    cells by them, the missing value being the last code. `numbers` are the values as numbers, where all of them are (and
-    none has a leading zero, which a number has not: `padded`). `tried` are the values that patterns are tried on."""
+    """One column."""
 
     name: str
     rows: int
     values: tuple[str, ...]
+    """The distinct values, sorted as text, without the missing one."""
     counts: Ints
     codes: Codes
+    """The number of each cell's value. The missing value is the last code."""
     missing: int
     numbers: Floats | None
+    """The values as numbers, if all are numbers and none is `padded`."""
     padded: bool
+    """Whether a value has a leading zero, which a number does not."""
     tried: Ints
+    """The values that patterns are tried on."""
 
     @property
     def present(self) -> int:
@@ -51,7 +54,7 @@ class Facts:
 
     @property
     def diversity(self) -> float:
-        """Distinct values by cells with a value; 0 where there is none."""
+        """Distinct values per cell with a value; 0 if there are none."""
         return self.distinct / self.present if self.present else 0.0
 
     @property

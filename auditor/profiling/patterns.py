@@ -1,8 +1,8 @@
-"""What single values of identifiers look like: e-mail, telephone, addresses of machines, account and card numbers, plates.
+"""What values of identifiers look like: e-mail, telephone, network addresses, account and card numbers, licence plates.
 
-A pattern says what it is, not whose. Where a kind of number has a check digit it is checked (IBAN: ISO 13616, mod 97;
-cards and device numbers: Luhn), so that a column of other long numbers passes by chance in a cell of ten at most, and never
-in most of them. The numbers by which states know people are in `person_numbers`.
+A pattern tells what a value is, not whose. Check digits are verified (IBAN: ISO 13616, mod 97; cards and device numbers:
+Luhn), so at most one in ten of other long numbers passes by chance, never most of a column. National identification numbers
+are in `person_numbers`.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _GROUPING = str.maketrans("", "", " \u00a0\t.-/")
 
 
 def luhn(digits: str) -> bool:
-    """Whether digits pass the Luhn check: every second from the right doubled, its digits summed, all divisible by 10."""
+    """Whether digits pass the Luhn check: every second digit from the right doubled, all digits summed, divisible by 10."""
     total = sum(int(d) for d in digits[::-2]) + sum(sum(divmod(2 * int(d), 10)) for d in digits[-2::-2])
     return total % 10 == 0
 
 
 def compact(text: str) -> str:
-    """A number without the spaces, points and dashes that people group it by, in capitals."""
+    """A number in capitals, without the spaces, points and dashes that group it."""
     return text.translate(_GROUPING).upper()
 
 
@@ -60,7 +60,7 @@ def is_email(text: str) -> bool:
 
 
 def is_url(text: str) -> bool:
-    """An address of a page."""
+    """A web address."""
     return _URL.fullmatch(text) is not None
 
 
@@ -86,7 +86,7 @@ def is_uuid(text: str) -> bool:
 
 
 def is_iban(text: str) -> bool:
-    """An international bank account number: the first four signs go last, letters count from 10, the rest mod 97 is 1."""
+    """An international bank account number: move the first four characters to the end, letters from 10, mod 97 is 1."""
     text = compact(text)
     if _IBAN.fullmatch(text) is None:
         return False
@@ -94,8 +94,8 @@ def is_iban(text: str) -> bool:
 
 
 def is_card(text: str) -> bool:
-    """A number like those of credit cards: 13 to 19 digits that begin with 2 to 6 and pass Luhn's check; 15 digits are
-    those of American Express only (34, 37), others being numbers of telephones."""
+    """A number like those of credit cards: 13 to 19 digits that begin with 2 to 6 and pass the Luhn check. With 15 digits
+    only American Express (34, 37): others are telephone numbers."""
     text = compact(text)
     if not (text.isascii() and text.isdigit() and 13 <= len(text) <= 19 and text[0] in "23456"):
         return False
@@ -103,13 +103,13 @@ def is_card(text: str) -> bool:
 
 
 def is_device(text: str) -> bool:
-    """The number of a mobile telephone (IMEI): 15 digits that pass Luhn's check."""
+    """The number of a mobile telephone (IMEI): 15 digits that pass the Luhn check."""
     text = compact(text)
     return text.isascii() and text.isdigit() and len(text) == 15 and text[:2] not in ("34", "37") and luhn(text)
 
 
 def is_phone(text: str) -> bool:
-    """A telephone or fax number: 9 to 15 digits with a plus, brackets or other signs between them, or a zero before."""
+    """A telephone or fax number: 9 to 15 digits with a plus, brackets or separators, or with a leading zero."""
     digits = sum(sign.isdigit() for sign in text)
     if _PHONE.fullmatch(text) is None or not 9 <= digits <= 15 or _RANGE.fullmatch(text):
         return False
@@ -118,17 +118,17 @@ def is_phone(text: str) -> bool:
 
 
 def is_plate(text: str) -> bool:
-    """A licence plate of a vehicle, in some European ways of writing them."""
+    """A vehicle's licence plate, in some European formats."""
     return _PLATE.fullmatch(text) is not None
 
 
 def is_vin(text: str) -> bool:
-    """The number of a vehicle's chassis: 17 letters and digits, without I, O and Q, with both among them."""
+    """A vehicle identification number: 17 letters and digits without I, O and Q, with both among them."""
     return _VIN.fullmatch(text) is not None and not text.isdigit() and not text.isalpha()
 
 
 def is_full_name(text: str) -> bool:
-    """Two to four words of letters, each with a capital: as names of people are written."""
+    """Two to four capitalised words of letters, as people's names are written."""
     return _NAME.fullmatch(text) is not None and all(word[0].isupper() for word in re.split(r",? ", text))
 
 
@@ -138,7 +138,7 @@ def is_icd(text: str) -> bool:
 
 
 def is_dotted_icd(text: str) -> bool:
-    """A diagnosis of ICD-10 with its point, which hardly anything else is written like."""
+    """An ICD-10 diagnosis with its point, a form that hardly anything else has."""
     return _ICD_DOTTED.fullmatch(text) is not None
 
 
@@ -153,6 +153,6 @@ def is_money(text: str) -> bool:
 
 
 def is_postcode(text: str) -> bool:
-    """A postcode that is known by its form alone: British, Canadian, Dutch, or a ZIP+4."""
+    """A postcode recognisable by its form alone: British, Canadian, Dutch, or ZIP+4."""
     forms = (_UK_POSTCODE, _CANADIAN_POSTCODE, _DUTCH_POSTCODE, _ZIP4)
     return any(form.fullmatch(text) for form in forms)

@@ -1,7 +1,7 @@
-"""Numbers by which states know people, recognised by their form and check digit.
+"""National identification numbers, recognised by their form and check digit.
 
-Most have a check digit, which a column of other numbers passes in one cell of ten or eleven; the United States' and the
-United Kingdom's insurance numbers have none, and must be written as they are on the card.
+Most have a check digit, which one in ten or eleven other numbers passes by chance. The insurance numbers of the United States
+and the United Kingdom have none, and must be written as on the card.
 
 Sources: 20 CFR 422 and the SSA's rules for numbers never issued; HMRC's NIM39110 (national insurance number); NHS data
 dictionary (mod 11); German tax id (§ 139b AO; ISO 7064 mod 11,10); French NIR (97 - n mod 97); Spanish DNI and NIE (letter
@@ -41,7 +41,7 @@ def is_uk_nino(text: str) -> bool:
 
 
 def is_nhs(text: str) -> bool:
-    """A patient's number of the British health service: weights 10 to 2, then eleven less the rest."""
+    """A patient's number of the British health service: weights 10 to 2, then eleven minus the remainder."""
     digits = _digits(text, 10)
     if digits is None:
         return False
@@ -50,7 +50,7 @@ def is_nhs(text: str) -> bool:
 
 
 def is_german_tax_id(text: str) -> bool:
-    """A German tax identification number: eleven digits, of the first ten one occurs twice or thrice, ISO 7064 mod 11,10."""
+    """A German tax identification number: 11 digits, of the first ten one occurs two or three times, ISO 7064 mod 11,10."""
     digits = _digits(text, 11)
     if digits is None or digits[0] == 0 or max(digits[:10].count(digit) for digit in digits[:10]) not in (2, 3):
         return False
@@ -70,7 +70,7 @@ def is_french_nir(text: str) -> bool:
 
 
 def is_spanish_dni(text: str) -> bool:
-    """A Spanish identity number of a citizen (eight digits) or a foreigner (X, Y or Z and seven), with its letter."""
+    """A Spanish identity number of a citizen (eight digits) or a foreigner (X, Y or Z and seven digits), with its letter."""
     found = _DNI.fullmatch(compact(text))
     if found is None or len(found[1]) + len(found[2]) != 8:
         return False
@@ -92,7 +92,7 @@ def is_dutch_bsn(text: str) -> bool:
 
 
 def is_personnummer(text: str) -> bool:
-    """A Swedish personal number, with its sign."""
+    """A Swedish personal number, with its separator."""
     found = _PERSONNUMMER.fullmatch(text)
     return found is not None and luhn(found[1] + found[2])
 
@@ -108,7 +108,7 @@ def is_pesel(text: str) -> bool:
 
 
 def is_cpf(text: str) -> bool:
-    """A Brazilian taxpayer's number, with its signs."""
+    """A Brazilian taxpayer's number, with its separators."""
     digits = _digits(text, 11)
     if digits is None or _CPF.fullmatch(text) is None:
         return False

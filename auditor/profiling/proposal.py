@@ -1,7 +1,7 @@
-"""The profile of a table: for each column its role, type and taxonomy, with reasons; the ranking; the safe harbour.
+"""The profile of a table: role, type and taxonomy of each column with reasons, the ranking, and the safe harbour.
 
-`profile` reads a file or frame and puts the parts together. What it proposes can always be read: the schema of a table,
-written and read again, accepts that table.
+`profile` reads a file or frame and puts the parts together. Its schema always works: written out and read again, it accepts
+the table that it was made for.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 FORMAT = "auditor-profile/1"
 FEW = 10
-"""A value that fewer rows hold is somebody's, and not shown, though it be only the end of a range."""
+"""A value in fewer rows is somebody's and is not shown, even as the end of a range."""
 
 
 class Taxonomies(StrEnum):
-    """Which taxonomies are proposed: none; those of texts among the quasi-identifiers (numbers need none: intervals of
-    them are found as they are needed); or all, those of numbers and of sensitive columns as well, whose values they list."""
+    """Which taxonomies are proposed: none; those of text quasi-identifiers (numbers need none: their intervals are found as
+    needed); or all, including those of numbers and of sensitive columns, whose values they list."""
 
     NONE = "none"
     TEXTS = "texts"
@@ -64,7 +64,7 @@ class Profile(Proposed):
         return schema_text(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a column: role, type, reasons."""
+        """One row per column: role, type, reasons."""
         import pandas as pd
 
         rows = [
@@ -82,7 +82,7 @@ class Profile(Proposed):
         return pd.DataFrame(rows, columns=["column", "role", "type", "reason", "seen", "candidate", "doubt"])
 
     def to_json(self) -> str:
-        """The profile as JSON; taxonomies by the words for their levels only."""
+        """The profile as JSON. Of taxonomies it has only the names of the levels."""
         columns = [
             {
                 "name": c.name,
@@ -127,8 +127,8 @@ def profile(
     seed: int = DEFAULT_SEED,
     release: bool = False,
 ) -> Profile:
-    """The proposed schema of an unknown table, a file or a frame, with reasons. `release` says that the table is a release to
-    be audited: what looks withheld is withheld, and ranges of numbers are labels of numbers."""
+    """The proposed schema of an unknown table (a file or frame), with reasons. `release` says that the table is a release to
+    be audited: what looks suppressed is suppressed, and ranges of numbers are labels of numbers."""
     if taxonomies not in list(Taxonomies):
         raise UsageError(f"taxonomies must be one of {', '.join(Taxonomies)}. Got {taxonomies!r}.")
     unknown = read_unknown(source, release=release)
@@ -165,11 +165,11 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
     elif kind is Type.ORDINAL:
         kind, hint = Type.NOMINAL, 'It looks ordered: give type = "ordinal" and order = [lowest, …, highest] if it is.'
     if ranges and release:
-        hint = "Give a domain = [least, greatest] if more is possible than the ranges say."
+        hint = "Give domain = [least, greatest] if values outside the ranges are possible."
     elif taxonomies is Taxonomies.ALL and role in (Role.QUASI, Role.SENSITIVE):
         tree = shape(looks, kind, form)
     elif role is Role.QUASI and kind is Type.NUMERIC:
-        hint = "Intervals are found as they are needed; for a taxonomy of fixed bands: --taxonomies all."
+        hint = "Intervals are found as needed; for a taxonomy of fixed bands: --taxonomies all."
     elif role is Role.QUASI:
         possible = shape(looks, kind, form)
         if taxonomies is Taxonomies.TEXTS:
@@ -177,9 +177,9 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
         elif possible is not None:
             hint = f"A taxonomy by {possible.words} is possible: --taxonomies texts."
     elif role is Role.SENSITIVE and looks.codes is not None:
-        hint = "A taxonomy of its codes is possible, which would list them: --taxonomies all."
+        hint = "A taxonomy of its codes is possible, but would list them: --taxonomies all."
     if ranges and not release:
-        hint = f"{hint} Ranges of numbers: if the table is a release to be audited, profile it with --release.".strip()
+        hint = f"{hint} It holds ranges of numbers: if the table is a release to be audited, use --release.".strip()
     return Proposal(
         facts.name, role, kind, judgement.reason, why, _seen(facts, role, kind, form), judgement.candidate, judgement.doubt,
         order, tree, hint,
@@ -187,8 +187,8 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
 
 
 def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
-    """What is in a column, in numbers; where it starts and ends only where that is no secret of a person: the least and the
-    greatest value are those of several people."""
+    """What is in a column, in numbers. Its range only if that is no person's secret: the least and the greatest value must
+    each belong to several people."""
     values = f"{facts.distinct} value{'' if facts.distinct == 1 else 's'}"
     if role in (Role.QUASI, Role.NEUTRAL) and kind is Type.NUMERIC and facts.numbers is not None and facts.distinct > 1:
         ends = [int(facts.numbers.argmin()), int(facts.numbers.argmax())]
@@ -198,10 +198,10 @@ def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
 
 
 def _withheld(seen: str, facts: Facts, cells: Sequence[str]) -> str:
-    """What is in a column of a release: cells that are withheld are not missing."""
+    """What is in a column of a release, where suppressed cells are not missing."""
     withheld = sum(cell.strip() in WITHHELD for cell in cells)
     if not withheld:
         return seen
     missing = facts.missing - withheld
     before = seen.removesuffix(f", {facts.missing} missing")
-    return f"{before}{f', {missing} missing' if missing else ''}, {withheld} withheld"
+    return f"{before}{f', {missing} missing' if missing else ''}, {withheld} suppressed"

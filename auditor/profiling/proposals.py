@@ -1,4 +1,4 @@
-"""Proposals: the data that a profile is made of, below those who write them."""
+"""Proposals: the data that a profile is made of."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from auditor.profiling.taxonomies import Shape
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One column as proposed. `seen` says what is in it, in numbers (a range only where the column points at nobody, is
-    not sensitive, and its ends are not single people's); `candidate` is another role it may have, `doubt` the reason."""
+    """One column as proposed."""
 
     name: str
     role: Role
@@ -21,8 +20,12 @@ class Proposal:
     reason: str
     type_reason: str
     seen: str
+    """What is in it, in numbers. A range only if the column identifies nobody, is not sensitive, and several people have
+    each end."""
     candidate: Role | None = None
+    """Another role it may have."""
     doubt: str = ""
+    """The reason for the candidate."""
     order: tuple[str, ...] | None = None
     taxonomy: Shape | None = None
     hint: str = ""
@@ -30,7 +33,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposed:
-    """Everything that is proposed of one table, for those who write it."""
+    """Everything proposed for one table."""
 
     source: str
     rows: int

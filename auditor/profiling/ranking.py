@@ -1,9 +1,9 @@
 """Quasi-identifiers by what they add to uniqueness.
 
-Each alone (distinction, separation), all pairs, the greedy order in which they single out most rows, and what each adds to
-all others together. Above `MOST_ROWS` rows a sample is looked at, drawn by the seed among the rows in the order of their
-content, so that the order of the file does not matter. Separation is the same in a sample; distinction and uniqueness are
-those *of the sample*, which are higher than the table's.
+Each column alone (distinction, separation), all pairs, the greedy order in which they single out most rows, and what each
+adds to all others together. Above `MOST_ROWS` rows a sample is used, drawn by the seed from the rows sorted by content, so
+the order of the file does not matter. Separation is the same in a sample. Distinction and uniqueness are those *of the
+sample*, which are higher than the table's.
 
 Paper: see `auditor.measure.separation`.
 """
@@ -23,14 +23,14 @@ from auditor.profiling.facts import Facts
 
 MOST_ROWS = 100_000
 MOST_COLUMNS = 25
-"""Columns beyond this many, by separation, are left out of pairs and order: there are a hundred thousand sets of them."""
+"""Columns beyond this many, by separation, are left out of pairs and order."""
 _MOST_PAIRS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One quasi-identifier: how well it tells rows apart alone, and which share of rows it makes unique beyond what all
-    others do (None where there are too many columns)."""
+    """One quasi-identifier: how well it alone tells rows apart, and the share of rows that are unique only with it (None if
+    there are too many columns)."""
 
     name: str
     alone: Separation
@@ -39,19 +39,24 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The quasi-identifiers by separation; `order` is the greedy one, with the figures of all columns up to there; `pairs`
-    are the most telling ones; `together` the figures of all. `rows` of the table were looked at, `sampled` if not all."""
+    """The ranking of the quasi-identifiers of a table."""
 
     columns: tuple[Ranked, ...]
+    """The quasi-identifiers by separation."""
     order: tuple[tuple[str, Separation], ...]
+    """The greedy order, with the figures of all columns up to there."""
     pairs: tuple[tuple[str, str, Separation], ...]
+    """The pairs that tell most rows apart."""
     together: Separation
+    """The figures of all columns."""
     rows: int
+    """The number of rows used."""
     sampled: bool
+    """Whether these are not all rows."""
 
 
 def rank(columns: Sequence[Facts], everything: Sequence[Facts], rows: int, seed: int) -> Ranking:
-    """The ranking of some columns of a table; `everything` are all its columns, by which a sample is drawn."""
+    """The ranking of some columns of a table; `everything` are all its columns, which determine the sample."""
     chosen = _sample(everything, rows, seed) if rows > MOST_ROWS else None
     codes = {facts.name: facts.codes if chosen is None else facts.codes[chosen] for facts in columns}
     looked = rows if chosen is None else len(chosen)
@@ -75,7 +80,7 @@ def rank(columns: Sequence[Facts], everything: Sequence[Facts], rows: int, seed:
 
 
 def _sample(columns: Sequence[Facts], rows: int, seed: int) -> Ints:
-    """Some rows, drawn among all in the order of their content."""
+    """Some rows, drawn from all rows sorted by content."""
     groups = joined([facts.codes for facts in sorted(columns, key=lambda facts: facts.name)], rows)
     by_content = np.argsort(groups, kind="stable")
     drawn = stage(seed, "profile", "rows").choice(rows, MOST_ROWS, replace=False)

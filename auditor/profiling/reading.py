@@ -1,9 +1,9 @@
-"""The form of an unknown file: delimiter, header line, decimal mark, marks for missing and withheld values.
+"""The form of an unknown file: delimiter, header line, decimal mark, marks for missing and suppressed values.
 
-`read_raw` finds encoding and delimiter from the first line. Here the first rows are looked at as well: the delimiter must
-give all of them as many cells (so `1,5;2,5` is two decimal numbers), and a first row that looks like the rows below it is
-no header. Marks for missing values are of two sorts: `?` or `N/A` mean nothing else; `NA`, `.` or `-` may be values (Namibia,
-a grade), and count only where all else in a column is numbers or dates.
+`read_raw` finds encoding and delimiter from the first line. Here the first rows count too: the delimiter must give all of
+them the same number of cells (so `1,5;2,5` is two decimal numbers), and a first row that looks like the rows below it is
+not a header. There are two kinds of marks for missing values: `?` or `N/A` mean nothing else; `NA`, `.` or `-` may be values
+(Namibia, a grade), and count only if everything else in the column is numbers or dates.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ POSSIBLE_MARKS = ("NA", "na", ".", "..", "-", "--", "None", "none", "missing", "
 WITHHELD = ("*", "**", "***", "****", "*****")
 WITHHELD_NAMES = ("(withheld)", "(suppressed)", "(hidden)", "((withheld))")
 
-_IS_WITHHELD = "mean withheld values; rows whose quasi-identifiers all are count as suppressed"
+_IS_WITHHELD = "mean suppressed values; rows with all quasi-identifiers suppressed count as suppressed rows"
 _LOOKS_WITHHELD = (
-    "look withheld already; listed as missing so that the table reads as it is. If this is a release to be audited, "
-    "profile it with --release: else its suppressed rows count as a class"
+    "look suppressed already; listed as missing so that the table reads as it is. If this is a release to be audited, "
+    "profile it with --release; otherwise its suppressed rows count as a class"
 )
 
 _ALL_MARKS = frozenset((*CERTAIN_MARKS, *POSSIBLE_MARKS, *WITHHELD))
@@ -49,18 +49,20 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unknown:
-    """A table whose schema is not known: its text, its form, and what was found out about the form, in words. In `format`
-    what looks withheld counts as missing; `stated` is the form that a schema for the table should give."""
+    """A table whose schema is not known."""
 
     raw: RawTable
     format: TableFormat
+    """Its form. What looks suppressed counts as missing here."""
     found: tuple[str, ...]
+    """What was found out about the form, in words."""
     stated: TableFormat
+    """The form that a schema for the table should state."""
 
 
 def read_unknown(source: str | Path | pd.DataFrame, name: str = "table", release: bool = False) -> Unknown:
-    """A file or frame, with the form that a schema for it should give; `release` says that it is one, in which what looks
-    withheld is."""
+    """A file or frame, with the form that a schema for it should state. `release` says that it is a release: what looks
+    suppressed is suppressed."""
     found: list[str] = []
     if isinstance(source, str | Path):
         raw, form = _read_file(Path(source), found)
@@ -80,7 +82,7 @@ def read_unknown(source: str | Path | pd.DataFrame, name: str = "table", release
 
 
 def _as_release(form: TableFormat) -> TableFormat:
-    """The form of a release: `*` is withheld. More stars are read as everything, and so not listed."""
+    """The form of a release: `*` is suppressed. Several stars are read as everything, so they are not listed."""
     own = {name: Marks(_but_withheld(marks.missing or ())) for name, marks in form.own.items()}
     return replace(form, missing=_but_withheld(form.missing), suppressed=TableFormat().suppressed, own=own)
 
@@ -90,14 +92,14 @@ def _but_withheld(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _read_file(file: Path, found: list[str]) -> tuple[RawTable, TableFormat]:
-    """A file with the best delimiter and header; where they give no table, as `read_raw` reads it, or its error."""
-    csv.field_size_limit(2**31 - 1)  # as `read_raw` has it: a long cell is no fault
+    """A file with the best delimiter and header. If they give no table, it is read by `read_raw`, which may raise."""
+    csv.field_size_limit(2**31 - 1)  # as in `read_raw`: a long cell is no fault
     try:
         text = read_text(file)
         stated = STATED.match(text)
         sign = stated[1] if stated else _delimiter(text)
         head, *body = _first_rows(text[stated.end() :] if stated else text, sign or ",")
-    except (TableError, csv.Error, ValueError):  # no text, or nothing in it
+    except (TableError, csv.Error, ValueError):  # not text, or empty
         return read_raw(file), TableFormat()
     form = TableFormat(delimiter=sign)
     if body and looks_headless(head, body):
@@ -114,13 +116,13 @@ def _read_file(file: Path, found: list[str]) -> tuple[RawTable, TableFormat]:
         said = replace(form, encoding="cp1252")
         again = _again(raw, said, file)
         if again is not None and not again.notes:
-            found.append("the text is in Windows-1252, not in UTF-8")
+            found.append("the text is in Windows-1252, not UTF-8")
             form = said
     return raw, form
 
 
 def _again(raw: RawTable, form: TableFormat, file: Path) -> RawTable | None:
-    """The file read in a form, by one who knows its columns; None where that gives another table."""
+    """The file read in a form, with its columns known; None if that gives a different table."""
     try:
         again = read_raw(file, form, tuple(raw.columns))
     except TableError:
@@ -129,8 +131,8 @@ def _again(raw: RawTable, form: TableFormat, file: Path) -> RawTable | None:
 
 
 def _checked(raw: RawTable, form: TableFormat, file: Path) -> TableFormat:
-    """The form, or it without or with its delimiter: reading tries delimiters on the first line, which is not all of the
-    first row where a cell holds a line break."""
+    """The form, with or without its delimiter. Reading tries delimiters on the first line, which is only part of the first
+    row if a cell contains a line break."""
     forms = [form, replace(form, delimiter=None), replace(form, delimiter=raw.delimiter)]
     return next((trial for trial in forms if _again(raw, trial, file) is not None), form)
 
@@ -142,7 +144,7 @@ def _first_rows(text: str, sign: str) -> list[list[str]]:
 
 
 def _delimiter(text: str) -> str | None:
-    """The delimiter that gives the first rows equally many cells, most of them; None where none does."""
+    """The delimiter that gives the first rows the same number of cells, the most of all; None if there is none."""
     fits: dict[str, list[list[str]]] = {}
     for sign in DELIMITERS:
         rows = _first_rows(text, sign)
@@ -162,7 +164,7 @@ def looks_headless(head: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     if len(head) > 1 and None not in numbers:
         steps = {float(b or 0) - float(a or 0) for a, b in pairwise(numbers)}
         if steps == {1.0}:
-            return False  # years or numbers, one a column, as a header of a wide table has them
+            return False  # years or other numbers, one per column, as in the header of a wide table
     like = unlike = 0
     for place, cell in enumerate(head):
         cells = [row[place] for row in body if len(row) > place]
@@ -175,12 +177,12 @@ def looks_headless(head: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
         elif cell in cells or _telling(cell) in _common_form(cells):
             like += 1
         elif len(set(cells)) <= len(cells) / 4:
-            unlike += 1  # a column of few values would very likely have had this one again
+            unlike += 1  # in a column of few values this one would very likely occur again
     return like > unlike
 
 
 def _telling(cell: str) -> str:
-    """The form of a cell (letters and digits as one sign each run), if it is that of a code, a date, an address and not
+    """The form of a cell (each run of letters or digits as one character), if it is that of a code, date or address and not
     that of a word: `9-9-9`, `a9999999`, `a@a.a`."""
     digits = sum(sign.isdigit() for sign in cell)
     if digits < 3 and "@" not in cell and "://" not in cell:
@@ -189,7 +191,7 @@ def _telling(cell: str) -> str:
 
 
 def _common_form(cells: Sequence[str]) -> set[str]:
-    """The form of most of some cells, where it tells something."""
+    """The form of most of these cells, if it tells something."""
     form, count = Counter(map(_telling, cells)).most_common(1)[0]
     return {form} if form and count >= 0.8 * len(cells) else set()
 
@@ -199,8 +201,8 @@ def _number(text: str) -> float | None:
 
 
 def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[str], release: bool) -> TableFormat:
-    """The form with the marks for missing and withheld values that occur. A mark that is one in some columns and may be a
-    value in others is said for those columns alone."""
+    """The form with the marks for missing and suppressed values that occur. A mark that is one in some columns and may be a
+    value in others is stated for those columns only."""
     everywhere: Counter[str] = Counter()
     for cells in counts.values():
         everywhere.update({mark: cells[mark] for mark in _ALL_MARKS if mark in cells})
@@ -238,7 +240,7 @@ def _withheld_names() -> Sequence[str]:
 
 
 def _plain_but(cells: Counter[str]) -> bool:
-    """Whether all but the marks are numbers or dates, and there are some."""
+    """Whether all but the marks are numbers or dates, and there are any."""
     others = [cell for cell in cells if cell and cell not in _ALL_MARKS]
     if not others:
         return False
@@ -246,7 +248,7 @@ def _plain_but(cells: Counter[str]) -> bool:
 
 
 def _decimal(counts: Mapping[str, Counter[str]], form: TableFormat) -> str:
-    """The decimal mark under which more columns are numbers. `1,234` alone may be a thousand, and decides nothing."""
+    """The decimal mark with which more columns are numbers. `1,234` alone may be a thousand and decides nothing."""
     points = commas = 0
     for name, cells in counts.items():
         missing = form.of(name).missing

@@ -1,11 +1,12 @@
 """The role of each column, and the type of its values, with reasons.
 
-The order of judgement: who it points at (identifier), what it counts for (weight), what nobody should learn (sensitive),
-what others could know (quasi). A name or content that says several things takes the first. Where a column may well be
-another thing, that is kept as its *candidate* role: ethnicity can be seen, and must not be learned.
+The questions in order: does it identify somebody (identifier), is it a weight, is it something nobody should learn
+(sensitive), is it something others could know (quasi)? The first that applies decides. If a column may well have another
+role, that is kept as its *candidate*: ethnicity can be seen, and must not be learned.
 
-What nothing is known about goes where a mistake costs least. Few values: quasi, as an outsider may know them. Numbers of
-many values: sensitive, as an outsider would hardly know them. Never neutral, which no attack looks at; only constants are.
+A column about which nothing is known gets the role in which a mistake costs least. Few values: quasi, as an outsider may know
+them. Numbers of many values: sensitive, as an outsider would hardly know them. Never neutral, which no attack looks at: only
+constants are.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SENSITIVE = (
 _ALSO_SENSITIVE = {
     Concept.ETHNICITY: "others can see it, and Article 9 of the GDPR protects it",
     Concept.OCCUPATION: "many studies protect it",
-    Concept.COUNTRY: "where it tells of migration",
+    Concept.COUNTRY: "if it reveals migration",
 }
 _ALSO_QUASI = {
     Concept.RELIGION: "neighbours may know it",
@@ -38,7 +39,7 @@ _LISTED = (
     Concept.PLACE, Concept.COUNTRY, Concept.ETHNICITY, Concept.OCCUPATION, Concept.SEX, Concept.MARITAL, Concept.LANGUAGE,
     Concept.RELIGION, Concept.POLITICS,
 )  # fmt: skip
-"""Concepts of which a whole number is an entry in a list."""
+"""Concepts whose whole numbers are codes from a list."""
 _MOST_CODES = 10
 _MANY_NUMBERS = 50
 _SHARED_ADDRESS = 0.5
@@ -46,7 +47,7 @@ _SHARED_ADDRESS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A column's role and why; `candidate` is another role that it may have, with the reason."""
+    """A column's role and why; `candidate` is another role that it may have, with the reason in `doubt`."""
 
     role: Role
     reason: str
@@ -103,7 +104,7 @@ def column_type(looks: Looks) -> tuple[Type, str]:
 
 
 def judge(looks: Looks) -> Judgement:
-    """The role of one column, seen alone."""
+    """The role of one column on its own."""
     facts = looks.facts
     identifying = [sign for sign in looks.signs if sign.concept in IDENTIFYING]
     if facts.distinct == 0:
@@ -129,7 +130,7 @@ def judge(looks: Looks) -> Judgement:
 def _identifier(looks: Looks) -> Judgement:
     facts, sign = looks.facts, looks.signs[0]
     if sign.concept is Concept.IP and facts.diversity < _SHARED_ADDRESS and facts.rows >= 20:
-        doubt = "it points at a household or a machine"
+        doubt = "it identifies a household or a machine"
         return Judgement(Role.QUASI, f"{sign.because}, and they repeat", Role.IDENTIFIER, doubt)
     if sign.concept is Concept.IDENTIFIER and facts.diversity < 0.95 and facts.rows >= 20:
         rows = facts.present / facts.distinct
@@ -140,7 +141,7 @@ def _identifier(looks: Looks) -> Judgement:
 
 
 def _what_is_left(facts: Facts) -> Judgement:
-    """The role of a column about which neither name nor values say anything."""
+    """The role of a column about which neither name nor values tell anything."""
     if facts.numbers is not None and (facts.distinct >= _MANY_NUMBERS or (not facts.whole and facts.distinct >= 20)):
         reason = f"numbers of many values ({facts.distinct}), which an outsider would hardly know"
         return Judgement(Role.SENSITIVE, reason, Role.QUASI, "if somebody may know them")
@@ -154,9 +155,9 @@ def _what_is_left(facts: Facts) -> Judgement:
 
 
 def twins(looks: Sequence[Looks], rows: int) -> Mapping[str, str]:
-    """Columns that say the same as an earlier one, value by value, though written otherwise: name → the earlier name.
+    """Columns that say the same as an earlier one, value by value, though written differently: name → the earlier name.
 
-    Two columns do where they have the same numbers once values are numbered by the first row that they occur in.
+    Two columns do if they are equal once values are numbered by the first row in which they occur.
     """
     found: dict[str, str] = {}
     seen: dict[bytes, str] = {}
@@ -174,7 +175,7 @@ def twins(looks: Sequence[Looks], rows: int) -> Mapping[str, str]:
 
 
 def judge_all(looks: Sequence[Looks], rows: int) -> dict[str, Judgement]:
-    """The roles of all columns: each alone, then what says the same as another column takes its role."""
+    """The roles of all columns. A column that says the same as another takes its role."""
     judged = {one.facts.name: judge(one) for one in looks}
     same = twins(looks, rows)
     unknown = {one.facts.name for one in looks if not one.signs}

@@ -1,9 +1,9 @@
-"""The safe harbour of HIPAA: which columns look like one of the eighteen identifiers that must go.
+"""The safe harbour of HIPAA: which columns look like one of the eighteen identifiers that must be removed.
 
 Guidance, not legal advice: whether a table is de-identified under 45 CFR 164.514(b)(2) also depends on what its holder
-knows, and on columns whose meaning no program can see. Two of the eighteen have exceptions, said where they apply: the
-first three digits of a ZIP code may stay where more than 20 000 people live in all codes that begin so (else they become
-000); of dates only the year may stay, and no age over 89, nor a date or year that tells of one.
+knows, and on columns whose meaning no program can see. Two of the eighteen have exceptions, mentioned where they apply. The
+first three digits of a ZIP code may stay if more than 20 000 people live in all codes that begin with them (otherwise they
+become 000). Of dates only the year may stay, and no age over 89, nor a date or year that reveals one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OLDEST = 89
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One of the eighteen: the columns that look like it, each with the reason."""
+    """One of the eighteen, with the columns that look like it and the reason for each."""
 
     letter: str
     item: str
@@ -38,7 +38,7 @@ def _of(*concepts: Concept) -> Callable[[Looks, Judgement], str | None]:
 def _places(looks: Looks, _: Judgement) -> str | None:
     if looks.has(Concept.POSTCODE):
         because = looks.because(Concept.POSTCODE)
-        return f"{because}; three digits may stay where more than 20 000 people share them, else 000"
+        return f"{because}; three digits may stay if more than 20 000 people share them, otherwise 000"
     if looks.has(Concept.PLACE) or looks.has(Concept.STREET):
         because = looks.because(Concept.PLACE if looks.has(Concept.PLACE) else Concept.STREET)
         return f"{because}; a state of the United States may stay, nothing smaller"
@@ -51,7 +51,7 @@ def _dates(looks: Looks, _: Judgement) -> str | None:
         return f"{facts.distinct} dates; only the year may stay"
     if looks.years:
         if looks.has(Concept.BIRTH):
-            return "years of birth may stay, except where they tell of an age over 89: group those"
+            return "years of birth may stay, except those that reveal an age over 89: group these"
         return None
     if looks.has(Concept.BIRTH):
         return f"{looks.because(Concept.BIRTH)}; only the year may stay"

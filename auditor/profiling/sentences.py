@@ -1,6 +1,6 @@
 """What a profile says in sentences, for a terminal and for the comments of the schema: the ranking, the safe harbour.
 
-No value of a person is in them, and no sign that a terminal could take for an order.
+They contain no value of a person, and no character that a terminal could take for a command.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _MOST_LINES = 30
 
 
 def printable(text: str) -> str:
-    """A text for one line of a comment or terminal: signs that are not shown are escaped."""
+    """A text for one line of a comment or terminal: invisible characters are escaped."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
 def _percent(share: float | None) -> str:
-    """A share with two figures where it is small; never rounded to all or none."""
+    """A share, with two digits if it is small; never rounded to all or none."""
     if share is None:
         return "n/a"
     if 0 < share < 0.0005:
@@ -33,7 +33,7 @@ def _percent(share: float | None) -> str:
 
 
 def short(name: str) -> str:
-    """A column's name on one line, cut where it is long."""
+    """A column's name on one line, cut if it is long."""
     text = printable(name)
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
@@ -43,7 +43,7 @@ def ranking_lines(found: Proposed) -> list[str]:
     ranking = found.ranking
     if not ranking.columns:
         return ["No column looks like a quasi-identifier."]
-    where = f" (in a sample of {ranking.rows} rows, where they are more than in the table)" if ranking.sampled else ""
+    where = f" (in a sample of {ranking.rows} rows, where more are unique than in the table)" if ranking.sampled else ""
     lines = [f"Quasi-identifiers by what they add: rows that are unique{where}."]
     before: Separation | None = None
     for place, (name, figures) in enumerate(ranking.order):

@@ -1,6 +1,6 @@
 """A profile as text for a terminal: the columns, the ranking, the safe harbour.
 
-No value of a person is in it: figures, patterns, and the ranges of columns that point at nobody.
+It contains no value of a person: only figures, patterns, and the ranges of columns that identify nobody.
 """
 
 from __future__ import annotations

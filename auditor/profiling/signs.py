@@ -1,7 +1,7 @@
 """What a column looks like: signs, each a concept with the evidence for it, from its values and from its name.
 
-Values go first: a column of e-mail addresses is one whatever it is called. A name alone must fit the content: a column
-`phone` that holds yes and no is no telephone number, `weight` beside `height` is no sampling weight. Evidence is said in
+Values come first: a column of e-mail addresses is one whatever its name. A name alone must fit the content: a column `phone`
+that holds yes and no is not a telephone number, and `weight` beside `height` is not a sampling weight. Evidence is given in
 shares and counts, never in values.
 """
 
@@ -20,12 +20,12 @@ from auditor.profiling.person_numbers import PERSON_NUMBERS, is_nhs
 from auditor.profiling.words import Concept, Meaning, is_plain_weight, meaning
 
 MOST = 0.8
-"""The share of cells that must look like something for the column to be it."""
+"""The share of cells that must look like something for the column to count as it."""
 NEARLY_ALL = 0.95
 _ENOUGH = 5
-"""The distinct values from which a check digit that one number in ten passes says something."""
+"""The number of distinct values from which a check digit, which one number in ten passes by chance, means something."""
 _ENOUGH_ROWS = 20
-"""The rows from which values that all differ say something."""
+"""The number of rows from which it means something that all values differ."""
 
 IDENTIFYING = frozenset(
     {
@@ -34,7 +34,7 @@ IDENTIFYING = frozenset(
         Concept.DEVICE, Concept.URL, Concept.IP, Concept.BIOMETRIC, Concept.PHOTO, Concept.IDENTIFIER, Concept.FREE_TEXT,
     }
 )  # fmt: skip
-"""Concepts whose values point at one person."""
+"""Concepts whose values identify one person."""
 
 Check = tuple[Concept, Callable[[str], bool], str]
 
@@ -45,18 +45,18 @@ _PLAIN: tuple[Check, ...] = (
     (Concept.DEVICE, patterns.is_mac, "MAC addresses"),
     (Concept.IDENTIFIER, patterns.is_uuid, "UUIDs or hashes"),
 )
-"""What a single value tells."""
+"""What a single value shows."""
 _NUMBERED: tuple[Check, ...] = (
-    (Concept.ACCOUNT, patterns.is_iban, "IBANs with a right check number"),
-    (Concept.DEVICE, patterns.is_device, "numbers of mobile telephones with a right check digit"),
-    (Concept.ACCOUNT, patterns.is_card, "card numbers with a right check digit"),
+    (Concept.ACCOUNT, patterns.is_iban, "IBANs with a correct check number"),
+    (Concept.DEVICE, patterns.is_device, "numbers of mobile telephones with a correct check digit"),
+    (Concept.ACCOUNT, patterns.is_card, "card numbers with a correct check digit"),
     *((Concept.PERSON_NUMBER, check, what) for what, check in PERSON_NUMBERS),
-    (Concept.PATIENT_NUMBER, is_nhs, "NHS numbers with a right check digit"),
+    (Concept.PATIENT_NUMBER, is_nhs, "NHS numbers with a correct check digit"),
     (Concept.POSTCODE, patterns.is_postcode, "postcodes"),
     (Concept.VEHICLE, patterns.is_plate, "licence plates"),
     (Concept.VEHICLE, patterns.is_vin, "chassis numbers"),
 )
-"""What some values tell together."""
+"""What several values show together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,21 @@ class Sign:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looks:
-    """What a column looks like. `signs` are by strength; `date` is how dates are written in it, `years` and `ages` say that
-    its numbers are such, `codes` that the points are prefixes (postcode, diagnosis, address of a machine)."""
+    """What a column looks like."""
 
     facts: Facts
     said: Meaning
+    """What its name says."""
     signs: tuple[Sign, ...]
+    """The strongest first."""
     date: DateFormat | None = None
+    """The format of its dates."""
     years: bool = False
+    """Whether its numbers are years."""
     ages: bool = False
+    """Whether its numbers are ages."""
     codes: Concept | None = None
+    """The concept of its codes, if their groups are prefixes (postcode, diagnosis, network address)."""
     order: tuple[str, ...] | None = None
 
     def has(self, concept: Concept) -> bool:
@@ -91,14 +96,14 @@ class Looks:
 
 
 def percent(share: float) -> str:
-    """A share in words: not rounded up to all, nor down to none."""
+    """A share as text, never rounded up to all or down to none."""
     if share >= 1:
         return "all"
     return f"{min(max(round(100 * share), 1), 99)} %"
 
 
 def look(facts: Facts, height_beside: bool = False) -> Looks:
-    """What a column looks like. `height_beside` says that another column holds the height of people."""
+    """What a column looks like. `height_beside` says that another column holds people's heights."""
     said = meaning(facts.name)
     date = date_format(facts.values)
     if date is not None and facts.numbers is not None and not said.concepts & {Concept.BIRTH, Concept.DATE}:
@@ -140,8 +145,8 @@ def _years(facts: Facts, said: Meaning) -> bool:
 
 
 def _ages(facts: Facts, said: Meaning) -> bool:
-    """Numbers that are called ages; or whole numbers of a range of ages, without gaps and without a favourite (hours worked
-    in a week have one), where the name says nothing."""
+    """Numbers that are called ages. If the name says nothing: whole numbers in the range of ages, without gaps and without a
+    favourite (hours worked per week have one)."""
     if facts.numbers is None or facts.least < 0 or facts.greatest > 130:
         return False
     if Concept.AGE in said.concepts:
@@ -154,7 +159,7 @@ def _ages(facts: Facts, said: Meaning) -> bool:
         and facts.distinct >= 30
         and facts.distinct >= 0.6 * spread
         and facts.commonest <= 0.15
-        and facts.diversity <= 0.5  # running numbers are no ages
+        and facts.diversity <= 0.5  # serial numbers are not ages
     )
 
 
@@ -163,7 +168,7 @@ def _by_values(facts: Facts, said: Meaning, date: DateFormat | None) -> list[Sig
     found: list[Sign] = []
     if date is not None:
         kind = Concept.BIRTH if Concept.BIRTH in said.concepts else Concept.DATE
-        unsure = ", day and month could be the other way" if date.unsure else ""
+        unsure = ", day and month could be the other way round" if date.unsure else ""
         return [Sign(kind, f"dates, written {date.words}{unsure}")]
 
     def tried(concept: Concept, check: Callable[[str], bool], what: str, most: float = MOST, enough: int = 1) -> bool:
@@ -201,7 +206,7 @@ def _by_values(facts: Facts, said: Meaning, date: DateFormat | None) -> list[Sig
 
 
 def _by_words(facts: Facts, found: list[Sign]) -> None:
-    """The concept whose words most of the values hold, if any does."""
+    """The concept whose words occur in most of the values, if there is one."""
     if facts.distinct < 2 or (facts.diversity > 0.5 and facts.distinct > _ENOUGH_ROWS):
         return
     shares = {concept: facts.share(partial(vocabulary.speaks_of, concept)) for concept in vocabulary.WORDED}
@@ -213,7 +218,7 @@ def _by_words(facts: Facts, found: list[Sign]) -> None:
 
 
 def _by_name(facts: Facts, said: Meaning, height_beside: bool, known: bool) -> list[Sign]:
-    """What the name says, where the content does not speak against it."""
+    """What the name says, unless the content contradicts it."""
     found = []
     diverse = facts.distinct >= 10 or facts.diversity >= 0.5
     letters = (
@@ -232,7 +237,7 @@ def _by_name(facts: Facts, said: Meaning, height_beside: bool, known: bool) -> l
         elif concept is Concept.FREE_TEXT:
             fits = facts.numbers is None and diverse
         elif concept is Concept.DATE:
-            fits = False  # a column of dates is known by its values; `month` and `day` alone say little
+            fits = False  # a column of dates is recognised by its values; `month` and `day` alone say little
         elif concept is Concept.AGE:
             fits = facts.numbers is None or facts.greatest <= 130
         elif concept in IDENTIFYING:
@@ -245,7 +250,7 @@ def _by_name(facts: Facts, said: Meaning, height_beside: bool, known: bool) -> l
 
 
 def _near_unique(facts: Facts, said: Meaning, known: bool) -> Sign | None:
-    """Whether a column's values are of use only to tell rows apart."""
+    """The sign of an identifier if a column's values serve only to tell rows apart."""
     if facts.present < _ENOUGH_ROWS or facts.diversity < NEARLY_ALL:
         return None
     differ = "all cells differ" if facts.diversity == 1 else f"{percent(facts.diversity)} of the cells differ"
@@ -262,7 +267,7 @@ def _near_unique(facts: Facts, said: Meaning, known: bool) -> Sign | None:
 
 
 def _free_text(facts: Facts) -> bool:
-    """Texts of many words that hardly ever repeat."""
+    """Whether these are texts of many words that hardly ever repeat."""
     if facts.distinct < 10 or facts.diversity < 0.3:
         return False
     words = np.array([len(facts.values[place].split()) for place in facts.tried])
@@ -271,7 +276,7 @@ def _free_text(facts: Facts) -> bool:
 
 
 def _codes(facts: Facts, concepts: tuple[Concept, ...]) -> Concept | None:
-    """The concept by which the values are prefixes of one another's groups."""
+    """The concept under which the values group by their prefixes."""
     if Concept.POSTCODE in concepts:
         return Concept.POSTCODE
     if Concept.IP in concepts and facts.share(patterns.is_ip) == 1:

@@ -1,12 +1,12 @@
 """Taxonomies from known shapes of values.
 
-    dates       day → month → year → decade            postcodes   one sign less at a time, from the right
+    dates       day → month → year → decade            postcodes   one character less at a time, from the right
     ages        bands of 5, 10, 20 years; 90 and over  ICD-10      code → category → chapter
     years       bands of 5, 10, 20 years               IPv4        prefixes of 24, 16, 8 bits
     numbers     bands of three widths, each a part of the next
 
-Ages over 89 are one group, as the safe harbour of HIPAA asks (45 CFR 164.514(b)(2)(i)(C)). A shape is proposed only where it
-covers every value of the column and reads back as a tree; bands of ages and years hold all years in between as well, so that
+Ages over 89 are one group, as the safe harbour of HIPAA requires (45 CFR 164.514(b)(2)(i)(C)). A shape is proposed only if
+it covers every value of the column and reads back as a tree. Bands of ages and years also hold all years in between, so that
 other tables of the same people can be read.
 """
 
@@ -29,7 +29,7 @@ from auditor.profiling.words import Concept
 MOST_LEAVES = 20_000
 _TOP_AGE = 90
 _TOP_BAND = 80
-"""The band of twenty years that holds the top age."""
+"""The twenty-year band that holds the top age."""
 _OUTWARD = re.compile(r"(?P<area>[A-Z]{1,2})(?P<district>\d[A-Z0-9]?) ?\d[A-Z]{2}", re.ASCII)
 
 _CHAPTERS = (
@@ -37,21 +37,21 @@ _CHAPTERS = (
     ("H60", "H95"), ("I00", "I99"), ("J00", "J99"), ("K00", "K95"), ("L00", "L99"), ("M00", "M99"), ("N00", "N99"),
     ("O00", "O9A"), ("P00", "P96"), ("Q00", "Q99"), ("R00", "R99"), ("S00", "T98"), ("V00", "Y99"), ("Z00", "Z99"),
 )  # fmt: skip
-"""The chapters of ICD-10, by their first and last category (WHO's and the clinical modification's together)."""
+"""The chapters of ICD-10, by their first and last category (of WHO and of the clinical modification)."""
 
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A taxonomy that is proposed: what its levels are, and for each leaf the labels from it to the root."""
+    """A proposed taxonomy: the names of its levels, and for each leaf the labels from it to the root."""
 
     words: str
     paths: tuple[Path, ...]
 
 
 def shape(looks: Looks, kind: Type, form: TableFormat) -> Shape | None:
-    """The taxonomy of a column of a known shape; None where it has none, or where not every value fits."""
+    """The taxonomy of a column of a known shape; None if it has none, or if not every value fits."""
     facts = looks.facts
     if kind is Type.ORDINAL or not 2 <= facts.distinct <= MOST_LEAVES:
         return None
@@ -71,7 +71,7 @@ def shape(looks: Looks, kind: Type, form: TableFormat) -> Shape | None:
 
 
 def _reads_back(found: Shape, kind: Type, form: TableFormat) -> bool:
-    """Whether the paths are one tree whose labels mean nothing else in the files."""
+    """Whether the paths form one tree whose labels mean nothing else in the files."""
     try:
         tree = Taxonomy.from_paths("proposed", ((f"line {place}", path) for place, path in enumerate(found.paths, 1)))
         if kind is Type.NUMERIC:
@@ -107,7 +107,7 @@ def _postcodes(values: Sequence[str]) -> Shape | None:
         return None
     steps = [kept for kept in range(length - 1, 0, -1) if values[0][kept - 1] not in " -"]
     return Shape(
-        "one sign less at a time",
+        "one character less at a time",
         tuple((v, *(v[:kept] + "*" * (length - kept) for kept in steps), ROOT) for v in values),
     )
 
@@ -162,9 +162,9 @@ def _age_band(age: int, width: int) -> str:
 
 
 def _number_bands(looks: Looks, form: TableFormat) -> Shape | None:
-    """Some twenty bands of a round width, then two and ten of them together."""
+    """About twenty bands of a round width, then two and ten of them together."""
     assert looks.facts.numbers is not None
-    numbers = sorted(set((looks.facts.numbers + 0.0).tolist()))  # adding makes one zero of two
+    numbers = sorted(set((looks.facts.numbers + 0.0).tolist()))  # adding turns -0.0 into 0.0
     reach = numbers[-1] - numbers[0]
     if reach <= 0:
         return None
@@ -186,7 +186,7 @@ def _number_bands(looks: Looks, form: TableFormat) -> Shape | None:
 
 
 def nested(found: Shape) -> object:
-    """The taxonomy as nested groups, as a schema holds it; the root is left to the reader."""
+    """The taxonomy as nested groups, as in a schema; the reader adds the root."""
     tree: dict[str, object] = {}
     for path in found.paths:
         leaf, *groups = path

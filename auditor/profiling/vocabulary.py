@@ -1,10 +1,10 @@
-"""What values mean when they are words: sexes, states of marriage, schools, occupations, countries, diseases, ladders.
+"""What values mean that are words: sex, marital status, schools, occupations, countries, diseases, ladders.
 
-These short lists are for recognising a column, never for checking it: a column counts as one of marital status when most
-of its cells hold such a word. English mainly, with the most common words of German, French and Spanish.
+These short lists serve to recognise a column, never to check it: a column counts as marital status if most of its cells
+contain such a word. Mainly English, with the most common words of German, French and Spanish.
 
-`ladder` knows a few orders that cannot be read otherwise (low, medium, high) and ranges of numbers (`20-29`, `<20`,
-`90+`). Schools are no ladder here: their order differs from country to country, and a wrong one harms more than none.
+`ladder` knows a few orders that cannot be read otherwise (low, medium, high) and ranges of numbers (`20-29`, `<20`, `90+`).
+Schools are not a ladder here: their order differs from country to country, and a wrong one does more harm than none.
 """
 
 from __future__ import annotations
@@ -115,22 +115,22 @@ def is_sex(text: str) -> bool:
 
 
 def is_country(text: str) -> bool:
-    """A country's name, also as part of a longer one."""
+    """A country's name, possibly as part of a longer one."""
     parts = re.split(r"[^a-z]+", folded(text))
     return "".join(parts) in _COUNTRIES or any(part in _COUNTRIES for part in parts if len(part) > 3)
 
 
 def speaks_of(concept: Concept, text: str) -> bool:
-    """Whether a value holds a word of a concept."""
+    """Whether a value contains a word of a concept."""
     return any(word in _VALUES[concept] for word in re.split(r"[^a-z0-9]+", folded(text)))
 
 
 WORDED = tuple(_VALUES)
-"""The concepts that have words of their own among values."""
+"""The concepts with a word list for values."""
 
 
 def ladder(values: Sequence[str]) -> tuple[str, ...] | None:
-    """Some values in their order, lowest first, where it is obvious: steps of a known ladder, or ranges of numbers."""
+    """Values in their order, lowest first, if it is obvious: steps of a known ladder, or ranges of numbers."""
     if not 3 <= len(values) <= 60 or any(len(value) > _LONGEST_STEP for value in values):
         return None
     plain = {" ".join(re.split(r"[^\w]+", folded(value))).strip(): value for value in values}
@@ -142,7 +142,7 @@ def ladder(values: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _ranges(values: Sequence[str]) -> tuple[str, ...] | None:
-    """Ranges of numbers by their bounds, where no two overlap."""
+    """Ranges of numbers by their bounds, if no two overlap."""
     bounds: list[tuple[float, float, str]] = []
     for value in values:
         text = folded(value).strip()

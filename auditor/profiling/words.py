@@ -1,9 +1,9 @@
-"""What names of columns mean, in English, German, French and Spanish.
+"""What column names mean, in English, German, French and Spanish.
 
-A name is folded (accents and case away), parted into words at signs and at capitals inside it, and looked up two ways: its
-words must be *equal* to a listed word (`age` is not in `wage`), or its letters without signs must *hold* a longer stem
-(`dateofbirth`, `geburtsdatum`). Short words that mean too much (`name`, `id`, `weight`) are judged in `signs`, beside the
-column's content.
+A name is folded (no accents, lower case), split into words at separators and at capitals inside it, and looked up in two
+ways: one of its words must *equal* a listed word (`age` is not in `wage`), or its letters without separators must *contain*
+a longer stem (`dateofbirth`, `geburtsdatum`). Short words with many meanings (`name`, `id`, `weight`) are judged in `signs`,
+together with the column's content.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Concept(StrEnum):
     FAX = "a fax number"
     PHONE = "a telephone number"
     STREET = "a street address"
-    PERSON_NUMBER = "a number by which a state knows people"
+    PERSON_NUMBER = "a national identification number"
     PATIENT_NUMBER = "a medical record number"
-    INSURANCE_NUMBER = "a number of a health plan"
+    INSURANCE_NUMBER = "a health plan number"
     ACCOUNT = "an account or card number"
     LICENCE = "a certificate or licence number"
     VEHICLE = "a vehicle's number"
@@ -63,14 +63,14 @@ class Concept(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a concept: to be equal to a word of the name, or to be held by its letters."""
+    """The words of a concept: those that equal a word of the name, and those that its letters contain."""
 
     equal: frozenset[str]
     held: tuple[str, ...]
 
 
 def listed(text: str) -> frozenset[str]:
-    """The words of a text, as a list of words is written here."""
+    """The words of a text that lists them."""
     return frozenset(text.split())
 
 
@@ -274,7 +274,7 @@ _IDENTIFIERS = listed(
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the name of a column says: its words, its letters, and its concepts in the order of `Concept`."""
+    """What the name of a column says: its words, its letters, and its concepts."""
 
     words: frozenset[str]
     letters: str
@@ -282,13 +282,13 @@ class Meaning:
 
 
 def folded(text: str) -> str:
-    """A text without accents, in small letters; German umlauts lose their dots as well."""
+    """A text in lower case without accents; German umlauts lose their dots as well."""
     text = unicodedata.normalize("NFKD", text)
     return "".join(sign for sign in text if not unicodedata.combining(sign)).casefold()
 
 
 def name_words(name: str) -> list[str]:
-    """The words of a column's name: parted at signs, and before capitals that follow small letters."""
+    """The words of a column's name: split at separators, and before capitals that follow lower-case letters."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name[:200])
     return [word for word in re.split(r"[^a-z0-9]+", folded(parted)) if word]
 
@@ -313,5 +313,5 @@ def meaning(name: str) -> Meaning:
 
 
 def is_plain_weight(said: Meaning) -> bool:
-    """Whether a weight may as well be a person's, in kilograms: nothing in the name speaks of a sample."""
+    """Whether a weight may be a person's, in kilograms: nothing in the name suggests a sample."""
     return not said.words & _SAMPLING_WEIGHTS and said.letters in _WEIGHTS - {"w"}

@@ -1,8 +1,9 @@
 """A proposed schema as TOML, with its reasons as comments, for a person to edit.
 
-Small taxonomies stand inside; those of more than `MOST_INLINE` leaves go to files in the ARX convention (`leaf;group;…;root`)
-in a folder beside the schema, where there is one. Names of columns and values come from strangers: they are written as quoted
-strings with every sign escaped that TOML or a terminal could take for something else, in comments as well.
+Small taxonomies are written inside it. Those with more than `MOST_INLINE` leaves go to files in the ARX convention
+(`leaf;group;…;root`) in a folder beside the schema, if there is one. Column names and values come from strangers. They are
+written as quoted strings, in comments too, with every character escaped that TOML or a terminal could take for something
+else.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def quoted(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """A text as a key of TOML: bare where it can be."""
+    """A text as a TOML key, bare if possible."""
     return text if _BARE.fullmatch(text) else quoted(text)
 
 
@@ -66,10 +67,10 @@ def hierarchy_folder(schema: Path) -> Path:
 
 
 def schema_text(found: Proposed, places: Mapping[str, str] | None = None) -> str:
-    """The schema of a profile as TOML. `places` are the hierarchy files of columns; other taxonomies stand inside."""
+    """The schema of a profile as TOML. `places` are the hierarchy files of columns; other taxonomies are written inside."""
     lines = [
         *_comment(
-            f"Proposed by `auditor profile` for {found.source} ({found.rows} rows). Nothing here is certain: read, and edit."
+            f"Proposed by `auditor profile` for {found.source} ({found.rows} rows). Nothing here is certain: edit it."
         ),
         *_comment("Roles: identifier, quasi, sensitive, neutral, choice, weight. Types: numeric, ordinal, nominal."),
         "",
@@ -134,7 +135,7 @@ def _taxonomy(name: str, shape: Shape, place: str | None) -> list[str]:
 
 
 def _nested(path: str, tree: object) -> list[str]:
-    """Nested groups as tables of TOML, the lowest ones as lists."""
+    """Nested groups as TOML tables, the lowest ones as lists."""
     assert isinstance(tree, dict)
     lines = [f"[{path}]"]
     lines += [f"{key(label)} = {_list(tuple(inner))}" for label, inner in tree.items() if isinstance(inner, list)]

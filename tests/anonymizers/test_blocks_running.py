@@ -173,7 +173,7 @@ def test_spark_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     with pytest.raises(AuditorError, match=r"needs Java: there is none on PATH. Install Java 17"):
         check_java()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(AuditorError, match=f"JAVA_HOME is {tmp_path}, and there is none in it"):
+    with pytest.raises(AuditorError, match=f"JAVA_HOME is {tmp_path}, and there is no Java in it"):
         check_java()
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()

@@ -36,7 +36,7 @@ def test_names_that_differ_in_case_only_are_refused(kind: str, others: str, tmp_
     frame = pd.DataFrame({"Age": [1, 1, 1], **ROWS})
     file = tmp_path / f"r.{kind}"
     frame.to_csv(file, index=False) if kind == "csv" else frame.to_parquet(file)
-    with pytest.raises(TableError, match="'Age' and 'age' are one to the engine duckdb"):
+    with pytest.raises(TableError, match="'Age' and 'age' are the same to the engine duckdb"):
         scanned(file, schema_of(others, age="quasi", town="quasi", disease="sensitive"))
 
 

@@ -233,7 +233,9 @@ def test_the_sample_is_made_smaller_where_classes_are_large(
     file = classes_of([10] * 1000, tmp_path / "many.parquet")
     monkeypatch.setattr(drawing, "_room", lambda _: 4000)
     record = scanned(file, small[1], sample=3000, seed=2)
-    note = next(note["text"] for note in record["notes"] if note["text"].startswith("The sample was reduced from 3000 to "))
+    note = next(
+        note["text"] for note in record["notes"] if note["text"].startswith("The sample was reduced from 3000 to ")
+    )
     fitting = int(note.removeprefix("The sample was reduced from 3000 to ").split()[0])
     assert 100 <= fitting < 3000
     again = scanned(file, small[1], sample=fitting, seed=2)

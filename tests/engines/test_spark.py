@@ -142,7 +142,7 @@ def test_damaged_parquet(spark: str, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SCHEMA)
     for damaged in (content[: len(content) // 2], content[:40] + b"x" * 20 + content[60:]):
         (tmp_path / "r.parquet").write_bytes(damaged)
-        with pytest.raises(TableError, match=r"r\.parquet: Parquet that is damaged"):
+        with pytest.raises(TableError, match=r"r\.parquet: the Parquet is damaged"):
             scanned(tmp_path / "r.parquet", tmp_path / "s.toml", spark)
 
 

@@ -15,14 +15,15 @@ import pandas as pd
 import pytest
 
 from auditor.auditing.audit import audit
-from auditor.auditing.subjects import read_subject
+from auditor.auditing.subjects import Sources, read_subject
 from auditor.measure import wildcards
 from auditor.measure.class_risk import class_risk
 from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import PolicyError, UsageError
 from auditor.model.packing import distinct_rows
 from auditor.model.record.policy import parse_policy
-from auditor.model.record.record import AuditRecord, SensitiveFacts
+from auditor.model.record.record import AuditRecord
+from auditor.model.record.release_facts import SensitiveFacts
 from auditor.model.release import Suppression
 from auditor.model.schema import Schema
 from scenarios.options import Options
@@ -259,7 +260,7 @@ def test_classes_of_many_patterns_are_not_compared_pattern_by_pattern(monkeypatc
     monkeypatch.setattr(wildcards, "distinct_rows", sorted_rows)
     keys = {f"q{i}": ["*" if row >> i & 1 else "a" for row in range(512)] for i in range(9)}
     schema = Schema.from_dict({"columns": {name: {"role": "quasi"} for name in keys}})
-    found = wildcards.agreeing(read_subject(pd.DataFrame(keys), schema, None, None, None, None, 1).release)
+    found = wildcards.agreeing(read_subject(Sources(pd.DataFrame(keys), schema), 1).release)
     assert found is not None
     assert found.tolist() == [511] * 511  # all shown cells are alike; the row of which all is withheld takes no part
     assert sorts == [511]
@@ -302,7 +303,7 @@ def test_weights_that_say_nothing(weight: str) -> None:
     found = audited({"age": ["1", "2"], "disease": ["flu", "flu"], "w": ["3", weight]}).release.weighted
     assert found is not None
     assert (found.max, found.reidentified, found.at_risk) == (None, None, None)
-    assert found.reason == "some weights are missing, withheld, coarsened or not above 0"
+    assert found.reason == "some weights are missing, suppressed, coarsened or not above 0"
 
 
 def test_without_weights_there_is_no_individual_risk() -> None:

@@ -63,7 +63,7 @@ def test_a_column_of_all_kinds() -> None:
         "missing": (1, 1, 1, 1),
     }
     assert (facts.values, facts.values_from) == (5, "original")
-    assert "Numbers that are no value of the column are taken as averages" in " ".join(facts.notes)
+    assert "Numbers that are not values of the column are read as averages" in " ".join(facts.notes)
 
 
 def test_groups_by_level_and_mixed_levels() -> None:
@@ -97,7 +97,7 @@ def test_ranges_among_numbers_of_a_nominal_column_are_noticed() -> None:
 
 def test_labels_of_a_sensitive_column_that_overlap() -> None:
     """North and its own town a may be one value, and count as two: whoever reads l should know."""
-    said = "Class statistics take each label"
+    said = "Class statistics count each label"
     quasi = {"q": {"role": "quasi"}}
     for texts, told in ((["a", "North"], True), (["a", "South"], False)):
         found = explain({**quasi, "c": {"role": "sensitive", "taxonomy": TREE}}, {"q": ["x", "x"], "c": texts})
@@ -108,7 +108,7 @@ def test_labels_of_a_sensitive_column_that_overlap() -> None:
 def test_columns_withheld_together() -> None:
     roles = {name: {"role": "quasi"} for name in "abc"}
     cells = {"a": ["*", "x", "x"], "b": ["*", "y", "y"], "c": ["z", "z", "z"]}
-    assert "a, b are withheld together, c never" in explain(roles, cells).suppression.notes[0]
+    assert "a, b are suppressed together, c never" in explain(roles, cells).suppression.notes[0]
     assert not explain(roles, {**cells, "b": ["*", "*", "y"]}).suppression.notes  # not together
     assert not explain(roles, {**cells, "c": ["*", "z", "z"]}).suppression.notes  # then the row is suppressed
 
@@ -129,8 +129,8 @@ def test_a_text_that_is_a_value_and_an_interval() -> None:
     order = {"order": ["20", "30", "39", "20-39"]}
     facts = column(order, ["20-39"] * 12)
     assert facts.notes == (
-        "`20-39` is a value of the column, so it is taken as the value; "
-        'write notation = ["interval"] under [columns.c] to take it as an interval.',
+        "`20-39` is a value of the column, so it is read as the value; "
+        'write notation = ["interval"] under [columns.c] to read it as an interval.',
     )
     facts = column({**order, "notation": "interval"}, ["20-39"] * 12)
     assert table(facts) == {"interval": (1, 12, 3, 3)}
@@ -143,20 +143,20 @@ def test_a_text_that_is_a_value_and_an_interval() -> None:
 def test_a_group_that_is_not_what_its_name_says() -> None:
     bands = {"type": "numeric", "taxonomy": {"20-39": ["21", "40"], "0-19": ["1", "20"]}}
     (note,) = column(bands, ["20-39", "0-19"] * 10).notes
-    assert note.startswith("`20-39` (and 1 more like it) is a group of the taxonomy, so it is taken as the group;")
+    assert note.startswith("`20-39` (and 1 more like it) is a group of the taxonomy, so it is read as the group;")
     honest = {"type": "numeric", "taxonomy": {"20-39": ["20", "39"], "0-19": ["1", "19"]}}
     assert column(honest, ["20-39", "0-19"] * 10).notes == ()
 
 
 def test_numbers_beside_averages() -> None:
     facts = column({"type": "numeric"}, ["20"] * 12 + ["22.5"] * 12, ["20", "25"])
-    assert 'is a value of the column, so it is taken as the value; write notation = ["centroid"]' in facts.notes[0]
+    assert 'is a value of the column, so it is read as the value; write notation = ["centroid"]' in facts.notes[0]
     assert column({"type": "numeric"}, ["20"] * 12, ["20", "25"]).notes == ()
 
 
 def test_ranges_in_a_nominal_column() -> None:
     (note,) = column({}, ["20-39", "40-59", "60+"] * 10).notes
-    assert "the column is nominal, so it is taken as a value" in note
+    assert "the column is nominal, so it is read as a value" in note
     assert 'write type = "numeric"' in note
     assert column({}, ["flu", "<=50K", "cold"] * 10).notes == ()
 
@@ -165,7 +165,7 @@ def test_a_mask_without_the_values_says_so() -> None:
     facts = column({}, ["U****", "M****", "Peru"] * 12)
     assert table(facts) == {"mask": (2, 24, None, None), "value": (1, 12, 1, 1)}
     assert (facts.values, facts.values_from) == (None, "labels")
-    assert "Nothing says which values masks and periods cover" in facts.notes[0]
+    assert "It is not known which values masks and periods cover" in facts.notes[0]
 
 
 def test_values_that_few_people_have_are_not_shown() -> None:
@@ -191,7 +191,7 @@ def test_the_conventions_on_withheld_rows() -> None:
     }
     everything = explain({"a": quasi}, {"a": ["*", "*"]}).suppression
     assert (everything.rows, everything.partly) == (0, 0)
-    assert "All quasi-identifiers of all rows are withheld" in everything.notes[0]
+    assert "All quasi-identifiers of all rows are suppressed" in everything.notes[0]
 
 
 def test_a_mark_that_is_also_the_root() -> None:

@@ -37,8 +37,8 @@ def test_withheld_is_not_missing_and_ranges_are_numbers(tmp_path: Path, auditor_
     assert read.columns["age"].type is Type.NUMERIC
     seen = {c["name"]: c["seen"] for c in json.loads((tmp_path / "p.json").read_text())["columns"]}
     assert seen == {
-        "age": "3 values, 2 withheld",
-        "zip": "2 values, 2 withheld",
+        "age": "3 values, 2 suppressed",
+        "zip": "2 values, 2 suppressed",
         "disease": "2 values, 1 missing",
     }
     ended = auditor_cli("audit", table, "--schema", schema, "--json", "-")

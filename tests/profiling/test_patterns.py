@@ -82,7 +82,7 @@ def test_dates() -> None:
         (["03/04/1999", "04/30/1999"], "month, day, year", False),
         (["03/04/1999"], "day, month, year", True),
         (["1984-03"], "year-month", False),
-        (["19840301"], "year and month and day without signs", False),
+        (["19840301"], "year, month and day without separators", False),
         (["1984-03-01", "soon"], None, False),
         ([], None, False),
     ):

@@ -187,7 +187,7 @@ def test_bad_input_is_refused_as_elsewhere(tmp_path: Path, auditor_cli: Cli) -> 
     for name, content, words in (
         ("empty.csv", b"", "empty"),
         ("header.csv", b"a,b\n", "at least one row"),
-        ("ragged.csv", b"a,b\n1,2,3\n4,5\n", "cells where there are"),
+        ("ragged.csv", b"a,b\n1,2,3\n4,5\n", "cells, but there are"),
         ("nul.csv", b"a,b\n1,\x00\n", "NUL"),
         ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(50), "PNG"),
     ):

@@ -1,12 +1,12 @@
-"""Coding: the labels of a large table, numbered, without its rows coming here.
+"""Coding: the labels of a large table, numbered in the engine, without fetching its rows.
 
-The engine tells the distinct values of each column with how often they occur. They are turned into texts and read as labels
-by the same code as those of a file in memory, so both say the same of a label. In the engine every value then becomes a whole
-number, its *code*: values of a column of whole numbers that lie close together by subtracting the least one, all others by
+The engine lists the distinct values of each column with their counts. They are turned into texts and read as labels by the
+code for files in memory, so that both read a label alike. In the engine every value then becomes a whole number, its *code*.
+In a column of whole numbers that lie close together, the code is the value minus the least one. For all others it comes from
 a join with the list of distinct values. Grouping by numbers costs a third of grouping by texts, joins included.
 
-The codes of the quasi-identifiers are packed into one number (mixed radix), or into as many as 62 bits each need: the *key*
-of a class. Label numbers, which are the same in every engine, come back from a key by division.
+The codes of the quasi-identifiers are packed into one number (mixed radix), or into several of 62 bits if one is too small:
+the *key* of a class. Division turns a key back into label numbers, which are the same in every engine.
 """
 
 from __future__ import annotations
@@ -29,35 +29,41 @@ from auditor.model.schema import TableFormat
 from auditor.model.values import shown
 
 KEY_ROOM = 2**62
-"""A key holds less than this."""
+"""All keys are below this."""
 MOST_VALUES = 20_000_000
+"""A column with more distinct values is refused, since their texts are read here."""
 _VALUE = 400
-"""More distinct values of a column than this are refused, and more than the memory has room for at so many bytes each: their
-texts are read here."""
+"""So is one whose distinct values would not fit into memory at this many bytes each."""
 _MARK = "\ufeff"
 _SPARSE = 4
 _SMALL = 1000
-"""Whole numbers are codes by themselves where their range is at most this many times their number, or this wide."""
+"""Whole numbers serve as codes if their range is at most `_SPARSE` times their number, or less than `_SMALL`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coding:
-    """The codes of one column: there are `size`; `label[c]` is the label number of code c (-1 where it does not occur) and
-    `texts` are the labels, sorted. `rows[l]` is how many rows have label l. `low` is the least value where codes are values
-    less that; else `values` (an Arrow array) and `value_codes` are the list to join with, `null_code` the code of null."""
+    """The codes of one column."""
 
     column: str
     size: int
+    """The number of codes."""
     label: Ints
+    """The label number of each code; -1 if it does not occur."""
     texts: tuple[str, ...]
+    """The labels, sorted."""
     rows: Ints
+    """The number of rows with each label."""
     low: int | None = None
+    """The least value, if a code is the value minus this."""
     values: Any = None
+    """Otherwise, the values to join with (an Arrow array)."""
     value_codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The codes of `values`."""
     null_code: int | None = None
+    """The code of null."""
 
     def codes_of(self, labels: Bools) -> list[int]:
-        """The codes whose label is among the chosen ones (a mask over label numbers)."""
+        """The codes of the chosen labels (a mask over label numbers)."""
         found: list[int] = np.flatnonzero((self.label >= 0) & labels[self.label]).tolist()
         return found
 
@@ -73,15 +79,15 @@ def code_column(engine: Engine, source: Source, column: str, form: TableFormat) 
     if found.num_rows > most:
         more = " give more memory (--memory)," if most < MOST_VALUES else ""
         raise TableError(
-            f"{where}: more than {most} different values, whose texts are read here. Coarsen it,{more} or call it neutral."
+            f"{where}: more than {most} different values, too many to read. Coarsen it,{more} or declare it neutral."
         )
     values = found.column("value").combine_chunks()
     times = np.asarray(found.column("rows").to_numpy(), dtype=np.int64)
     texts = _texts(values, form, source.cells_are_text, where)
     if source.cells_are_text and column == source.columns[0] and any(text.startswith(_MARK) for text in texts):
         raise TableError(
-            f"{source.name}: a row begins with a byte order mark (U+FEFF), as files do. Were two files put together? Remove "
-            "the mark, and the header line after it."
+            f"{source.name}: a row begins with a byte order mark (U+FEFF), as if two files had been joined. Remove the mark and "
+            "the header line after it."
         )
     distinct = sorted(set(texts))
     rank = {text: number for number, text in enumerate(distinct)}
@@ -108,7 +114,7 @@ def code_column(engine: Engine, source: Source, column: str, form: TableFormat) 
 
 
 def refuse_header_rows(engine: Engine, source: Source, codings: Mapping[str, Coding]) -> None:
-    """An error where the header of a CSV file stands again among its rows: it would count as a person."""
+    """An error if the header of a CSV file occurs again among its rows: it would count as a person."""
     if not source.cells_are_text or len(source.columns) == 1 or any(c not in one.texts for c, one in codings.items()):
         return
     table = source.table
@@ -117,7 +123,7 @@ def refuse_header_rows(engine: Engine, source: Source, codings: Mapping[str, Cod
         found = int(again.count().execute())
     if found:
         raise TableError(
-            f"{source.name}: the header line stands again among the rows ({found} times). Were files put together? Remove it."
+            f"{source.name}: the header line occurs again among the rows ({found} times). Were files joined? Remove it."
         )
 
 
@@ -127,12 +133,12 @@ def _texts(values: Any, form: TableFormat, from_csv: bool, where: str) -> list[s
     found = [unguarded((value or "").strip()) for value in values.to_pylist()]
     nul = next((text for text in found if "\x00" in text), None)
     if nul is not None:
-        raise TableError(f"{where}: a NUL character in {shown(nul)}. Take it out.")
+        raise TableError(f"{where}: a NUL character in {shown(nul)}. Remove it.")
     return found
 
 
 def _low(values: Any) -> int | None:
-    """The least value of a column of whole numbers that are close together; None for others, and where some are null."""
+    """The least value of a column of whole numbers that lie close together; None for other columns and if some are null."""
     types = importlib.import_module("pyarrow").types
     if not types.is_integer(values.type) or values.null_count or not len(values):
         return None
@@ -144,14 +150,14 @@ def _low(values: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:
-    """How the codes of columns are packed into keys: `parts[i]` are the columns of key i, each with what its code is
-    multiplied by and how many codes it has."""
+    """How the codes of columns are packed into keys: `parts[i]` are the columns of key i, each with the factor of its code
+    and its number of codes."""
 
     parts: tuple[tuple[tuple[str, int, int], ...], ...]
 
     @classmethod
     def of(cls, sizes: Sequence[tuple[str, int]]) -> Keys:
-        """The packing of columns with so many codes each. Without columns there is one class, of key 0."""
+        """The packing of columns, given their numbers of codes. Without columns there is one class, with key 0."""
         parts: list[list[tuple[str, int, int]]] = [[]]
         room = 1
         for column, size in sizes:
@@ -168,7 +174,7 @@ class Keys:
         return [f"key{i}" for i in range(len(self.parts))]
 
     def packed(self, ibis: Any, code: Any) -> dict[str, Any]:
-        """The key columns; `code(column)` is the expression of a column's code."""
+        """The key columns; `code(column)` is the expression for a column's code."""
         keys = {}
         for name, part in zip(self.names, self.parts, strict=True):
             key = ibis.literal(0, type="int64")
@@ -178,25 +184,25 @@ class Keys:
         return keys
 
     def unpacked(self, table: Any) -> dict[str, Any]:
-        """The code of each column again, from the key columns: whole numbers of 64 bits, in Ibis or numpy."""
+        """The code of each column, recovered from the key columns: 64-bit whole numbers, in Ibis or numpy."""
         codes = {}
         for name, part in zip(self.names, self.parts, strict=True):
             for column, times, size in part:
-                # engines divide in 53 bits: so first what is left is a multiple, of less than `size`, and then it is rounded
+                # engines divide with 53 bits: so reduce to a multiple below `size` times the factor first, then round
                 multiple = table[name] % (times * size) - table[name] % times
                 codes[column] = (multiple + times // 2) // times
         return codes
 
 
 def coded_table(engine: Engine, source: Source, codings: Mapping[str, Coding]) -> Any:
-    """The codes of some columns, under the names given. (A user's column may be called anything.)"""
+    """The codes of some columns, under the given names, since a user's column may be called anything."""
     ibis, pa = engine.ibis, importlib.import_module("pyarrow")
     table = source.table.select(**{f"native_{name}": source.table[coding.column] for name, coding in codings.items()})
     for name, coding in codings.items():
         if coding.low is None:
             listed = pa.table({f"value_{name}": coding.values, f"code_{name}": pa.array(coding.value_codes)})
             joined = ibis.memtable(listed)
-            how = "inner" if coding.null_code is None else "left"  # null is in no list; the inner join costs less
+            how = "inner" if coding.null_code is None else "left"  # null is not in the list; an inner join costs less
             match = table[f"native_{name}"] == joined[f"value_{name}"]
             table = table.join(joined, match, how=how).drop(f"value_{name}")
 

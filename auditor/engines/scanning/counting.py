@@ -1,7 +1,7 @@
-"""Counting in an engine: the people that count, their classes, and how often each value occurs in each class.
+"""Counting in an engine: the people who count, their classes, and how often each value occurs in each class.
 
-What counts follows `auditor.measure.counts`: under `excluded` and `wildcard` rows of which every quasi-identifier is withheld
-are left out; under `own` they are one class. Everything here is an Ibis expression: nothing runs until it is asked for.
+Who counts follows `auditor.measure.counts`. Rows with every quasi-identifier suppressed are left out under `excluded` and
+`wildcard`, and are one class under `own`. Everything here is an Ibis expression: nothing runs until its result is fetched.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from auditor.model.schema import Schema
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counting:
-    """A release in an engine, its columns coded. `quasi` and `sensitive` are those that it publishes; `rows` how many rows it
-    has, `suppressed_rows` of how many every quasi-identifier is withheld."""
+    """A release in an engine, its columns coded. `quasi` and `sensitive` are those that it publishes; `suppressed_rows` is
+    the number of rows with every quasi-identifier suppressed."""
 
     engine: Engine
     source: Source
@@ -51,7 +51,7 @@ class Counting:
         return self.rows if self.suppression is Suppression.OWN else self.rows - self.suppressed_rows
 
     def code(self, column: str) -> str:
-        """What the code of a column is called in the coded table."""
+        """The name of a column's code in the coded table."""
         return f"c{list(self.codings).index(column)}"
 
     def coded(self, *others: str) -> Any:
@@ -59,16 +59,16 @@ class Counting:
         wanted = dict.fromkeys((*self.quasi, *others)) or dict.fromkeys(self.codings)
         return coded_table(self.engine, self.source, {self.code(c): self.codings[c] for c in wanted})
 
-    def withheld(self, table: Any) -> Any:
-        """Whether every quasi-identifier of a coded row is withheld."""
+    def is_suppressed(self, table: Any) -> Any:
+        """Whether every quasi-identifier of a coded row is suppressed."""
         found = self.engine.ibis.literal(bool(self.quasi))
         for column in self.quasi:
             codes = self.codings[column].codes_of(self.labels[column].suppressed)
             found = found & table[self.code(column)].isin(codes)
         return found
 
-    def can_withhold(self) -> bool:
-        """Whether there may be rows of which every quasi-identifier is withheld: each has a label for that."""
+    def may_suppress(self) -> bool:
+        """Whether a row may have every quasi-identifier suppressed: each column has a label for that."""
         return bool(self.quasi) and all(self.codings[c].codes_of(self.labels[c].suppressed) for c in self.quasi)
 
     def people(self, *others: str, everybody: bool = False) -> Any:
@@ -79,18 +79,18 @@ class Counting:
         if self.suppressed_rows and not everybody:
             if self.suppression is Suppression.OWN:
                 apart = ibis.literal(-1, type="int64")
-                packed = {name: ibis.ifelse(self.withheld(table), apart, key) for name, key in packed.items()}
+                packed = {name: ibis.ifelse(self.is_suppressed(table), apart, key) for name, key in packed.items()}
             else:
-                return table.mutate(**packed).filter(~self.withheld(table))
+                return table.mutate(**packed).filter(~self.is_suppressed(table))
         return table.mutate(**packed)
 
     def classes(self) -> Any:
-        """The classes: keys, and size."""
+        """The classes: keys and size."""
         people = self.people()
         return people.group_by(self.keys.names).agg(size=people.count())
 
     def weighed_classes(self, weight: str) -> Any:
-        """The classes: size, the sum of a sampling weight, and whether it is a number above zero in all rows."""
+        """The classes: size, sum of a sampling weight, and whether the weight is a number above zero in all rows."""
         labels, coding, ibis = self.labels[weight], self.codings[weight], self.engine.ibis
         exact = (labels.low == labels.high) & ~labels.suppressed & ~labels.is_alias & (labels.low > 0)
         number, codes = np.where(exact, labels.low, 0.0), np.flatnonzero(coding.label >= 0)
@@ -103,8 +103,8 @@ class Counting:
         return found.select("size", "people", sound=found.least > 0)
 
     def entries(self, column: str, values: Ints) -> Any:
-        """How often each value of a column occurs in each class: keys, `value` and `n`. `values` has the value of each label,
-        -1 for labels that do not occur."""
+        """How often each value of a column occurs in each class: keys, `value` and `n`. `values` gives the value of each
+        label, -1 for labels that do not occur."""
         people, coding = self.people(column), self.codings[column]
         names, code = self.keys.names, self.code(column)
         counted = people.group_by([*names, people[code].name("code")]).agg(n=people.count())
@@ -118,12 +118,12 @@ class Counting:
 
 
 def small_table(ibis: Any, **columns: NDArray[Any]) -> Any:
-    """A table of our own for an engine to join with."""
+    """A small table for an engine to join with."""
     pa = importlib.import_module("pyarrow")
     return ibis.memtable(pa.table({name: pa.array(column) for name, column in columns.items()}))
 
 
 def fetch(expression: Any) -> dict[str, NDArray[Any]]:
-    """What an expression comes to, as arrays; null is not-a-number."""
+    """The result of an expression, as arrays; null becomes NaN."""
     table = expression.to_pyarrow()
     return {name: table.column(name).to_numpy() for name in table.column_names}

@@ -1,13 +1,13 @@
 """Distances of classes from the whole table, and nearness, by windows over the values of each class.
 
-The closed forms are those of `auditor.measure`, put so that an engine reckons them:
+The closed forms are those of `auditor.measure`, rewritten for an engine:
 
 - equal distance: Σ max(n/size - q, 0);
-- ordered distance: the class's cumulative share is constant between two values that occur in it, and that of the whole never
-  falls, so each stretch splits at one place. Where the place is not at an end of the stretch it is found by bisection:
-  each step is a join with the short table of the whole's cumulative shares;
+- ordered distance: between two values that occur in a class its cumulative share is constant, while that of the whole table
+  never falls. So the sign of their difference changes at most once in each stretch. If that place is not at an end of the
+  stretch, it is found by bisection: each step is a join with the short table of the whole's cumulative shares;
 - (ε,m): the people within ±ε of each number, by a window over the numbers of the class;
-- hierarchical distance: Σ over edges of weight · |p below - q below|, values joined with the edges above them.
+- hierarchical distance: Σ over edges of weight · |p below - q below|, with values joined to the edges above them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from auditor.measure import classes, divergences, nearness
 from auditor.model.arrays import Floats
 
 EQUAL, ORDERED, NEAR = "equal", "ordered", "near"
-"""What is greatest in the worst class: the equal and the ordered distance, and the share that is near to a value."""
+"""The figures whose greatest is wanted: the equal and the ordered distance, and the share of people near a value."""
 
 _GRID = 1 << 14
-"""Into so many cells shares are put to look them up: more than most columns have values, and a small table still."""
+"""The number of cells of the grid in which shares are looked up: more than most columns have values, but still small."""
 
 
 def greatest_distances(column: Sensitive, entries: Any, wanted: Collection[str]) -> dict[str, float]:
-    """The greatest figures among classes, of those that are wanted."""
+    """The greatest of each wanted figure among the classes."""
     reach = even_reach(column) if NEAR in wanted else None
     streamed: dict[str, float] = {}
-    if NEAR in wanted and reach is None:  # no one reach says what is near
+    if NEAR in wanted and reach is None:  # no single reach tells what is near
         streamed[NEAR] = max(greatest_in_memory(column, entries, [NEAR])[NEAR], 0.0)
         wanted = [figure for figure in wanted if figure != NEAR]
     if not wanted:
@@ -44,7 +44,7 @@ def greatest_distances(column: Sensitive, entries: Any, wanted: Collection[str])
         known["start"] = column.place
         known["before"] = _sums(column)[column.place]
     if reach is not None and column.number is not None and column.order is not None:
-        # what has no number comes last, where nothing reaches: the sum may be rounded to the number
+        # values without a number come last, out of every reach; nextafter in case the sum is rounded back to the number
         known["at"] = np.full(len(column.values.whole), np.nextafter(column.number[-1] + 3 * reach + 1.0, np.inf))
         known["at"][column.order] = column.number
     found = column.joined(entries, **known)
@@ -65,7 +65,7 @@ def greatest_distances(column: Sensitive, entries: Any, wanted: Collection[str])
 
 
 def greatest_in_memory(column: Sensitive, entries: Any, wanted: Collection[str]) -> dict[str, float]:
-    """The same by the formulas of `auditor.measure`; entries come here, some classes at a time."""
+    """The same by the formulas of `auditor.measure`. Entries are fetched, some classes at a time."""
     best = dict.fromkeys(wanted, 0.0)
     order = np.empty(0, dtype=np.int64) if column.order is None else column.order
     for found in column.counts(entries):
@@ -82,9 +82,9 @@ def greatest_in_memory(column: Sensitive, entries: Any, wanted: Collection[str])
 
 
 def even_reach(column: Sensitive) -> float | None:
-    """A reach that, taken exactly, finds near the numbers that `nearness` finds near with its room for noise: half way
-    between the widest gap that counts as near and the narrowest that does not. None where the noise of large numbers
-    is wider than what parts small ones, or rounding is."""
+    """A reach that, applied exactly, finds the same numbers near as `nearness` with its tolerance: half way between the
+    widest gap that counts as near and the narrowest that does not. None if no such reach exists: the tolerance at large
+    numbers, or rounding, is wider than the gap between small ones."""
     number, reach = column.number, column.reach
     if number is None or reach is None:
         return None
@@ -92,17 +92,17 @@ def even_reach(column: Sensitive) -> float | None:
     within = float((number[last] - number).max(initial=0.0))
     out = last + 1 < len(number)
     beyond = float((number[last[out] + 1] - number[out]).min(initial=2 * within + 1.0))
-    rounding = 4 * float(np.spacing(np.abs(number).max(initial=beyond)))  # of an end of a window
+    rounding = 4 * float(np.spacing(np.abs(number).max(initial=beyond)))  # of a window's end
     return (within + beyond) / 2 if beyond - within > rounding and beyond < np.inf else None
 
 
 def _sums(column: Sensitive) -> Floats:
-    """The sums of the whole's cumulative shares ahead of each place."""
+    """The sum of the whole's cumulative shares before each place."""
     return np.concatenate([[0.0], np.cumsum(column.reached)])
 
 
 def _windows(column: Sensitive, found: Any, reach: float | None, in_order: bool) -> Any:
-    """Entries beside the sums over their class: `total`, and of what is placed; in order, up to the entry and near to it."""
+    """Entries with the sums over their class: `total` and the placed ones; in order, those up to the entry and those near."""
     ibis, keys = column.ibis, column.keys
     every = ibis.window(group_by=keys)
     more = {"total": found.n.sum().over(every)}
@@ -115,7 +115,7 @@ def _windows(column: Sensitive, found: Any, reach: float | None, in_order: bool)
             "end": found.start.lead().over(ibis.window(group_by=keys, order_by=by)),
         }
         if reach is not None:
-            # two sums that only grow: Spark would add up a window between two moving ends anew for every entry
+            # the difference of two running sums: Spark would sum a window with two moving ends anew for every entry
             up_to = ibis.range_window(group_by=keys, order_by=by, preceding=None, following=reach)
             below = ibis.range_window(group_by=keys, order_by=by, preceding=(None, reach))
             more["near"] = found.n.sum().over(up_to) - found.n.sum().over(below).fill_null(0.0)
@@ -123,14 +123,14 @@ def _windows(column: Sensitive, found: Any, reach: float | None, in_order: bool)
 
 
 def _stretches(column: Sensitive, found: Any) -> Any:
-    """What each stretch between two values of a class adds to its ordered distance, as `stretch`. Sums of the whole's shares
-    up to its ends cancel with those of the next stretch, all but one constant."""
+    """What each stretch between two values of a class adds to its ordered distance, as `stretch`. The sums of the whole's
+    shares up to its ends cancel with those of the next stretch, except for one constant."""
     ibis, reached, last = column.ibis, column.reached, column.placed
     found = found.mutate(
         end=found.end.fill_null(last),
         inside=ibis.ifelse(found.placed_total > 0, found.running / found.placed_total, 0.0),
     )
-    # the number of places whose share is less than that of the class: first from a grid, then by bisection
+    # the number of places whose share is below that of the class: roughly from a grid, then by bisection
     edges = np.searchsorted(reached, np.arange(_GRID + 1) / _GRID)
     grid = small_table(ibis, cell=np.arange(_GRID), split=edges[:-1])
     cell = ibis.least((found.inside * _GRID).floor().cast("int64"), _GRID - 1)

@@ -1,9 +1,9 @@
-"""Drawing: the classes of a sample of people, fetched from an engine, and sums of all others.
+"""Drawing: the classes of a sample of people, fetched from an engine, and the sums of all others.
 
-`auditor.measure.draws` says by a hash of its labels and its size whether a class has anybody in the sample; the engine does
-so for every class, and hands over those that have, as counts of their sensitive values. Where these classes together have
-more rows than fit into memory (a few classes may hold nearly everybody), the sample is made smaller until they do, and
-that is said.
+`auditor.measure.draws` decides by a hash of a class's labels and its size whether the sample includes any of its people. The
+engine evaluates that for every class and returns those that are included, as counts of their sensitive values. If these
+classes have more rows than fit into memory (a few classes may hold nearly everybody), the sample is made smaller until they
+fit, with a note.
 """
 
 from __future__ import annotations
@@ -20,24 +20,27 @@ from auditor.engines.sources.faults import asking
 from auditor.measure.draws import share, touched
 from auditor.model.arrays import Ints
 from auditor.model.beyond import Beyond
-from auditor.model.record.record import ReleaseFacts
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
 
 LEAST_SAMPLE = 100
-"""A sample of fewer people says too little to be worth it."""
+"""A smaller sample says too little to be worth drawing."""
 _CELL = 24
-"""What a cell of a row that is held costs while it is attacked, in bytes (measured: 14)."""
+"""What one cell of a fetched row costs during an attack, in bytes (measured: 14)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """What was fetched: the label numbers of all rows of the touched classes, and what lies beyond. `sample` is what was
-    asked for, or less where that did not fit; `people` of how many it is."""
+    """What was fetched."""
 
     cells: dict[str, Ints]
+    """The label numbers of all rows of the touched classes."""
     beyond: Beyond
+    """The sums of everything else."""
     sample: int
+    """The sample size that was asked for, or the smaller one that fits."""
     people: int
+    """How many people it was drawn from."""
     notes: tuple[str, ...] = ()
 
 
@@ -62,29 +65,29 @@ def draw(counting: Counting, facts: ReleaseFacts, sample: int, seed: int) -> Dra
     notes: tuple[str, ...] = ()
     if fitting < sample:
         notes = (
-            f"The sample was made smaller, from {sample} to {fitting} people: classes are large, and those of more people "
-            "would not fit into the memory that was given (--memory).",
+            f"The sample was reduced from {sample} to {fitting} people: classes are large, and those of more people would "
+            "not fit into the memory that was given (--memory).",
         )
     return Drawn(cells, _beyond(counting, facts, cells), fitting, people, notes)
 
 
 def _room(counting: Counting) -> int:
-    """How many rows may be held."""
+    """How many rows fit into memory."""
     memory = counting.engine.memory or 0
     return max(memory // 2, 50_000_000) // (_CELL * (len(counting.quasi) + len(counting.sensitive)))
 
 
 def _people(counting: Counting, *others: str) -> Any:
-    """The rows whose people may be drawn, withheld ones each in the class of their own labels."""
+    """The rows of the people who may be drawn. Suppressed rows are classes by their own labels."""
     people = counting.people(*others, everybody=True)
     if counting.suppressed_rows and counting.suppression is Suppression.EXCLUDED:
-        people = people.filter(~counting.withheld(people))
+        people = people.filter(~counting.is_suppressed(people))
     return people
 
 
 def _touched(counting: Counting, p: float, seed: int) -> dict[str, NDArray[Any]] | None:
-    """The keys and sizes of the classes that have anybody in the sample, no more than there are people in it; None where
-    that is everybody."""
+    """The keys and sizes of the classes with anybody in the sample, at most as many as it has people; None if the sample is
+    everybody."""
     if p >= 1:
         return None
     ibis, names = counting.engine.ibis, counting.keys.names
@@ -120,7 +123,7 @@ def _cells(counting: Counting, hit: dict[str, NDArray[Any]] | None) -> dict[str,
 
 
 def _beyond(counting: Counting, facts: ReleaseFacts, cells: dict[str, Ints]) -> Beyond:
-    """The sums of what was not fetched: those of everything less those of what was."""
+    """The sums of what was not fetched: the sums of everything minus those of what was."""
     held = len(next(iter(cells.values()), ()))
     quasi = np.column_stack([cells[c] for c in counting.quasi]) if counting.quasi else np.zeros((held, 1), np.int64)
     rows, size = np.unique(quasi, axis=0, return_counts=True)
@@ -129,7 +132,7 @@ def _beyond(counting: Counting, facts: ReleaseFacts, cells: dict[str, Ints]) -> 
         withheld &= counting.labels[column].suppressed[rows[:, i]]
     if not counting.suppressed_rows:
         withheld[:] = False
-    apart = withheld_sizes(counting)
+    apart = suppressed_sizes(counting)
     return Beyond(
         dict(published_sizes(counting, facts) - Counter(size[~withheld].tolist())),
         dict(apart - Counter(size[withheld].tolist())),
@@ -142,19 +145,19 @@ def _beyond(counting: Counting, facts: ReleaseFacts, cells: dict[str, Ints]) -> 
 
 
 def published_sizes(counting: Counting, facts: ReleaseFacts) -> Counter[int]:
-    """How many classes there are of each size, those of withheld quasi-identifiers left out."""
+    """How many classes there are of each size, without those of suppressed quasi-identifiers."""
     found = Counter({int(size): times for size, times in facts.class_sizes.items()})
     if counting.suppression is Suppression.OWN and counting.suppressed_rows:
-        found -= Counter([counting.suppressed_rows])  # there they stand as one class
+        found -= Counter([counting.suppressed_rows])  # which are one class there
     return found
 
 
-def withheld_sizes(counting: Counting) -> Counter[int]:
-    """How many classes of withheld quasi-identifiers there are of each size, told apart by their labels."""
+def suppressed_sizes(counting: Counting) -> Counter[int]:
+    """How many classes of suppressed quasi-identifiers there are of each size, told apart by their labels."""
     if not counting.suppressed_rows:
         return Counter()
     people = counting.people(everybody=True)
-    people = people.filter(counting.withheld(people))
+    people = people.filter(counting.is_suppressed(people))
     with asking(counting.engine, counting.source.name):
         sizes = fetch(people.group_by(counting.keys.names).agg(size=people.count()))["size"]
     return Counter(sizes.astype(int).tolist())

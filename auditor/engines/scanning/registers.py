@@ -1,6 +1,6 @@
-"""A register in an engine: how many of its people fit each class, without either coming here.
+"""A population in an engine: how many of its people fit each class, without fetching the rows of either.
 
-Register and release are grouped by their own codes first; only these groups are given the numbers of the release's labels,
+Population and release are first grouped by their own codes. Only these groups get the label numbers of the release, are
 grouped by them and joined. The figures are those of `auditor.measure.register_risk`.
 """
 
@@ -36,7 +36,7 @@ class Register:
 
 
 def open_register(engine: Engine, where: str, schema: Schema) -> Register:
-    """A register in an engine, its values checked as those of a file in memory are."""
+    """A population in an engine, its values checked like those of a file in memory."""
     source = open_source(engine, where, schema.format, tuple(schema.columns))
     schema = RawTable(source.name, dict.fromkeys(source.columns, ())).check(schema)
     codings: dict[str, Coding] = {}
@@ -55,10 +55,10 @@ def open_register(engine: Engine, where: str, schema: Schema) -> Register:
 
 
 def count_register(counting: Counting, register: Register) -> RegisterCounts | str:
-    """How many people of a register fit each class of a release, or why that cannot be said."""
+    """How many people of a population fit each class of a release, or why that cannot be told."""
     absent = [c for c in counting.quasi if c not in register.codings]
     if absent or not counting.quasi:
-        return f"the register has no column {absent[0]}" if absent else "the release publishes no quasi-identifier"
+        return f"the population has no column {absent[0]}" if absent else "the release publishes no quasi-identifier"
     occurring = {column: _occurring(counting, column) for column in counting.quasi}
     why = not_apart(counting.labels, occurring)
     if why is not None:
@@ -66,7 +66,7 @@ def count_register(counting: Counting, register: Register) -> RegisterCounts | s
     ibis = counting.engine.ibis
     ours = counting.people(everybody=True)
     if counting.suppressed_rows:
-        ours = ours.filter(~counting.withheld(ours))
+        ours = ours.filter(~counting.is_suppressed(ours))
     ours = ours.group_by(counting.keys.names).agg(size=ours.count())
     numbers = {column: counting.codings[column].label for column in counting.quasi}
     ours = _numbered(ibis, ours, counting.keys, numbers, "size")
@@ -87,12 +87,12 @@ def count_register(counting: Counting, register: Register) -> RegisterCounts | s
 
 
 def _occurring(counting: Counting, column: str) -> Ints:
-    """The labels of a column that occur where not all quasi-identifiers are withheld."""
+    """The labels of a column in rows that are not wholly suppressed."""
     coding = counting.codings[column]
     if not counting.suppressed_rows:
         return np.flatnonzero(coding.rows)
     table = counting.coded()
-    table = table.filter(~counting.withheld(table))
+    table = table.filter(~counting.is_suppressed(table))
     code = table[counting.code(column)]
     with asking(counting.engine, counting.source.name):
         found = fetch(table.select(code=code).distinct())["code"].astype(np.int64)
@@ -100,7 +100,7 @@ def _occurring(counting: Counting, column: str) -> Ints:
 
 
 def _theirs(counting: Counting, register: Register, occurring: Mapping[str, Ints]) -> Any:
-    """The people of the register who fit each combination of the release's labels."""
+    """The people of the population who fit each combination of the release's labels."""
     engine = counting.engine
     codings = [register.codings[column] for column in counting.quasi]
     place = {column: f"c{i}" for i, column in enumerate(counting.quasi)}
@@ -122,7 +122,7 @@ def _theirs(counting: Counting, register: Register, occurring: Mapping[str, Ints
 
 
 def _numbered(ibis: Any, table: Any, keys: Keys, numbers: Mapping[str, Ints], kept: str) -> Any:
-    """Groups with label numbers in place of their keys; those with a code that has none (-1) are left out."""
+    """Groups with label numbers in place of their keys. Groups with a code that has no label (-1) are left out."""
     codes = keys.unpacked(table)
     table = table.select(kept, **{f"code{i}": codes[column] for i, column in enumerate(numbers)})
     for i, number in enumerate(numbers.values()):

@@ -1,11 +1,12 @@
-"""The record of a release that an engine reads: statistics of all its classes, exact, without its rows coming here.
+"""The facts of a release that an engine reads: exact statistics of all its classes, without fetching its rows.
 
-The figures are those that `auditor.measure.classes` computes in memory, by the same formulas where they are small, by the
-expressions of `statistics` where they are not.
+The figures are those of `auditor.measure.classes` in memory: by the same formulas where the data is small, otherwise by the
+expressions of `statistics`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from auditor.measure.class_risk import THRESHOLD, WeightTally, class_risk, with_
 from auditor.measure.wildcards import MOST_SORTED, agreeing_classes
 from auditor.model.errors import TableError
 from auditor.model.progress import Progress, silent
-from auditor.model.record.record import ClassRisk, ReleaseFacts, WeightedRisk
+from auditor.model.record.release_facts import ClassRisk, ReleaseFacts, WeightedRisk
 from auditor.model.release import Kind, Suppression
 
 _BATCH = 500_000
@@ -34,7 +35,7 @@ def scan_facts(
     threshold: float = THRESHOLD,
     progress: Progress = silent,
 ) -> ReleaseFacts:
-    """What a release in an engine is, with the statistics of its classes and of each published sensitive column."""
+    """The facts of a release in an engine, with the statistics of its classes and of each published sensitive column."""
     counting = opened.counting
     sizes: Sizes | None = None
     statistics = []
@@ -47,7 +48,7 @@ def scan_facts(
     sizes = sizes or class_sizes(counting)
     if int(sizes.size @ sizes.times) != counting.counted_rows:
         raise TableError(
-            f"{counting.source.name}: the table changed while it was read. Try again when nobody writes to it."
+            f"{counting.source.name}: the table changed while it was read. Try again when nobody is writing to it."
         )
     return ReleaseFacts(
         name=Path(counting.source.name).name,
@@ -75,7 +76,7 @@ def counted_values(counting: Counting, column: str) -> Values:
     if counting.suppressed_rows and counting.suppression is not Suppression.OWN:
         table = counting.coded(column)
         code = counting.code(column)
-        apart = table.filter(counting.withheld(table))
+        apart = table.filter(counting.is_suppressed(table))
         with asking(counting.engine, counting.source.name):
             found = fetch(apart.group_by(apart[code].name("code")).agg(rows=apart.count()))
         label = coding.label[found["code"].astype(np.int64)]
@@ -84,7 +85,7 @@ def counted_values(counting: Counting, column: str) -> Values:
 
 
 def _risk(counting: Counting, sizes: Sizes, threshold: float) -> ClassRisk | None:
-    """What class sizes say about finding records, withheld cells as wildcards beside it."""
+    """What class sizes say about finding records, both plainly and with suppressed cells as wildcards."""
     risk = class_risk(sizes.size, threshold, sizes.times)
     if risk is None:
         return None
@@ -100,9 +101,7 @@ def _risk(counting: Counting, sizes: Sizes, threshold: float) -> ClassRisk | Non
 
 
 def with_wildcards_of(risk: ClassRisk, sizes: Sizes) -> ClassRisk:
-    """The risk where no cell is withheld: nobody agrees but the class itself."""
-    from dataclasses import replace
-
+    """The risk if no cell is suppressed: only the class itself agrees."""
     mean = float(sizes.times.sum() / (sizes.size @ sizes.times))
     return replace(
         risk, wildcard_max=float(1 / sizes.size.min()), wildcard_mean=mean, wildcard_min=float(1 / sizes.size.max())
@@ -110,10 +109,10 @@ def with_wildcards_of(risk: ClassRisk, sizes: Sizes) -> ClassRisk:
 
 
 def _class_table(counting: Counting) -> tuple[Any, Any, Any]:
-    """The labels of each class with published quasi-identifiers, which of them are withheld, and the sizes."""
+    """The labels of each class with published quasi-identifiers, which of them are suppressed, and the sizes."""
     people = counting.people(everybody=True)
     if counting.suppressed_rows:
-        people = people.filter(~counting.withheld(people))
+        people = people.filter(~counting.is_suppressed(people))
     found = people.group_by(counting.keys.names).agg(size=people.count())
     with asking(counting.engine, counting.source.name):
         rows = fetch(found)
@@ -125,7 +124,7 @@ def _class_table(counting: Counting) -> tuple[Any, Any, Any]:
 
 
 def _weighted(counting: Counting, threshold: float) -> WeightedRisk | None:
-    """The individual risk by the published sampling weights; classes pass through memory some at a time."""
+    """The individual risk by the published sampling weights. Classes pass through memory in batches."""
     if counting.weight is None:
         return None
     tally = WeightTally(counting.weight, threshold)
@@ -134,7 +133,7 @@ def _weighted(counting: Counting, threshold: float) -> WeightedRisk | None:
         for batch in batches(counting.engine, found, _BATCH):
             size, people, sound = (np.asarray(column) for column in batch.columns)
             if not sound.all():
-                reason = "some weights are missing, withheld, coarsened or not above 0"
+                reason = "some weights are missing, suppressed, coarsened or not above 0"
                 return WeightedRisk(counting.weight, threshold, reason=reason)
             tally.add(size.astype(np.int64), people.astype(np.float64))
     if not tally.records:

@@ -1,4 +1,4 @@
-"""A sensitive column in an engine: its values, where they stand in order, and what the whole table has of each."""
+"""A sensitive column in an engine: its values, their order, and their counts in the whole table."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _BATCH = 500_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The values of a sensitive column: `value[l]` is that of label l, `label[v]` the first label of value v, `whole[v]` how
-    many people that count have it."""
+    """The values of a sensitive column: `value[l]` is the value of label l, `label[v]` the first label of value v, `whole[v]`
+    how many of the people who count have it."""
 
     labels: Labels
     value: Ints
@@ -31,7 +31,7 @@ class Values:
 
     @classmethod
     def of(cls, labels: Labels, times: Ints) -> Values:
-        """The values of labels that occur so often among the people that count."""
+        """The values of labels, given how often each occurs among the people who count."""
         value, label = values_of(labels, times)
         whole = np.bincount(value[value >= 0], weights=times[value >= 0], minlength=len(label)).astype(np.int64)
         return cls(labels, value, label, whole)
@@ -39,8 +39,8 @@ class Values:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sensitive:
-    """A sensitive column. `order` are the values that have a place in its order; None where it has none. `number` are their
-    numbers, where each says a single one, and `reach` the ε of proximity."""
+    """A sensitive column. `order` are the values that have a place in its order, None if it has no order. `number` are their
+    numbers, if each is a single one. `reach` is the ε of proximity."""
 
     counting: Counting
     name: str
@@ -51,7 +51,7 @@ class Sensitive:
 
     @classmethod
     def of(cls, counting: Counting, name: str, values: Values, epsilon: float | None) -> Sensitive:
-        """What is known of a column before its classes are."""
+        """What is known of a column before its classes are counted."""
         reach = classes.proximity_reach(values.labels, epsilon)
         numbered = None if reach is None else classes.single_numbers(values.labels, values.label)
         order = classes.in_order(values.labels, values.label)
@@ -80,7 +80,7 @@ class Sensitive:
 
     @property
     def all_placed(self) -> bool:
-        """Whether all values have one."""
+        """Whether all values have a place in the order."""
         return self.placed == len(self.values.whole)
 
     @property
@@ -93,32 +93,32 @@ class Sensitive:
 
     @property
     def reached(self) -> Floats:
-        """The whole's cumulative shares over the values in order."""
+        """The cumulative shares of the whole table over the values in order."""
         whole = self.values.whole[self.order] if self.order is not None else self.values.whole[:0]
-        found: Floats = np.cumsum(whole / max(whole.sum(), 1))
+        found: Floats = np.cumsum(whole / max(int(whole.sum()), 1))
         return found
 
     def entries(self) -> Any:
         """How often each value occurs in each class: keys, `value` and `n`."""
-        # floats hold whole numbers to 2^53 exactly, and engines sum them faster than whole numbers that may not overflow
+        # floats are exact for whole numbers up to 2^53, and engines sum them faster than integers checked for overflow
         found = self.counting.entries(self.name, self.values.value)
         return found.select(*self.keys, "value", n=found.n.cast("float64"))
 
     def joined(self, entries: Any, **known: NDArray[Any]) -> Any:
-        """Entries beside what is known of each value."""
-        # left joins, so that the short tables are those that engines keep at hand
+        """Entries with what is known of each value."""
+        # left joins, so that engines keep the short tables in memory
         table = small_table(self.ibis, of=np.arange(len(self.values.whole)), **known)
         return entries.left_join(table, entries.value == table.of).drop("of")
 
     def counts(self, entries: Any) -> Iterator[ClassCounts]:
-        """Entries as counts in memory, some classes at a time."""
+        """Entries as counts in memory, in batches of whole classes."""
         rest = np.empty((0, len(self.keys) + 2), dtype=np.int64)
         entries = entries.select(*self.keys, "value", "n")
         for batch in batches(self.counting.engine, entries, _BATCH, [*self.keys, "value"]):
             block = np.column_stack([np.asarray(column).astype(np.int64) for column in batch.columns])
             block = np.concatenate([rest, block])
             differs = (block[1:, :-2] != block[:-1, :-2]).any(axis=1)
-            last = int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0  # the last class may go on
+            last = int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0  # the last class may continue
             rest = block[last:]
             if last:
                 yield self._counts(block[:last])

@@ -1,17 +1,16 @@
 """Class statistics in an engine: the worst figures among the classes of each size, and the worst class by distances.
 
-The counts above zero of a class (value, n) make all of them, as in `auditor.measure`. They are counted once and kept (DuckDB:
-a table of its own, on disk where memory ends; Spark: in its cache). The closed forms are the same, put so that a class needs
-only sums, greatest and least ones:
+All of them follow from the positive counts of a class (value, n), as in `auditor.measure`. These are counted once and kept
+(DuckDB: in a table of its own, on disk if memory runs out; Spark: in its cache). The closed forms are the same, rewritten so
+that a class needs only sums, maxima and minima:
 
 - alpha, distinct and entropy l, recursive c: from Σ n, max n, the number of values, Σ n ln n, and (l > 2) the ranks of n;
-- gains over the whole table (β, δ): p/q = (n/w)(N/size), so the greatest and least n/w of a class decide; a gain is over the
-  limit of enhanced β where n/limit(value) exceeds the size;
+- gains over the whole table (β, δ): p/q = (n/w)(N/size), so the greatest and least n/w of a class decide; a gain exceeds
+  the limit of enhanced β if n/limit(value) exceeds the size;
 - distances and (ε,m): bounds for all classes (`worst`), exact figures for those that may be the worst (`distances`).
 
 Classes of one size come back as one row: how many there are, and their worst figures. There are at most √(2 · rows) sizes.
-Where labels of a sensitive column overlap, what may be at worst has no such form: the counts then pass through memory,
-some classes at a time.
+If labels of a sensitive column overlap, the worst case has no such form: the counts then pass through memory in batches.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from auditor.engines.sources.faults import asking
 from auditor.measure import ambiguity
 from auditor.measure.diversity import NOISE
 from auditor.model.arrays import Floats, Ints
-from auditor.model.record.record import SensitiveFacts
+from auditor.model.record.release_facts import SensitiveFacts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +42,7 @@ class Sizes:
 
     @property
     def histogram(self) -> dict[str, int]:
-        """The same as in a record."""
+        """The same, as in an audit record."""
         return {str(s): t for s, t in zip(self.size.tolist(), self.times.tolist(), strict=True)}
 
 
@@ -76,7 +75,7 @@ def sensitive_facts(
 
 
 def _by_class(column: Sensitive, entries: Any, recursive_l: int) -> Any:
-    """The sums, greatest and least figures of each class, and the bounds of its distances."""
+    """The sums, maxima and minima of each class, and the bounds of its distances."""
     ibis, share = column.ibis, column.share
     if recursive_l > 2:
         rank = ibis.row_number().over(ibis.window(group_by=column.keys, order_by=entries.n.desc()))
@@ -138,7 +137,7 @@ def _ordered(by_size: dict[str, NDArray[Any]]) -> dict[str, Floats]:
 
 
 def _of_sizes(facts: SensitiveFacts, column: Sensitive, by_size: dict[str, Floats]) -> SensitiveFacts:
-    """The statistics that follow from the worst figures of each size of class."""
+    """The statistics that follow from the worst figures of each class size."""
     size = by_size["size"]
     people = float(column.values.whole.sum())
     most, least = by_size["gain"] * people / size, by_size["loss"] * people / size
@@ -158,7 +157,7 @@ def _of_sizes(facts: SensitiveFacts, column: Sensitive, by_size: dict[str, Float
 
 
 def _distances(column: Sensitive, entries: Any, each: Any) -> dict[str, Any]:
-    """The statistics that the classes farthest from the whole table decide."""
+    """The statistics decided by the classes farthest from the whole table."""
     greatest = worst.greatest(column, entries, each)
     near = greatest.get(NEAR, 0.0)
     return {
@@ -170,7 +169,7 @@ def _distances(column: Sensitive, entries: Any, each: Any) -> dict[str, Any]:
 
 
 def _overlapping(column: Sensitive, entries: Any) -> dict[str, Any]:
-    """What may be at worst where labels overlap; entropy and recursive l have no answer then."""
+    """The worst case if labels overlap. Entropy and recursive l have no answer then."""
     labels = column.values.labels
     alpha, distinct = 0.0, len(column.values.label)
     for found in column.counts(entries):

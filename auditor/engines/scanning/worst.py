@@ -1,19 +1,18 @@
-"""The worst class, looked for where it may be: bounds for all classes, exact figures for the few that the bounds leave.
+"""The worst class: bounds for all classes, exact figures only for the few that the bounds leave in question.
 
 Distances need the values of a class in order, and sorting all of them costs more than counting them. But only the greatest
-distance is asked for. So the engine first sums, with the other sums of a class, how many of its people lie below each of a
-few values in order, which cut the whole table into *cells* of about equal shares. From these and from what else is known of
-a class follows the most that its figures can be:
+distance is wanted. So along with the other sums of a class, the engine counts how many of its people lie below each of a few
+values, which cut the ordered values of the whole table into *cells* of about equal shares. These counts and the other sums
+bound the figures of a class:
 
 - equal distance, 1 - Σ min(p, q) over the values that occur in the class: min(p, q) is at least q · min(1, least p/q), and
   at least p · min(1, 1 / greatest p/q);
-- ordered distance, Σ |P - Q| over the places: inside a cell P lies between what it is at the cell's ends, and so does Q; at
-  the last place of a cell P is known. Where every place is a cell the bound is the distance;
-- the share near to a value: people near to any value of a cell lie in the cells that its first and last values reach.
+- ordered distance, Σ |P - Q| over the places: inside a cell P lies between its values at the cell's ends, and so does Q; at
+  the last place of a cell P is known. If every place is a cell, the bound is the distance itself;
+- the share near a value: people near any value of a cell lie in the cells that its first and last values reach.
 
-The classes with the greatest bounds are fetched and their figures computed in memory. Where no other bound is above the
-greatest figure, that is the answer. Otherwise the engine computes the figures of all classes whose bound is above it
-(`distances`).
+The classes with the greatest bounds are fetched and their figures computed in memory. If no other bound exceeds the greatest
+figure, that is the answer. Otherwise the engine computes the figures of all classes whose bound exceeds it (`distances`).
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ from auditor.measure import nearness
 from auditor.model.arrays import Ints
 
 CELLS = 8
-"""More cells bound better; every one is a sum more over all entries. On benchmarks eight leave a few hundred classes."""
+"""More cells bound better, but each is one more sum over all entries. In benchmarks, 8 leave a few hundred classes."""
 FETCHED = 300
-"""So many classes with the greatest bound of each kind are looked at first."""
+"""How many classes with the greatest bounds are computed first, for each figure."""
 ENTRIES = 1_000_000
-"""Of classes with many values fewer are, so that no more than so many entries of each kind are fetched, or one class."""
+"""At most this many entries are fetched for each figure, so fewer classes if they have many values, but at least one."""
 _ROUNDING = 1e-12
-"""Bounds that exceed a figure by less are the figure, computed otherwise."""
+"""A bound that exceeds a figure by less than this is the same figure, computed in another way."""
 
 
 def bound_name(figure: str) -> str:
-    """What the bound of a figure is called."""
+    """The name of a figure's bound."""
     return f"{figure}_bound"
 
 
@@ -55,7 +54,7 @@ def figures(column: Sensitive) -> list[str]:
 
 
 def cells(column: Sensitive) -> Ints:
-    """The places at which cells begin, 0 first, and the number of places at the end."""
+    """The places where cells begin, starting with 0, then the number of places."""
     if column.order is None:
         return np.zeros(1, dtype=np.int64)
     inner = np.searchsorted(column.reached, np.arange(1, CELLS) / CELLS) + 1
@@ -65,8 +64,8 @@ def cells(column: Sensitive) -> Ints:
 
 
 def sums(column: Sensitive, found: Any) -> dict[str, Any]:
-    """What is summed over the entries of a class for the bounds, beside its `size`, `gain` and `loss`: entries have the share
-    `q` and the place `start` of their value."""
+    """What is summed over the entries of a class for the bounds, in addition to `size`, `gain` and `loss`. Entries have the
+    share `q` and the place `start` of their value."""
     ibis, wanted = column.ibis, {"seen": found.q.sum()}
     begins = cells(column)
     for number, begin in enumerate(begins[1:].tolist(), start=1):
@@ -76,14 +75,14 @@ def sums(column: Sensitive, found: Any) -> dict[str, Any]:
 
 
 def with_bounds(column: Sensitive, each: Any) -> Any:
-    """Classes with the bounds of their figures, from the sums, which are dropped."""
+    """Classes with the bounds of their figures, computed from the sums, which are dropped."""
     ibis, begins = column.ibis, cells(column)
     people = float(column.values.whole.sum())
     last = len(begins) - 1
     summed = [name for name in each.columns if name.startswith("below")]
     placed = each[f"below{last}"].nullif(0) if f"below{last}" in summed else each["size"]
     each = each.mutate(**{f"share{number}": each[f"below{number}"] / placed for number in range(1, last)})
-    nobody = placed * 0.0  # a plain 0.0 is a decimal to DuckDB, whose products overflow
+    nobody = placed * 0.0  # to DuckDB a plain 0.0 is a decimal, whose products overflow
     share = [nobody, *(each[f"share{number}"] for number in range(1, last)), nobody + 1.0]
     bound = {EQUAL: _equal_bound(ibis, each, people)}
     if ORDERED in figures(column):
@@ -105,7 +104,7 @@ def _ordered_bound(column: Sensitive, begins: Ints, share: list[Any]) -> Any:
     most = share[0]
     for cell, (first, beyond) in enumerate(zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)):
         before, after = share[cell], share[cell + 1]
-        if beyond < column.placed:  # at the last place of all both have reached 1
+        if beyond < column.placed:  # at the very last place both have reached 1
             most = most + (after - reached[beyond - 1]).abs()
         if beyond - first > 1:
             apart = ibis.greatest(after - reached[first], reached[beyond - 2] - before)
@@ -141,7 +140,7 @@ def greatest(column: Sensitive, entries: Any, each: Any) -> dict[str, float]:
 
 
 def _most_bounded(column: Sensitive, each: Any, wanted: list[str]) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
-    """The keys of the classes with the greatest bounds of each kind; and a bound of each kind that no other class exceeds."""
+    """The keys of the classes with the greatest bounds, and for each figure a bound that no other class exceeds."""
     names = [bound_name(figure) for figure in wanted]
     each = each.select(*column.keys, *names, "kinds")
     tops = [each.order_by([each[name].desc(), *column.keys]).limit(FETCHED) for name in names]

@@ -1,1 +1,4 @@
-"""Where the tables lie that an engine reads, and what goes wrong there."""
+"""Sources: the tables that an engine reads.
+
+`sources` opens a table; `file_paths` and `parquet_files` look after its files. `faults` reports what an engine could not do.
+"""

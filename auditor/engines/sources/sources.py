@@ -1,13 +1,13 @@
 """Sources: tables that an engine reads where they are.
 
-- a Parquet or CSV file, or a folder of such files, all of one kind (our own release folders of several blocks are not: what
-  they publish is not one table);
+- a Parquet or CSV file, or a folder of such files, all of one kind (but not our own release folders of several blocks, which
+  are not one table);
 - a table of a DuckDB file, `duckdb:///folder/file.duckdb#table`, or of a PostgreSQL database,
-  `postgres://user:password@host:port/database#table` (`#schema.table` for another schema than public). Without `#table` the
-  only table there is taken. A database is asked itself: its rows do not come here.
+  `postgres://user:password@host:port/database#table` (`#schema.table` for a schema other than public). `#table` may be left
+  out if there is only one. A database does the counting itself: its rows do not come here.
 
-Cells of CSV files are texts, as when they are read into memory; an empty one is the empty text. How a CSV file is written
-(delimiter, header) is found from its first lines by the code that reads files into memory.
+Cells of CSV files are texts, as when they are read into memory; an empty cell is the empty text. The code that reads files
+into memory finds the delimiter and the header from the first lines.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from auditor.model.table import check_names
 
 DATABASES = ("duckdb://", "postgres://", "postgresql://")
 _HEAD = 1_000_000
-"""So many bytes of a CSV file are looked at to see how it is written."""
+"""How many bytes of a CSV file are read to find its delimiter and header."""
 _CHUNK = 1 << 22
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
-"""What packed files begin with."""
+"""The first bytes of compressed files."""
 _TABLES = "select table_name from information_schema.tables where table_catalog = ? and table_schema = 'main'"
 _OWN_TYPES = """select column_name from information_schema.columns where data_type = 'USER-DEFINED'
     and table_schema = coalesce(%s, current_schema()) and table_name = %s"""
-"""The columns of a PostgreSQL table whose values compare with no text, such as enumerations: they are made texts."""
+"""The columns of a PostgreSQL table whose type cannot be compared with text, such as enumerations. They are cast to text."""
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 _APART = "a release and a population are counted in one place: both must be files, or tables of the same database."
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A table in an engine: `table` is the Ibis table, `cells_are_text` says that it comes from CSV."""
+    """A table in an engine: `table` is the Ibis table, `cells_are_text` says whether it comes from CSV."""
 
     name: str
     table: Any
@@ -69,8 +69,8 @@ def is_database(where: str) -> bool:
 
 
 def shown_address(where: str) -> str:
-    """An address without user and password, which do not go into records and messages. An error where it cannot be said
-    which part of it they are."""
+    """An address without user and password, which must not go into audit records and messages. An error if it is unclear
+    which part of the address they are."""
     if not where.startswith(DATABASES[1:]):
         return where
     hidden = f"{where.partition('://')[0]}://…"
@@ -78,20 +78,20 @@ def shown_address(where: str) -> str:
         parts = urlsplit(where)
         parted = "@" not in parts.path + parts.query + parts.fragment
         _ = parts.port
-    except ValueError:  # a port that is none may be a password
+    except ValueError:  # a port that is not a number may be a password
         parted = False
     if not parted:
         raise UsageError(
-            f"{hidden}: must be postgres://user:password@host:port/database#table; the port must be a number, and other "
-            "signs of user, password and table than letters and digits are written as %40 (@), %23 (#), %2F (/)."
+            f"{hidden}: must be postgres://user:password@host:port/database#table. The port must be a number. In user, "
+            "password and table, write characters other than letters and digits as %40 (@), %23 (#), %2F (/)."
         )
     if parts.query:
-        raise UsageError(f"{hidden}: takes no settings behind '?'. PostgreSQL reads them from PGSSLMODE and the like.")
+        raise UsageError(f"{hidden}: takes no settings after '?'. PostgreSQL reads them from PGSSLMODE and the like.")
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def files_of(where: Path) -> list[Path]:
-    """The data files of a path: itself, or those of a folder and its folders, by name."""
+    """The data files of a path: the file itself, or all files in a folder and its subfolders, sorted by name."""
     if not where.exists():
         raise TableError(f"{where}: there is no such file or folder.")
     if where.is_file():
@@ -102,12 +102,12 @@ def files_of(where: Path) -> list[Path]:
         )
     found = sorted(f for f in where.rglob("*") if f.is_file() and not f.name.startswith((".", "_")))
     if not found:
-        raise TableError(f"{where}: the folder holds no files. It must hold Parquet or CSV files.")
+        raise TableError(f"{where}: the folder has no files. It must hold Parquet or CSV files.")
     return found
 
 
 def open_source(engine: Engine, where: str, form: TableFormat, expected: Sequence[str]) -> Source:
-    """A table in an engine, its columns checked. `expected` are the names that the schema knows."""
+    """A table in an engine, its columns checked. `expected` are the column names in the schema."""
     if "://" in where and not is_database(where):
         shown = where.partition("://")[0]
         raise UsageError(f"The address of a table must begin with {' or '.join(DATABASES[:2])}. Got {shown}://….")
@@ -121,16 +121,16 @@ def open_source(engine: Engine, where: str, form: TableFormat, expected: Sequenc
     if nested:
         raise TableError(
             f"{source.name}: the column{'s' if len(nested) > 1 else ''} {', '.join(map(repr, nested[:8]))} must hold single "
-            "values, not lists or structures. Flatten or leave out what is nested."
+            "values, not lists or structures. Flatten nested columns or leave them out."
         )
     odd = [name for name, kind in source.table.schema().items() if not _is_plain(kind)]
-    if odd:  # such as enumerations, UUIDs, and columns without any value
+    if odd:  # such as enumerations, UUIDs, and columns without any values
         source = replace(source, table=source.table.mutate(**{c: source.table[c].cast("string") for c in odd}))
     return source
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether the values of a type come back from every engine as they are."""
+    """Whether values of a type come back unchanged from every engine."""
     numbers = kind.is_numeric() or kind.is_boolean()
     return bool(numbers or kind.is_string() or kind.is_binary() or kind.is_temporal() or kind.is_interval())
 
@@ -168,14 +168,14 @@ def _parquet(engine: Engine, where: Path, files: list[Path]) -> Source:
     spark = engine.name == EngineName.SPARK
     paths = literal_paths(files, spark)
     try:
-        if spark:  # the files themselves: Spark passes over those of inner folders
+        if spark:  # each file by its path: Spark ignores files of inner folders
             table = _viewed(engine, _reader(engine, where).parquet(*paths))
         else:
             table = engine.con.read_parquet(paths, hive_partitioning=bool(inside), hive_types_autocast=False)
             table = table.drop(*(above & set(table.columns)))
     except engine_errors(engine) as error:
         raise TableError(
-            f"{where}: Parquet that is damaged or cut short, or files whose columns differ ({first_line(error)})."
+            f"{where}: the Parquet is damaged or cut short, or its files have different columns ({first_line(error)})."
         ) from error
     return Source(str(where), table, False, digest(files))
 
@@ -183,8 +183,8 @@ def _parquet(engine: Engine, where: Path, files: list[Path]) -> Source:
 def _folder_columns(
     engine: Engine, where: Path, files: Sequence[Path], stored: Sequence[str]
 ) -> tuple[set[str], set[str]]:
-    """The columns that folders inside of a release give besides the stored ones, and those that only folders above it would
-    give. An error where two columns differ in case only: engines take them for one, or call one of them otherwise."""
+    """The columns that folders inside a release add to the stored ones, and those that only folders above it would add. An
+    error if two columns differ only in case: engines take them for one, or rename one of them."""
     inside, above = folder_columns(where, files)
     names = [name.strip() for name in (*stored, *sorted(inside))]
     check_names(names, str(where))
@@ -193,14 +193,14 @@ def _folder_columns(
         other = seen.setdefault(name.casefold(), name)
         if other != name:
             raise TableError(
-                f"{where}: the columns {other!r} and {name!r} are one to the engine {engine.name}, which does not heed case. "
+                f"{where}: the columns {other!r} and {name!r} are the same to the engine {engine.name}, which ignores case. "
                 "Rename one of them, or use --engine memory."
             )
     return inside, above - inside - set(stored)
 
 
 def _reader(engine: Engine, where: Path) -> Any:
-    """Spark's reader of files; what folders give is text, as it stands in their names."""
+    """Spark's reader of files. Values from folder names are read as text."""
     session = engine.con._session
     session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
     return session.read.option("basePath", str(home_of(where)))
@@ -215,7 +215,7 @@ def _viewed(engine: Engine, frame: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """How a CSV file is written: its columns and delimiter, whether it has a header line, and lines above that."""
+    """How a CSV file is written: its columns and delimiter, whether it has a header, and how many lines stand above that."""
 
     header: tuple[str, ...]
     delimiter: str
@@ -255,18 +255,18 @@ def _csv(engine: Engine, where: Path, files: list[Path], form: TableFormat, expe
             table = table.drop(*(above & set(table.columns)))
     except engine_errors(engine) as error:
         raise fault(engine, str(where), error) from error
-    if alone:  # in a table of one column an empty line is none, and an empty cell stands in quotes
+    if alone:  # in a table of one column an empty line is no row, and an empty cell is quoted
         table = table.filter(table[way.header[0]].notnull())
     return Source(str(where), table, True, digest(files), tuple(note for _, notes in found for note in notes))
 
 
 def _written(file: Path, form: TableFormat, expected: Sequence[str]) -> tuple[_Written, tuple[str, ...]]:
-    """How a CSV file is written, as its beginning shows, and what is to be noted of that."""
+    """How a CSV file is written, judged by its beginning, with notes on that."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD)
         whole = not stream.read(1)
     if head.startswith(_PACKED):
-        raise TableError(f"{file}: an engine reads CSV that is not packed. Unpack it, or use --engine memory.")
+        raise TableError(f"{file}: an engine cannot read compressed CSV. Unpack it, or use --engine memory.")
     if not whole:
         if b"\n" not in head:
             raise TableError(f"{file}: its first line is longer than {_HEAD} bytes. Is it a table?")
@@ -277,13 +277,13 @@ def _written(file: Path, form: TableFormat, expected: Sequence[str]) -> tuple[_W
     first = raw.lines[0] if raw.lines else 2 + above
     if first > 2 + above:
         raise TableError(
-            f"{file}: an engine reads CSV whose header is its first line, and rows right below it. Remove empty lines there."
+            f"{file}: an engine needs CSV with the header in its first line and rows right below. Remove empty lines there."
         )
     return _Written(tuple(raw.columns), raw.delimiter, first == 2 + above, above), tuple(raw.notes)
 
 
 def _check_encoding(head: bytes, file: Path, form: TableFormat) -> None:
-    """An error where a CSV file is not UTF-8, as far as its beginning and the schema say."""
+    """An error if a CSV file is not UTF-8, judged by its beginning and the schema."""
     marked = head.startswith(codecs.BOM_UTF8)
     if not marked and form.encoding is not None and codecs.lookup(form.encoding).name not in _UTF8:
         raise TableError(f"{file}: an engine reads CSV in UTF-8, and [table] says {form.encoding}. {ELSEWHERE}")
@@ -295,7 +295,7 @@ def _check_encoding(head: bytes, file: Path, form: TableFormat) -> None:
 
 
 def digest(files: Iterable[Path]) -> str:
-    """The SHA-256 of a file; of several, that of their digests one behind another."""
+    """The SHA-256 of a file. For several files, the SHA-256 of their digests, joined."""
     found = []
     for file in files:
         running = hashlib.sha256()
@@ -334,7 +334,7 @@ def _duckdb(engine: Engine, file: Path, shown: str, wanted: str) -> Source:
             engine.databases[address] = name
         tables = [row[0] for row in engine.con.con.execute(_TABLES, [name]).fetchall()]
     except engine_errors(engine) as error:
-        raise TableError(f"{shown}: is no DuckDB file that can be opened ({first_line(error)}).") from error
+        raise TableError(f"{shown}: not a DuckDB file, or it cannot be opened ({first_line(error)}).") from error
     return Source(shown, engine.con.table(_chosen(wanted, tables, shown), database=name))
 
 

@@ -1,12 +1,11 @@
 """What a utility measure is given: the release, the original, who is who, and the k that was asked for.
 
-Measures that compare people with their records need the original and the correspondence of rows: `fragment` holds, for
-each original row, the number of its fragment in each block, -1 where the person was left out.
+Measures that compare people with their records need the original and the correspondence of rows: `fragment` gives, for each
+original row, the number of its fragment in each block, -1 if the person was left out.
 
-People are put into an order that depends on nothing but what is known and published about them (`People`): by the
-content of their bucket, then by their own. Whatever is drawn is drawn in that order, so that no figure depends on the
-order of rows or the numbers of buckets. Contents are compared by 64-bit sums and mixes (splitmix64); people who tie
-have the same content.
+People are put into an order that depends only on what is known and published about them (`People`): by the content of their
+class, then by their own. Everything is drawn in that order, so no figure depends on the order of rows or the numbers of
+classes. Contents are compared by 64-bit sums and hashes (splitmix64); people who tie have the same content.
 """
 
 from __future__ import annotations
@@ -29,25 +28,27 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class People:
-    """The original's rows in an order of their own, those in the release (`inside` of them) first.
-
-    `row` is the original row of each; for those in the release `bucket` is a number of their bucket, ascending, and
-    `own` their fragment in the block `anchor`. `pool[b]` are the fragments of another block, bucket by bucket in the same
-    order: those of a bucket belong to its people, and nothing published says which to whom. `content` stands for the
-    original values of each.
-    """
+    """The original's rows in an order of their own, those in the release first."""
 
     row: Ints
+    """The original row of each person."""
     content: Hashes
+    """A hash of each person's original values."""
     inside: int
+    """How many people are in the release. The fields below are for these."""
     anchor: int
+    """The block in which people keep their own fragment."""
     bucket: Ints
+    """A number for each person's class, ascending."""
     own: Ints
+    """Each person's fragment in the block `anchor`."""
     pool: dict[int, Ints]
+    """The fragments of each other block, class by class in the same order. Those of a class belong to its people, and
+    nothing published tells which to whom."""
 
 
 class Case:
-    """One release to be measured. `k` is the class size that was asked for, where one was."""
+    """One release to be measured. `k` is the class size that was asked for, if any."""
 
     def __init__(
         self,
@@ -75,12 +76,12 @@ class Case:
 
     @property
     def numeric(self) -> tuple[str, ...]:
-        """Those of numbers."""
+        """The numeric ones."""
         return tuple(c for c in self.columns if self.release.labels[c].domain.numbers is not None)
 
     @property
     def categorical(self) -> tuple[str, ...]:
-        """Those of other values."""
+        """The others."""
         return tuple(c for c in self.columns if self.release.labels[c].domain.numbers is None)
 
     @property
@@ -91,12 +92,12 @@ class Case:
         if self.fragment is None:
             return "it compares people with their records, and nothing says which record is whose"
         if not self.people.inside:
-            return "the release has no rows" if not self.release.rows else "nobody of the original is in the release"
+            return "the release has no rows" if not self.release.rows else "nobody in the original is in the release"
         return None if self.columns else "no quasi-identifier or sensitive column is both published and in the original"
 
     def shuffled(self, rng: np.random.Generator) -> Ints:
-        """The people (their numbers in `people`) in random order, which depends on their original values alone: one seed
-        gives the same people whatever the release, so that figures of several releases can be compared."""
+        """The people (their numbers in `people`) in random order, which depends only on their original values: one seed gives
+        the same people for any release, so that figures of several releases can be compared."""
         by_content = np.argsort(self.people.content, kind="stable")
         return by_content[rng.permutation(len(by_content))]
 
@@ -109,17 +110,19 @@ class Case:
 
 
 def coded_alike(release: Release, original: Table) -> None:
-    """Refuses an original over other domains than those of the release: its codes would mean something else."""
+    """Refuses an original whose domains differ from those of the release: its codes would mean something else."""
     for column in (*release.quasi, *release.sensitive):
         if column in original.codes:
             ours, theirs = release.labels[column].domain, original.domains[column]
             if ours is not theirs and ours.texts != theirs.texts:
-                raise UsageError(f"utility: the release and the original must be coded alike. {column!r} is not.")
+                raise UsageError(
+                    f"utility: the release and the original must have the same codes. {column!r} does not."
+                )
 
 
 def uncovered(case: Case) -> str | None:
-    """Why labels do not say what was lost, or None: a quasi-identifier of which more than a twentieth of the labels do not
-    cover the value of their person (modes, centres of clusters, exchanged values) hides more than its labels are wide."""
+    """Why labels do not tell what was lost, or None. If more than a twentieth of a quasi-identifier's labels do not cover
+    their person's value (modes, cluster centres, swapped values), it hides more than the width of its labels."""
     if case.unmatched or len(case.release.blocks) > 1:
         return None
     assert case.original is not None
@@ -131,7 +134,7 @@ def uncovered(case: Case) -> str | None:
         untrue = float((~labels.covers(label, case.original.codes[column][rows])).mean())
         if untrue > _FEW:
             share = f"{100 * untrue:.0f} %"
-            return f"{column}: {share} of the labels do not cover the value of their person, so their width is not the loss"
+            return f"{column}: {share} of the labels do not cover their person's value, so their width is not the loss"
     return None
 
 
@@ -148,7 +151,7 @@ def _ordered(release: Release, original: Table, fragment: Codes, columns: Sequen
     whose = _mixed([content[inside], kinds[anchor][own]], len(inside))
     bucket = release.blocks[anchor].bucket[own].astype(np.int64)
     sums = np.zeros(len(release.sizes), dtype=np.uint64)
-    if len(release.blocks) > 1:  # the buckets of one block say no more than its labels
+    if len(release.blocks) > 1:  # with one block the classes add nothing to its labels
         np.add.at(sums, bucket, _mixed([whose], len(whose)))
         for number, block in enumerate(release.blocks):
             np.add.at(sums, block.bucket, _mixed([kinds[number]], len(block.bucket), start=number + 1))
@@ -170,7 +173,7 @@ def _ordered(release: Release, original: Table, fragment: Codes, columns: Sequen
 
 
 def _fragment_content(release: Release, number: int) -> Hashes:
-    """The content of each fragment of a block: its labels, each by the rank of its text."""
+    """The content of each fragment of a block: its labels, each as the rank of its text."""
     block = release.blocks[number]
     parts = []
     for column in block.columns:
@@ -182,7 +185,7 @@ def _fragment_content(release: Release, number: int) -> Hashes:
 
 
 def _mixed(parts: Sequence[NDArray[np.integer]], rows: int, start: int = 0) -> Hashes:
-    """Rows of whole numbers as 64-bit mixes: equal rows, equal mixes."""
+    """Rows of whole numbers as 64-bit hashes: equal rows have equal hashes."""
     out = np.full(rows, start, dtype=np.uint64)
     for part in parts:
         out = out * np.uint64(0x9E3779B97F4A7C15) + part.astype(np.uint64) + np.uint64(1)

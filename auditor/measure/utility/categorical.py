@@ -2,21 +2,17 @@
 
 Over the categorical (nominal and ordinal) columns that are published:
 
-- `Dist`: the mean over people and columns of the distance between the true and the published value: 0 or 1; between
-  ordinals the number of steps over that of the longest way; in a taxonomy the height of the lowest common ancestor
-  over its own.
-- `CTBIL'`: Σ |f - f'|/max(f, 1) over the cells of all contingency tables of up to `order` (2) columns, f being the
-  number of people in a cell of the original and f' in the same cell of the release. A cell that is empty in the
-  original counts f'.
+- `Dist`: the mean over people and columns of the distance between the true and the published value: 0 or 1; for ordinals the
+  number of steps over the greatest possible; in a taxonomy the height of the lowest common ancestor over the tree's.
+- `CTBIL'`: Σ |f - f'|/max(f, 1) over the cells of all contingency tables of up to `order` (2) columns, where f is the number
+  of people in a cell of the original and f' in the same cell of the release. A cell that is empty in the original counts f'.
 - `ACTBIL'`: CTBIL' over the number of cells of all these tables.
-- `EBIL`: Σ over people and columns of H(V|V' = v'), in bits: what is not known of a value once its label is. The
-  shares of the values under a label are counted. `detail.share` is EBIL over n·ΣH(V), what is not known without the
-  release.
+- `EBIL`: Σ over people and columns of H(V|V' = v'), in bits: what is not known about a value once its label is. The shares of
+  the values under a label are counted. `detail.share` is EBIL over n·ΣH(V), what is not known without the release.
 
-Paper: J. Domingo-Ferrer, V. Torra, "Disclosure control methods and information loss for microdata", 2001, and
-"Ordinal, continuous and heterogeneous k-anonymity through microaggregation", DMKD 2005 (their primes: relative
-change). Labels that cover several values and blocks that were parted: see `worlds`. Missing is a value like others, a
-whole column away from all.
+Paper: J. Domingo-Ferrer, V. Torra, "Disclosure control methods and information loss for microdata", 2001, and "Ordinal,
+continuous and heterogeneous k-anonymity through microaggregation", DMKD 2005 (their primes: relative change). Labels that
+cover several values and separated blocks: see `worlds`. Missing is a value like others, a whole column away from all.
 """
 
 from __future__ import annotations
@@ -37,7 +33,7 @@ from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 ORDER = 2
 MOST_TABLES = 300
-"""Tables of two columns beyond these are not all looked at: so many are drawn."""
+"""Of more tables of two columns than this, this many are drawn."""
 
 Tables = list[tuple[str, ...]]
 
@@ -63,7 +59,7 @@ def distance(case: Case) -> list[Utility]:
 
 
 def tables(case: Case) -> list[Utility]:
-    """The relative change of contingency tables, in all and per cell."""
+    """The relative change of contingency tables, in total and per cell."""
     names, reason = ("CTBIL'", "ACTBIL'"), _reason(case)
     if reason:
         return [_none(name, reason) for name in names]
@@ -89,13 +85,11 @@ def tables(case: Case) -> list[Utility]:
 
 
 def entropy(case: Case) -> list[Utility]:
-    """What is not known of the values once their labels are."""
+    """What is not known about the values once their labels are."""
     reason = _reason(case)
     if reason:
         return [_none("EBIL", reason)]
-    drawn = (
-        worlds(case) if len(case.release.blocks) > 1 else worlds(case)[:1]
-    )  # labels are not drawn, only put together
+    drawn = worlds(case) if len(case.release.blocks) > 1 else worlds(case)[:1]  # labels are not drawn, only joined
     true = {c: original_codes(case, c, everybody=False) for c in case.categorical}
     found = [sum(unknown(world.labels(c), codes) for c, codes in true.items()) for world in drawn]
     value, low, high = over_worlds(found)
@@ -116,7 +110,7 @@ def unknown(label: Codes, code: Codes) -> float:
 
 
 def table_change(before: Ints, after: Ints) -> float:
-    """Σ |f - f'|/max(f, 1) over cells; both hold the cell of each person."""
+    """Σ |f - f'|/max(f, 1) over cells; both give the cell of each person."""
     cells = np.unique(np.concatenate([before, after]))
     f = np.bincount(np.searchsorted(cells, before), minlength=len(cells))
     g = np.bincount(np.searchsorted(cells, after), minlength=len(cells))

@@ -1,18 +1,16 @@
-"""Classification: how well a decision tree that learned from the release does.
+"""Classification: how well a decision tree trained on the release does.
 
-- `classification`: a tree is trained on the records of some people, and tested on the *original* rows of others.
-  Beside the accuracy stand that of the same tree trained on the original rows of the same people, and the share of the
-  commonest class. Training records are plain values: labels that cover several and blocks that were parted are drawn
-  (`worlds`).
-- `classification_within`: trained and tested inside the release by cross-validation, labels as published, as Table V
-  of the grading paper does; beside it the same on the original. Recoded values that cannot meet original rows are
-  measured all the same.
+- `classification`: a tree is trained on the records of some people and tested on the *original* rows of others. Beside its
+  accuracy we give that of the same tree trained on the original rows of the same people, and the share of the most common
+  class. Training records are plain values: labels that cover several values and separated blocks are drawn (`worlds`).
+- `classification_within`: trained and tested inside the release by cross-validation, with labels as published, like Table V
+  of the grading paper; beside it the same on the original. This also works for recoded values that cannot be compared with
+  original rows.
 
-One row a class attribute (`params.class`): the sensitive columns, numbers among them cut at the original's quartiles,
-and the nominal and ordinal quasi-identifiers, eight at most. Within the release a coarser class is easier to tell,
-which is no merit: there only columns are predicted whose values are published one by one, or by aliases. `trees` says
-how cells are encoded. Rows beyond `MOST_TRAINED` and `MOST_TESTED` are not used; the interval is Wilson's over the
-tested rows.
+One row per class attribute (`params.class`): the sensitive columns, numeric ones cut at the original's quartiles, and the
+nominal and ordinal quasi-identifiers, at most eight. Within the release a coarser class is easier to predict, which is no
+merit: so only columns are predicted there whose values are published one by one, or by aliases. `trees` describes how cells
+are encoded. Rows beyond `MOST_TRAINED` and `MOST_TESTED` are not used. The interval is Wilson's over the tested rows.
 
 Papers: V. S. Iyengar, KDD 2002; P. Poovammal, M. Ponnavaikko 2009, Table V.
 """
@@ -38,12 +36,12 @@ MOST_CLASSES = 8
 WORLDS = 3
 FOLDS = 5
 LEAST = 20
-"""Fewer people than these teach nothing that could be measured."""
+"""With fewer people nothing measurable can be learned."""
 MOST_WITHIN = 5_000
 
 
 def classification(case: Case) -> list[Utility]:
-    """The accuracy on held-out original rows of a tree that learned from the release, for each class attribute."""
+    """The accuracy, on held-out original rows, of a tree trained on the release, for each class attribute."""
     name, reason = "classification", _reason(case)
     targets = [] if reason else _targets(case)
     if not reason and not targets:
@@ -56,7 +54,7 @@ def classification(case: Case) -> list[Utility]:
     test, rest = chance[:held], chance[held:]
     trained, told = rest[:MOST_TRAINED], rest[rest < people.inside][:MOST_TRAINED]
     if not len(told):
-        return [Utility(name, NOT_APPLICABLE, reason="nobody but the people to be tested on is in the release")]
+        return [Utility(name, NOT_APPLICABLE, reason="only the people to be tested on are in the release")]
     x, drawn = true_features(case, case.columns), worlds(case, WORLDS)
     given = [world_features(world, case.columns) for world in drawn]
     rows = []
@@ -87,13 +85,13 @@ def classification(case: Case) -> list[Utility]:
 
 
 def classification_within(case: Case) -> list[Utility]:
-    """The cross-validated accuracy of a tree inside the release, labels as published, for each class attribute."""
+    """The cross-validated accuracy of a tree inside the release, with labels as published, for each class attribute."""
     name, reason = "classification_within", _reason(case)
     if not reason and case.people.inside < LEAST:
         reason = f"fewer than {LEAST} people are in the release"
     targets = [] if reason else [t for t in _targets(case) if _one_by_one(case, t.column)]
     if not reason and not targets:
-        reason = "no class attribute is published value by value, and coarser classes are easier to tell"
+        reason = "no class attribute is published value by value, and coarser classes are easier to predict"
     if reason:
         return [Utility(name, NOT_APPLICABLE, reason=reason)]
     world = World(case, 0)
@@ -124,8 +122,8 @@ def classification_within(case: Case) -> list[Utility]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Target:
-    """A class attribute: the true class of everybody, and the classes that a world gives its people, as plain values
-    (`given`) or as published (`published`)."""
+    """A class attribute: everybody's true class, and the classes that a world gives its people, as plain values (`given`) or
+    as published (`published`)."""
 
     column: str
     true: Ints
@@ -134,7 +132,7 @@ class _Target:
 
 
 def _targets(case: Case) -> list[_Target]:
-    """The class attributes: those that have two classes in the original."""
+    """The class attributes: those with at least two classes in the original."""
     wanted = [c for c in case.columns if c in case.release.sensitive]
     wanted += [c for c in case.columns if c not in wanted and c in case.categorical]
     made = (_by_quartile(case, c) if c in case.numeric else _by_value(case, c) for c in wanted)
@@ -151,7 +149,7 @@ def _by_value(case: Case, column: str) -> _Target:
 
 
 def _by_quartile(case: Case, column: str) -> _Target:
-    """Numbers cut at the quartiles of the original; as published, at their own. Missing ones are a class."""
+    """Numbers cut at the quartiles of the original; published ones at their own. Missing numbers are a class."""
     numbers = original_numbers(case, column)
     edges = _edges(numbers)
 
@@ -188,7 +186,7 @@ def _right(case: Case, x: Floats, y: Ints, asked: Floats, truth: Ints) -> float:
 
 
 def _cross_validated(case: Case, x: Floats, y: Ints) -> float:
-    """The share of right predictions, each by a tree that was trained on the other folds. Rows are in random order."""
+    """The share of right predictions, each by a tree trained on the other folds. Rows are in random order."""
     fold = np.arange(len(x)) % FOLDS
     right = 0
     for number in range(FOLDS):
@@ -203,7 +201,7 @@ def _reason(case: Case) -> str | None:
     if case.unmatched:
         return case.unmatched
     if len(case.columns) < 2:
-        return "it takes two published columns that are in the original"
+        return "it needs two published columns that are in the original"
     return f"the original has fewer than {LEAST} people" if len(case.people.row) < LEAST else None
 
 

@@ -1,17 +1,16 @@
 """What clusters cost: `information_loss` of their labels, `square_error` of their values around the centroids.
 
-- `information_loss`: Σ over classes e of |e|·(Σ (max - min)/|N| + Σ H(Λ(∪C))/H(T)), see
-  `auditor/measure/clustering.py`; `total`, and `normalised` per person and quasi-identifier, from 0 to 1 (NCP, GCP). A
-  person who was left out loses everything.
-- `square_error`: `total` is E = Σ over clusters of Σ |x - m|² over the quasi-identifiers, columns scaled to 0..1, m
-  being the centroid of the cluster; `percent` is 100·SSE/SST over the numeric ones, standardised, with what is
-  published as m where it is a number and the mean of the class where it is not
-  (`auditor/measure/microaggregation.py`).
+- `information_loss`: Σ over classes e of |e|·(Σ (max - min)/|N| + Σ H(Λ(∪C))/H(T)), see `auditor/measure/clustering.py`;
+  `total`, and `normalised` per person and quasi-identifier, from 0 to 1 (NCP, GCP). A person who was left out loses
+  everything.
+- `square_error`: `total` is E = Σ over clusters of Σ |x - m|² over the quasi-identifiers, with columns scaled to 0..1 and m
+  the centroid of the cluster. `percent` is 100·SSE/SST over the numeric ones, standardised, where m is what is published, or
+  the mean of the class if that is not a number (`auditor/measure/microaggregation.py`).
 
 Papers: J.-W. Byun, A. Kamra, E. Bertino, N. Li, DASFAA 2007; J. Domingo-Ferrer, J. M. Mateo-Sanz, IEEE TKDE 2002.
 
-A class is what shares all quasi-identifier labels; people who were left out, or whose quasi-identifiers were all
-withheld, make one class.
+A class is what shares all quasi-identifier labels. People who were left out, or whose quasi-identifiers were all suppressed,
+make one class.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def square_error(case: Case) -> list[Utility]:
     """The square error of the classes, and the share of the numbers' spread that is lost."""
     reason = case.unmatched
     if len(case.release.blocks) > 1:
-        reason = "the release has several blocks: its buckets are published value by value, and have no centroids"
+        reason = "the release has several blocks: its classes are published value by value and have no centroids"
     columns = [c for c in case.columns if c in case.release.quasi]
     if not reason and not columns:
         reason = "no quasi-identifier is both published and in the original"
@@ -69,7 +68,7 @@ def square_error(case: Case) -> list[Utility]:
     group, table = _classes(case), case.original.take(case.people.row)
     params = {"columns": columns, "n": table.rows}
     total = error_of_clusters(table, columns, group)
-    total = total if total > _NOTHING * table.rows else 0.0  # means of equal numbers are off by a last bit
+    total = total if total > _NOTHING * table.rows else 0.0  # means of equal numbers may be off by a last bit
     rows = [Utility("square_error", value=total, better="lower", params={"statistic": "total", **params})]
     numeric = [c for c in columns if c in case.numeric]
     lost = float("nan")
@@ -97,7 +96,7 @@ def _classes(case: Case) -> Ints:
 
 
 def _centres(case: Case, column: str, group: Ints) -> Floats:
-    """The number that stands for each person's: the published one, or the mean of the class where a label is none."""
+    """The number that stands for each person's: the published one, or the mean of the class if the label is not a number."""
     people, labels = case.people, case.release.labels[column]
     label = case.release.block_of(column).cell(column)[people.own]
     number = (labels.counts <= 1) & (labels.low == labels.high)

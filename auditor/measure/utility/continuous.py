@@ -1,9 +1,9 @@
 """IL1 … IL6: how much the numbers and their statistics change.
 
-Over the p numeric columns that are published, x being a person's number and x' what the release gives for it:
+Over the p numeric columns that are published, where x is a person's number and x' what the release gives for it:
 
     IL1  = mean over people and columns of |x - x'|/|x|
-    IL1s = mean over people and columns of |x - x'|/(√2·S), S the column's standard deviation: no trouble with x = 0
+    IL1s = mean over people and columns of |x - x'|/(√2·S), S the column's standard deviation: no problem with x = 0
     IL2  = mean over columns of |m - m'|/|m|, the means
     IL3  = mean over columns of |v - v'|/|v|, the variances
     IL4  = mean over pairs of columns of |c - c'|/|c|, the covariances
@@ -13,10 +13,9 @@ Over the p numeric columns that are published, x being a person's number and x' 
 Papers: J. Domingo-Ferrer, V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through microaggregation", DMKD
 2005 (its slides print "IL1-6" in IL6, a slip); W. Yancey, W. Winkler, R. Creecy, 2002 (IL1s).
 
-Decided here: terms whose denominator is 0 are left out and counted (`detail.zero`); pairs are of two different
-columns, since IL3 has the variances; missing numbers are left out; people who are not in the release count in the
-original's statistics. None is bounded: one correlation near 0 can decide IL5. Labels that cover several numbers: see
-`worlds`.
+Decided here: terms with denominator 0 are left out and counted (`detail.zero`); pairs are of two different columns, since IL3
+has the variances; missing numbers are left out; people who are not in the release count in the original's statistics. None
+is bounded: one correlation near 0 can decide IL5. Labels that cover several numbers: see `worlds`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from auditor.model.arrays import Floats
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 _NONE = 1e-12
-"""A statistic of this size, beside the spread of its columns, is 0: what is left is rounding."""
+"""A statistic this small compared with the spread of its columns is 0: the rest is rounding."""
 
 
 def changes(case: Case) -> list[Utility]:
@@ -68,14 +67,14 @@ def published(world: World, columns: tuple[str, ...]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The measures that are defined, and how many terms of each were left out because they divide by 0."""
+    """The measures that are defined, and how many terms of each were left out because they would divide by 0."""
 
     values: dict[str, float]
     zero: dict[str, int] = field(default_factory=dict)
 
 
 def relative_changes(original: Floats, given: Floats) -> Changes:
-    """IL1 … IL6 of numbers (people × columns) and what is given for the first of these people; NaN is missing."""
+    """IL1 … IL6 of numbers (people × columns) and the published numbers of the first of these people; NaN is missing."""
     values: dict[str, float] = {}
     zero: dict[str, int] = {}
 
@@ -99,7 +98,7 @@ def relative_changes(original: Floats, given: Floats) -> Changes:
     pairs = np.triu_indices(original.shape[1], 1)
     beside = np.outer(scale, scale)[pairs]
     put("IL4", (covariance - covariance_given)[pairs], covariance[pairs], _NONE * beside)
-    straight = np.nan_to_num(correlation_given[pairs])  # a column without spread goes with nothing
+    straight = np.nan_to_num(correlation_given[pairs])  # a column without spread correlates with nothing
     put("IL5", correlation[pairs] - straight, correlation[pairs], _NONE)
     parts = [values.get(f"IL{number}") for number in range(1, 6)]
     known = [part for part in parts if part is not None]
@@ -109,12 +108,12 @@ def relative_changes(original: Floats, given: Floats) -> Changes:
 
 
 def moments(numbers: Floats) -> tuple[Floats, Floats, Floats]:
-    """The means of columns, their covariances and Pearson's correlations, each pair over the rows in which both numbers are
-    known (divided by their count). NaN where there are no such rows, and for the correlation of a column without spread."""
+    """The means of columns, their covariances and Pearson's correlations, each pair over the rows with both numbers known
+    (divided by their count). NaN if there are no such rows, and for the correlation of a column without spread."""
     there = ~np.isnan(numbers)
     count = there.T.astype(np.float64) @ there
     centre = np.where(there, numbers, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    shifted = np.where(there, numbers - centre, 0.0)  # numbers far from 0 lose no digits around their mean
+    shifted = np.where(there, numbers - centre, 0.0)  # so that numbers far from 0 lose no digits
     with np.errstate(invalid="ignore", divide="ignore"):
         part = shifted.T @ there / count
         covariance = shifted.T @ shifted / count - part * part.T
@@ -128,7 +127,7 @@ def moments(numbers: Floats) -> tuple[Floats, Floats, Floats]:
 def _why(name: str, columns: int) -> str:
     """Why a measure is not defined."""
     if name in ("IL4", "IL5", "IL6") and columns < 2:
-        return "only one published column is numeric, and it takes two to have a covariance"
+        return "only one published column is numeric, and a covariance needs two"
     if name == "IL6":
         return "one of IL1 to IL5 is not defined"
     return "in the original every statistic that it would divide by is 0 or unknown"

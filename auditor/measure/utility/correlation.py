@@ -1,12 +1,12 @@
 """Correlation: how much the association of pairs of columns changes, which is what slicing promises to keep.
 
-The mean over pairs of columns of |a - a'|, a being the association in the original and a' in the release: Pearson's r
-for two columns of numbers or ordinals (these by rank), φ² for two nominal ones (`auditor/measure/association.py`), and
-for a mixed pair the correlation ratio η², the share of the numbers' spread that lies between the values. All are 0
-without association (or where a column has one value) and 1 in size where it is perfect.
+The mean over pairs of columns of |a - a'|, where a is the association in the original and a' in the release: Pearson's r for
+two columns of numbers or ordinals (these by rank), φ² for two nominal ones (`auditor/measure/association.py`), and for a
+mixed pair the correlation ratio η², the share of the numbers' spread that lies between the values. All are 0 without
+association (or if a column has one value) and 1 in absolute value if it is perfect.
 
-Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing: a new approach for privacy preserving data publishing", IEEE TKDE
-2012 (φ²). Labels that cover several values and blocks that were parted: see `worlds`.
+Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing: a new approach for privacy preserving data publishing", IEEE TKDE 2012
+(φ²). Labels that cover several values and separated blocks: see `worlds`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from auditor.model.record.record import NOT_APPLICABLE, Utility
 from auditor.model.schema import Type
 
 MOST_PAIRS = 300
-"""Pairs beyond these are not all looked at: so many are drawn."""
+"""Of more pairs than this, this many are drawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variable:
-    """One column to be associated: numbers (NaN where missing), or codes of a nominal one."""
+    """One column to be associated: numbers (NaN if missing), or codes of a nominal one."""
 
     numbers: Floats | None
     codes: Codes
@@ -42,7 +42,7 @@ def correlation(case: Case) -> list[Utility]:
     """The mean absolute change of the association of pairs of columns."""
     reason = case.unmatched
     if not reason and len(case.columns) < 2:
-        reason = "it takes two published columns that are in the original"
+        reason = "it needs two published columns that are in the original"
     if reason:
         return [Utility("correlation", NOT_APPLICABLE, better="lower", reason=reason)]
     pairs = list(combinations(case.columns, 2))
@@ -61,7 +61,7 @@ def correlation(case: Case) -> list[Utility]:
 
 
 def association(one: Variable, other: Variable) -> float:
-    """How strongly two columns go together: r, φ² or η²."""
+    """How strongly two columns are associated: r, φ² or η²."""
     if one.numbers is not None and other.numbers is not None:
         return float(np.nan_to_num(moments(np.column_stack([one.numbers, other.numbers]))[2][0, 1]))
     if one.numbers is not None:
@@ -72,7 +72,7 @@ def association(one: Variable, other: Variable) -> float:
 
 
 def correlation_ratio(numbers: Floats, codes: Codes) -> float:
-    """η²: the sum of squares between the groups of a nominal column over that of all numbers; 0 where they have no spread."""
+    """η²: the sum of squares between the groups of a nominal column over that of all numbers; 0 if they have no spread."""
     there = ~np.isnan(numbers)
     if not there.any():
         return 0.0

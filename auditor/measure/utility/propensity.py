@@ -1,17 +1,16 @@
 """`pmse`: can a classifier tell the release from the original?
 
-People of the original and records of the release are put together, a decision tree learns which is which, and
+People of the original and records of the release are mixed, a decision tree learns which is which, and
 
     pMSE = mean over all of (p - c)²
 
-p being the propensity that the tree gives a row to come from the release and c the share of rows that do. It is 0
-where the two cannot be told apart and c(1 - c), about 0.25, where they always can. A tree that looks for differences
-finds some by chance as well: `detail.null` is the mean over trees that learned from shuffled sources, `detail.ratio`
-the figure over it.
+where p is the tree's probability that a row comes from the release and c the share of rows that do. It is 0 if the two cannot
+be told apart and c(1 - c), about 0.25, if they always can. A tree that looks for differences also finds some by chance:
+`detail.null` is the mean over trees trained on shuffled sources, `detail.ratio` the figure over it.
 
-Paper: J. Snoke, G. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific utility measures for synthetic
-data", JRSS A 2018 (with CART; their null is of another synthesis, ours of a permutation). Made for synthetic and
-perturbed data; for other releases the records are drawn (`worlds`).
+Paper: J. Snoke, G. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific utility measures for synthetic data", JRSS
+A 2018 (with CART; their null is another synthesis, ours a permutation). Made for synthetic and perturbed data; for other
+releases the records are drawn (`worlds`).
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def pmse(case: Case) -> list[Utility]:
 
 
 def propensity_error(case: Case, x: Floats, source: Bools) -> float:
-    """pMSE of rows and where they come from, by a tree that has seen them."""
+    """pMSE of rows and their sources, by a tree trained on them."""
     tree = new_tree(len(x), case).fit(x, source)
     propensity = tree.predict_proba(x)[:, -1]
     return float(((propensity - source.mean()) ** 2).mean())

@@ -1,20 +1,20 @@
-"""Queries: the relative error of random COUNT range queries, what analysts do with a release of any kind.
+"""Queries: the relative error of random COUNT range queries, which is what analysts do with any kind of release.
 
-A query asks how many people have, on two or three columns (one a quasi-identifier, one sensitive where there is one), a
-value within a range: an interval of codes for numbers and ordinals, a node of the taxonomy (a group or a leaf) for
-nominals that have one, a random subset for other nominals. A query's selectivity s is drawn log-uniformly between 0.01
-and 0.5, and on each of its d columns the range holds the share s^(1/d) of the domain (as in Xiao and Tao 2006, Anatomy,
-section 6; nodes are as large as they are). Missing values are in no range.
+A query asks how many people have, on two or three columns (one a quasi-identifier, one sensitive if there is one), a value
+within a range: an interval of codes for numbers and ordinals, a node of the taxonomy (a group or a leaf) for nominals that
+have one, a random subset for other nominals. A query's selectivity s is drawn log-uniformly between 0.01 and 0.5, and on each
+of its d columns the range holds the share s^(1/d) of the domain (as in Xiao and Tao 2006, Anatomy, section 6; nodes have the
+sizes they have). Missing values are in no range.
 
-The truth is counted in the original. The estimate takes values to be uniform inside labels and blocks to be independent
-inside buckets: a fragment counts the product over its queried columns of |label ∩ range|/|label|, a bucket B counts
-|B| · Π over blocks b of (sum over its fragments of b / |B|). The error is |estimate - truth|/max(truth, sanity), the
-sanity bound (1, or 0.1 % of the people) keeping queries that hardly anybody meets from deciding.
+The truth is counted in the original. The estimate assumes that values are uniform inside labels and blocks independent inside
+classes: a fragment counts the product over its queried columns of |label ∩ range|/|label|, a class B counts
+|B| · Π over blocks b of (sum over its fragments of b / |B|). The error is |estimate - truth|/max(truth, sanity). The sanity
+bound (1, or 0.1 % of the people) keeps queries that hardly anybody meets from deciding.
 
-A number that is no value of the domain (an average, a centre, a noisy one) counts as the nearest value. Queries go to
-the columns that are published. Rows that were left out of the release are missing from its estimates, and so count as
-error. The answers do not depend on the order of fragments or the numbers of buckets, to the last bit: equal fragments
-are counted together in the order of their labels, and buckets are added up in the order of their estimates.
+A number that is not a value of the domain (an average, a centre, a noisy one) counts as the nearest value. Queries go to the
+published columns. Rows that were left out of the release are missing from its estimates, and so count as error. The answers
+do not depend on the order of fragments or the numbers of classes, to the last bit: equal fragments are counted together in
+the order of their labels, and classes are summed in the order of their estimates.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from auditor.model.schema import Type
 from auditor.model.table import Table
 
 SELECTIVITY = (0.01, 0.5)
-"""The least and the greatest selectivity of a query, were all domains uniform."""
+"""The least and the greatest selectivity of a query if all domains were uniform."""
 
 SANITY = 0.001
-"""The share of people below which a true count is not divided by."""
+"""The least divisor of an error, as a share of people."""
 
 STATISTICS = {"median": 0.5, "p90": 0.9}
 
@@ -102,7 +102,7 @@ def _no_queries(release: Release, original: Table | None) -> str | None:
         return "the release has no rows"
     columns = _columns(release, original)
     if not set(columns) & set(release.quasi):
-        return "no quasi-identifier with two values or more is both published and in the original"
+        return "no quasi-identifier with two or more values is both published and in the original"
     return None
 
 
@@ -123,7 +123,7 @@ def _draw(release: Release, columns: list[str], rng: np.random.Generator, attrib
 
 
 def _range(domain: Domain, share: float, rng: np.random.Generator) -> Bools:
-    """A random range of a column that holds about this share of its domain; a random node where there is a taxonomy."""
+    """A random range of a column that holds about this share of its domain; with a taxonomy, a random node."""
     inside = np.zeros(domain.size, dtype=np.bool_)
     values = domain.known
     width = min(max(ceil(share * values), 1), values)
@@ -182,8 +182,8 @@ class _Fragments:
 
 
 def _fragments(release: Release, number: int, columns: list[str]) -> _Fragments:
-    """The distinct fragments of a block, by bucket and then by labels. With one block its buckets do not matter: the
-    estimates of all buckets are added up."""
+    """The distinct fragments of a block, by class and then by labels. With one block classes do not matter: the estimates of
+    all classes are summed."""
     block = release.blocks[number]
     bucket = block.bucket if len(release.blocks) > 1 else np.zeros_like(block.bucket)
     queried = [c for c in columns if c in block.columns]

@@ -1,12 +1,10 @@
 """Class sizes as a cost: `discernibility` and `class_size`.
 
-- `discernibility`: Σ over classes E of at least k people of |E|², plus |D|·|E| for each smaller one: everybody costs
-  the number of people they cannot be told from; those in classes below k, suppressed or left out cost the whole table
-  D. Paper: R. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
-- `class_size`: C_avg = (people / classes) / k, the mean class size as a multiple of the least one allowed. Paper: K.
-  LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
-
-The classes of a release of several blocks are its buckets.
+- `discernibility`: Σ over classes E of at least k people of |E|², plus |D|·|E| for each smaller one. Everybody costs the
+  number of people they cannot be told apart from; those in classes below k, suppressed or left out cost the whole table D.
+  Paper: R. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
+- `class_size`: C_avg = (people / classes) / k, the mean class size as a multiple of the least one allowed. Paper: K. LeFevre,
+  D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ def discernibility(case: Case) -> list[Utility]:
 
 
 def class_size(case: Case) -> list[Utility]:
-    """The mean class size over k. Suppressed rows are in no class and are left out."""
+    """The mean class size over k. Suppressed rows are in no class and do not count."""
     (sizes, times), k = case.release.size_counts(), case.k
     if k is None or not len(sizes):
         reason = "no k was asked for" if k is None else "the release has no class"

@@ -1,13 +1,12 @@
 """Trees: how the learning measures encode people, and the decision tree that they share.
 
-A decision tree cuts by order only. Numbers are themselves, and other values their codes: ordinals by rank, leaves of a
-taxonomy depth-first, so that a cut parts groups of it, other nominals by text. A missing number stands below all
-others. A published label that is kept as it is (`labelled`) stands at the middle of the codes or numbers that it
-denotes, and labels with the same middle side by side, so that a tree can tell them apart.
+A decision tree cuts only by order. Numbers are encoded as themselves, other values as their codes: ordinals by rank, leaves
+of a taxonomy depth-first, so that a cut separates its groups, other nominals by text. A missing number stands below all
+others. A published label that is kept as it is (`labelled`) stands at the middle of the codes or numbers that it denotes, and
+labels with the same middle side by side, so that a tree can tell them apart.
 
-The tree is scikit-learn's (CART, Gini), with leaves of at least half a percent of the rows, and pruned where a leaf
-gains less than four rows' worth of impurity, so that it does not learn noise. Its answers do not depend on the order
-of rows.
+The tree is scikit-learn's (CART, Gini), with leaves of at least half a percent of the rows. It is pruned where a leaf gains
+less than four rows' worth of impurity, so that it does not learn noise. Its answers do not depend on the order of rows.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from auditor.model.labels.labels import Labels
 
 LEAVES = 200
 PRUNING = 4.0
-"""Measured on Adult and the built-in town with 7500 rows: leaves of 0.3 % to 1 % and a cost of 2 to 8 rows are as good."""
+"""Measured on Adult and the built-in town with 7500 rows: leaves of 0.3 % to 1 % and a cost of 2 to 8 rows do as well."""
 
 
 def new_tree(rows: int, case: Case) -> Any:
-    """A tree to be trained on so many rows."""
+    """A tree to be trained on this many rows."""
     from sklearn.tree import DecisionTreeClassifier
 
     chance = int(case.rng("tree").integers(2**31))  # decides between equally good cuts
@@ -89,12 +88,12 @@ def label_places(labels: Labels) -> Floats:
     start = np.flatnonzero(np.diff(middle[order], prepend=-np.inf))
     for first, end in zip(start, [*start[1:], len(order)], strict=True):
         tied = order[first:end]
-        out[tied] += 0.25 * np.arange(len(tied)) / len(tied)  # middles are halves, so none meets another's
+        out[tied] += 0.25 * np.arange(len(tied)) / len(tied)  # middles are multiples of a half, so none meets another's
     return out
 
 
 def _filled(numbers: Floats, domain: Domain) -> Floats:
-    """Numbers with a place below all others for missing ones."""
+    """Numbers, with missing ones placed below all others."""
     missing = np.isnan(numbers)
     low = numbers[~missing].min(initial=domain.span[0] if domain.span is not None else 0.0)
     return np.where(missing, low - (domain.width or 1.0), numbers)

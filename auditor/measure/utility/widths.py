@@ -1,17 +1,16 @@
 """Granularity: how much of the detail of the quasi-identifiers the labels keep.
 
-- `granularity`: 1 - mean over cells (people × quasi-identifiers) of what the label hides, from 0 (exact) to 1
-  (everything): (leaves covered - 1)/(leaves - 1), values instead of leaves without a taxonomy, or width over range for
-  numbers.
-- `granularity_arx` averages the columns' granularities with weights 1 - 1/d, d being the size of the column's domain,
-  which is what ARX prints.
+- `granularity`: 1 - mean over cells (people × quasi-identifiers) of what the label hides, from 0 (exact) to 1 (everything):
+  (leaves covered - 1)/(leaves - 1), with values instead of leaves if there is no taxonomy, or width over range for numbers.
+- `granularity_arx` averages the columns' granularities with weights 1 - 1/d, where d is the size of the column's domain. This
+  is what ARX prints.
 
 Paper: V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
 
 A quasi-identifier that the schema names and the release lacks is fully lost, and so is everything of a person who was left
-out: a method that deletes rows does not gain by it. Numbers that are no value of the domain
-(averages), and labels that do not cover their people (modes, centres of clusters), hide something all the same; ARX
-counts them as lossless, here granularity does not apply to them.
+out: a method does not gain by deleting rows. Numbers that are not values of the domain (averages), and labels that do not
+cover their people (modes, cluster centres), hide something too. ARX counts them as lossless; here granularity does not apply
+to them.
 """
 
 from __future__ import annotations
@@ -43,20 +42,20 @@ def granularity_arx(case: Case) -> list[Utility]:
     release, reason = case.release, no_widths(case)
     absent = [c for c in release.schema.quasi if c not in release.quasi]
     if not reason and absent:
-        reason = f"the release lacks {', '.join(absent)}, and the weight of a column is known from its labels only"
+        reason = f"the release lacks {', '.join(absent)}, and the weight of a column is known only from its labels"
     if reason:
         return [Utility("granularity_arx", NOT_APPLICABLE, reason=reason)]
     kept = _kept_per_column(release)
     weights = [1 - 1 / max(release.labels[c].domain.known, 1) for c in kept]
     if not any(weights):
-        reason = "every quasi-identifier has one value only, and so no weight"
+        reason = "every quasi-identifier has only one value, so none has a weight"
         return [Utility("granularity_arx", NOT_APPLICABLE, reason=reason)]
     value = float(np.average(list(kept.values()), weights=weights))
     return [Utility("granularity_arx", value=value, params=_params(release))]
 
 
 def no_widths(case: Case) -> str | None:
-    """Why the widths of a release's labels do not say what it loses, or None."""
+    """Why the widths of a release's labels do not tell what it loses, or None."""
     release = case.release
     if len(release.blocks) > 1:
         return "the release has several blocks: what it loses is the link between them, not the width of its labels"
@@ -65,10 +64,10 @@ def no_widths(case: Case) -> str | None:
     if not release.rows:
         return "the release has no rows"
     if CLUSTER_RADIUS in release.columns:
-        return "centres of clusters are published: they cover their own values only, not those of the others"
+        return "cluster centres are published: they cover only their own values, not those of the others"
     outside = [c for c in release.quasi if (_without_width(release.labels[c]) & (release.label_counts(c) > 0)).any()]
     if outside:
-        return f"{', '.join(outside)}: numbers that are no value of the domain (centroids) cover no values"
+        return f"{', '.join(outside)}: numbers that are not values of the domain (centroids) cover no values"
     return uncovered(case)
 
 
@@ -95,7 +94,7 @@ def _kept_per_column(release: Release) -> dict[str, float]:
 
 
 def _params(release: Release) -> dict[str, object]:
-    """Over what each column's loss is measured."""
+    """What each column's loss is measured over."""
     over = {}
     for column in release.quasi:
         domain = release.labels[column].domain

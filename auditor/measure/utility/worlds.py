@@ -1,14 +1,13 @@
 """Worlds: tables of plain values that a release may stand for, drawn by its own assumptions.
 
-A label that covers several values is given one of them, each as likely as the others; in a release of several blocks
-the fragments of a bucket are put together at random. These are the assumptions by which analysts read such releases
-(uniform inside labels, independent across blocks; Xiao and Tao 2006). A person of the original keeps their own
-fragment in the block with the most quasi-identifiers (the *anchor*); the other blocks are permuted against it. A
-number that is no value of the domain (an average, a centre, a noisy one) stays the number it is, and where a value is
-needed counts as the nearest one.
+A label that covers several values is given one of them, all equally likely. In a release of several blocks the fragments of a
+class are joined at random. These are the assumptions by which analysts read such releases (uniform inside labels, independent
+across blocks; Xiao and Tao 2006). A person of the original keeps their own fragment in the block with the most
+quasi-identifiers (the *anchor*); the other blocks are permuted against it. A number that is not a value of the domain (an
+average, a centre, a noisy one) stays as it is, and counts as the nearest value where a value is needed.
 
-A release of one block whose labels all are single values or numbers is one world, and figures from it are exact.
-Others are measured in several worlds, seeded: figures are means over them, with Student's interval of the mean.
+A release of one block whose labels are all single values or numbers is one world, and figures from it are exact. Others are
+measured in several seeded worlds: figures are means over them, with Student's interval of the mean.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from auditor.model.arrays import Codes, Floats
 from auditor.model.labels.labels import Labels
 
 WORLDS = 5
-"""How many worlds a figure is the mean of."""
+"""The number of worlds whose mean a figure is."""
 MOST_CELLS = 500_000
-"""People × worlds above which fewer worlds are drawn, two at least."""
+"""Above this many people × worlds fewer worlds are drawn, but at least two."""
 
 
 class World:
@@ -62,7 +61,7 @@ class World:
         return code.astype(np.int32)
 
     def numbers(self, column: str) -> Floats:
-        """Each person's number; not a number where it is missing."""
+        """Each person's number; NaN if it is missing."""
         labels, label = self.case.release.labels[column], self.labels(column)
         number = code_numbers(self.case, column)[self.codes(column)]
         nowhere = labels.counts[label] == 0
@@ -71,7 +70,7 @@ class World:
 
 
 def worlds(case: Case, most: int = WORLDS) -> list[World]:
-    """The worlds of a release: one where it stands for no other, else some."""
+    """The worlds of a release: one if it stands for no other table, otherwise several."""
     if settled(case):
         return [World(case, 0)]
     count = min(most, max(2, MOST_CELLS // max(case.people.inside, 1)))
@@ -79,7 +78,7 @@ def worlds(case: Case, most: int = WORLDS) -> list[World]:
 
 
 def settled(case: Case) -> bool:
-    """Whether a release stands for one table of plain values only."""
+    """Whether a release stands for only one table of plain values."""
     release = case.release
     if len(release.blocks) > 1:
         return False
@@ -87,7 +86,7 @@ def settled(case: Case) -> bool:
 
 
 def over_worlds(values: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """The mean of a figure over worlds with Student's interval, cut at 0; no interval where there is one world only."""
+    """The mean of a figure over worlds with Student's interval, cut at 0; no interval if there is only one world."""
     amounts = np.array(values, dtype=np.float64)
     mean = float(amounts.mean())
     if len(amounts) < 2:
@@ -103,7 +102,7 @@ def student(freedom: int, confidence: float = CONFIDENCE) -> float:
 
 
 def said(case: Case, drawn: Sequence[World], columns: Sequence[str]) -> dict[str, Any]:
-    """What a figure over worlds says of how it was made."""
+    """How a figure over worlds was made."""
     values = "as published" if settled(case) else "drawn evenly inside labels"
     params: dict[str, Any] = {"columns": list(columns), "worlds": len(drawn), "values": values}
     if len(case.release.blocks) > 1:
@@ -114,19 +113,19 @@ def said(case: Case, drawn: Sequence[World], columns: Sequence[str]) -> dict[str
 
 
 def original_codes(case: Case, column: str, everybody: bool = True) -> Codes:
-    """The true values in the order of `Case.people`: of everybody, or of those in the release."""
+    """The true values in the order of `Case.people`: everybody's, or those of the people in the release."""
     assert case.original is not None
     rows = case.people.row if everybody else case.people.row[: case.people.inside]
     return case.original.codes[column][rows]
 
 
 def original_numbers(case: Case, column: str, everybody: bool = True) -> Floats:
-    """The true numbers, likewise; not a number where they are missing."""
+    """The true numbers, likewise; NaN if they are missing."""
     return code_numbers(case, column)[original_codes(case, column, everybody)]
 
 
 def code_numbers(case: Case, column: str) -> Floats:
-    """The number of each code of a numeric column; not a number for the missing value."""
+    """The number of each code of a numeric column; NaN for the missing value."""
     domain = case.release.labels[column].domain
     assert domain.numbers is not None
     numbers = np.full(domain.size, np.nan)
@@ -135,7 +134,7 @@ def code_numbers(case: Case, column: str) -> Floats:
 
 
 def middles(labels: Labels) -> Floats:
-    """The middle of each label's published bounds; the one bound where the other is open."""
+    """The middle of each label's published bounds; if one is open, the other."""
     low = np.where(np.isfinite(labels.low), labels.low, labels.high)
     high = np.where(np.isfinite(labels.high), labels.high, labels.low)
     return (low + high) / 2
