@@ -1,14 +1,14 @@
-"""Anatomy: l-diverse bucketization. Quasi-identifiers and sensitive values are published apart.
+"""Anatomy: quasi-identifiers and sensitive values are published in two tables, joined by l-diverse classes.
 
-Groups are formed by taking one random tuple from each of the l sensitive values that have most tuples left, as long as l
-values have any; what is left over (fewer than l tuples, of different values) joins groups that lack their value. Two
-tables are published, quasi-identifiers and sensitive values, joined only by the group's number: nobody's value is known
-better than 1/l, while every quasi-identifier stays exact.
+To form a class, one random tuple is taken from each of the l sensitive values that have most tuples left, as long as l
+values have any. What is left over (fewer than l tuples, of different values) joins classes that lack its value. Only the
+number of the class (the `bucket` column of the files) joins the two tables. So no value of a person can be told with a
+probability above 1/l, while every quasi-identifier stays exact.
 
 Paper: X. Xiao, Y. Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006.
-Decided here: data in which one value has more than n/l tuples cannot be grouped so and are refused. With several
-sensitive columns they stay together in the second table; the promise is for the one that `sensitive` names (default: the
-first of the schema). Neutral columns go with the quasi-identifiers.
+Decided here: a table in which one value has more than n/l tuples cannot be grouped so and is refused. Several sensitive
+columns stay together in the second table; the promise is about the one that `sensitive` names (default: the first of the
+schema). Neutral columns go with the quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least, published_columns, sensitive_column
+from anonymizers.base import at_least, published_columns, quasi_columns, sensitive_column, sensitive_columns
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.arrays import Ints
 from auditor.model.errors import PromiseError
@@ -28,16 +28,16 @@ from auditor.model.release import Release
 from auditor.model.table import Table
 
 _SLICE = 1 << 20
-"""How many groups the kernel forms between two reports of progress: some tenths of a second."""
+"""Classes that the kernel forms between two reports of progress: some tenths of a second."""
 
 
 @dataclass(frozen=True)
 class Anatomy(Grouping):
-    """Two tables, joined only by groups in which a sensitive value occurs at most once in l."""
+    """Two tables, joined only by classes in which each sensitive value has at most the share 1/l."""
 
     name: ClassVar[str] = "anatomy"
     summary: ClassVar[str] = (
-        "Bucketization: exact quasi-identifiers and sensitive values in two tables, l-diverse groups."
+        "Exact quasi-identifiers and sensitive values in two tables, joined only by l-diverse classes."
     )
     paper: ClassVar[str] = "Xiao & Tao 2006"
 
@@ -59,7 +59,7 @@ class Anatomy(Grouping):
         return Groups(self._groups(table, column, rng, progress))
 
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
-        apart = [c for c in table.schema.sensitive if c in table.codes]
+        apart = sensitive_columns(table)
         first = [c for c in published_columns(table) if c not in apart]
         if not first:
             raise PromiseError("anatomy: the schema must name at least one column that is not sensitive.")
@@ -73,11 +73,11 @@ class Anatomy(Grouping):
         def allows(rows: Ints) -> bool:
             return bool(np.bincount(codes[rows]).max() * self.l <= len(rows))
 
-        cut = tuple(c for c in table.schema.quasi if c in table.codes)
+        cut = quasi_columns(table)
         return Blocking(self, (*cut, column), cut, self.l, allows=allows)
 
     def _groups(self, table: Table, column: str, rng: np.random.Generator, progress: Progress) -> Ints:
-        """The group of each row."""
+        """The class of each row."""
         from anonymizers.kernels.anatomy import deal
 
         codes = table.codes[column]
@@ -96,7 +96,7 @@ class Anatomy(Grouping):
         while made > before:
             progress(made * self.l, table.rows, "forming groups")
             before, made = made, deal(piles, first, left, group, self.l, made, _SLICE)
-        for place in sorted(np.flatnonzero(left), key=lambda v: -left[v]):  # the residue: some values, one tuple each
+        for place in sorted(np.flatnonzero(left), key=lambda v: -left[v]):  # the rest: some values, one tuple each
             for row in piles[first[place] : first[place] + left[place]]:
                 lacking = np.ones(made, dtype=np.bool_)
                 inside = group[codes == values[place]]

@@ -1,4 +1,4 @@
-"""Anonymizing: one call for every method, whole or in blocks."""
+"""Anonymizing: the public call for every method, over a whole table or in blocks of rows."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ def anonymize(
     engine: str | None = None,
     **settings: object,
 ) -> tuple[Release, Provenance]:
-    """A release of a table by a method (its name, with its settings), and apart from it its provenance.
+    """A release of a table, and apart from it its provenance.
 
-    For large tables `blocks` cuts first: True, or the rows of a block at most. The method then works in each block, `jobs`
-    of them at a time (None: one for each processor where it pays), in processes or, with `engine = "spark"`, on Spark.
+    `method` is the name of a method, with its settings as further arguments, or a method object. For large tables, `blocks`
+    cuts the table first: True, or the greatest number of rows in a block. The method then works in each block by itself,
+    `jobs` blocks at a time (None: as many as there are processors, where that pays), in processes or on Spark
+    (`engine="spark"`).
     """
     if isinstance(method, str):
         method = ANONYMIZERS.get(method).configure(settings)
     elif settings:
-        raise UsageError("Settings go with a method's name; a method object has its own.")
+        raise UsageError("Settings go with the name of a method. A method object already has its own.")
     if blocks is not False:
         size = DEFAULT_SIZE if blocks is True else blocks
         return anonymize_in_blocks(table, method, seed, size, jobs, Engine.named(engine), progress)
     if jobs is not None or engine is not None:
-        raise UsageError("jobs and engine are about blocks: give blocks as well.")
+        raise UsageError("jobs and engine are for work in blocks. Give blocks as well.")
     return method.anonymize(table, stage(seed, "anonymize", method.title), progress)

@@ -1,7 +1,7 @@
-"""What an anonymizer is: parameters in the constructor, data in the call.
+"""What an anonymizer is: settings in the constructor, data in the call.
 
 `Method(k=5).anonymize(table, rng)` returns the release and, apart from it, its provenance. A method states what it
-promises; where it cannot keep the promise on a table it raises `PromiseError` and gives no weaker release.
+promises. Where a table does not allow that promise, the method raises `PromiseError` and never makes a weaker release.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from auditor.model.arrays import Codes, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
-from auditor.model.labels.labels import Labels, write_label
+from auditor.model.labels.labels import Declared, Labels, write_label
 from auditor.model.plugin import Plugin
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -29,16 +28,16 @@ from auditor.model.schema import Role, Type
 from auditor.model.table import Table
 
 _STRENGTHS = ("k", "l", "r")
-"""The settings that are always said."""
+"""The settings that a title always shows."""
 
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 
 
 @dataclass(frozen=True)
 class Anonymizer(Plugin):
-    """A technique that turns a table into a release. `truthful` says whether every published label covers the true
-    value; it does not where values are averaged, recoded or drawn. `needs_whole` says why it cannot work in blocks of
-    rows; None where it can (see `anonymizers/shared/grouping.py`)."""
+    """A technique that turns a table into a release. `truthful` says whether every published label covers the true value:
+    not so where values are averaged, recoded or drawn. `needs_whole` says why it cannot work in blocks of rows; None where
+    it can (see `anonymizers/shared/grouping.py`)."""
 
     truthful: ClassVar[bool] = True
     needs_whole: ClassVar[str | None] = "it sees all rows at once"
@@ -47,16 +46,17 @@ class Anonymizer(Plugin):
     def anonymize(
         self, table: Table, rng: np.random.Generator, progress: Progress = silent
     ) -> tuple[Release, Provenance]:
-        """A release of the table, and apart from it which row became which record. Long work calls `progress` at least
-        every second or so: that is also where an interruption is noticed."""
+        """A release of the table, and apart from it which row became which record. Long work calls `progress` about once a
+        second or more often; that is also where an interruption is noticed."""
 
     @abstractmethod
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
-        """What the release holds, in words that the record repeats ("k = 5"); `sensitive` is the column they are about."""
+        """What the release promises, in the words that the audit record repeats ("k = 5"). `sensitive` is the column that
+        a promise is about."""
 
     @property
     def title(self) -> str:
-        """A short name: the method with its strength, and what else differs from the defaults."""
+        """A short name: the method, its strength (k, l or r), and every other setting that differs from its default."""
         default = {f.name: f.default for f in dataclasses.fields(self)}
         said = [self.name]
         for key, value in self.settings().items():
@@ -75,8 +75,8 @@ class Anonymizer(Plugin):
         rng: np.random.Generator,
         sensitive: str | None = None,
     ) -> tuple[Release, Provenance]:
-        """Publishes with this method's name, settings and promises (about the column `sensitive`, where they are about one);
-        columns without labels go out as they are. The order of what is published cannot be undone by who knows the seed."""
+        """Publishes under this method's name, settings and promises (about the column `sensitive`, where they are about one).
+        Columns without labels go out as they are. Knowing the seed is not enough to undo the order of the records."""
         for column in (c for block in blocks for c in block if c not in cells):
             labels[column] = Labels.exact(table.domains[column])
             cells[column] = table.codes[column]
@@ -95,8 +95,8 @@ class Anonymizer(Plugin):
 
 
 def private_draws(table: Table, rng: np.random.Generator) -> np.random.Generator:
-    """A generator that the seed alone does not give, but the seed and the table do. Records show the seed: an order or
-    names drawn from it alone could be drawn again by anybody, and undone."""
+    """A generator made from the seed and the table together. Audit records show the seed: if it alone gave an order or a
+    name, anybody could draw that again and undo it."""
     digest = hashlib.sha256()
     for column, codes in table.codes.items():
         digest.update("\0".join(table.domains[column].texts).encode(errors="surrogatepass"))
@@ -106,7 +106,7 @@ def private_draws(table: Table, rng: np.random.Generator) -> np.random.Generator
 
 
 def published_columns(table: Table) -> list[str]:
-    """The columns that may be published, in the table's order: not identifiers, choices and weights."""
+    """The columns that may be published, in the table's order: all but identifiers, choices and weights."""
     return [c for c in table.codes if table.schema.columns[c].role in PUBLISHED]
 
 
@@ -116,23 +116,35 @@ def at_least(name: str, value: int | None, least: int) -> None:
         raise UsageError(f"{name} must be at least {least}. Got {value}.")
 
 
-def need_rows(table: Table, k: int, name: str) -> None:
-    """Checks that a table has k rows at all."""
-    if table.rows < k:
-        raise PromiseError(f"{name}: k must be at most the number of rows. Got k = {k} and {table.rows} rows.")
+def need_rows(table: Table, least: int, name: str, setting: str = "k") -> None:
+    """Checks that a table has as many rows as a setting asks for."""
+    if table.rows < least:
+        raise PromiseError(
+            f"{name}: {setting} must be at most the number of rows. Got {setting} = {least} and {table.rows} rows."
+        )
+
+
+def quasi_columns(table: Table) -> tuple[str, ...]:
+    """The quasi-identifiers of a table."""
+    return tuple(c for c in table.schema.quasi if c in table.codes)
 
 
 def need_quasi(table: Table, name: str) -> tuple[str, ...]:
     """The quasi-identifiers of a table; an error where it has none."""
-    quasi = tuple(c for c in table.schema.quasi if c in table.codes)
+    quasi = quasi_columns(table)
     if not quasi:
         raise PromiseError(f'{name}: the schema must name at least one column with role = "quasi".')
     return quasi
 
 
+def sensitive_columns(table: Table) -> list[str]:
+    """The sensitive columns of a table."""
+    return [c for c in table.schema.sensitive if c in table.codes]
+
+
 def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
-    """The sensitive column that a diversity setting is about: the named one, or the first of the schema."""
-    columns = [c for c in table.schema.sensitive if c in table.codes]
+    """The sensitive column that a promise is about: the one asked for, or else the first of the schema."""
+    columns = sensitive_columns(table)
     if wanted is not None:
         if wanted not in columns:
             raise UsageError(f"{name}: sensitive must name a sensitive column. Got {wanted!r}; there are: {columns}.")
@@ -143,8 +155,8 @@ def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
 
 
 def generalise(table: Table, columns: Sequence[str], groups: Ints) -> tuple[dict[str, Labels], dict[str, Codes]]:
-    """The one generalisation step: in each group every value of a column becomes the narrowest label that covers the
-    group's values. Rows of no group (-1) get any label of their own column. Returns labels and cells for `publish`."""
+    """The generalisation step of all methods: in each group every value of a column becomes the narrowest label that covers
+    the group's values. Rows in no group (-1) get some label, which is not published. Returns labels and cells."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-2))
     sizes = np.diff(np.append(starts, table.rows))
@@ -153,20 +165,16 @@ def generalise(table: Table, columns: Sequence[str], groups: Ints) -> tuple[dict
     for column in columns:
         domain = table.domains[column]
         which, samples = _covers(domain, table.codes[column][order], starts, sizes)
-        written = [write_label(domain, sample) for sample in samples]
-        texts = sorted(set(written))
-        rank = {text: number for number, text in enumerate(texts)}
-        labels[column] = Labels.read(domain, texts, partial(_column_place, column))
-        number = np.array([rank[text] for text in written], dtype=np.int32)[which]
+        labels[column], number = read_labels(domain, [write_label(domain, sample) for sample in samples])
         cells[column] = np.empty(table.rows, dtype=np.int32)
-        cells[column][order] = np.repeat(number, sizes)
+        cells[column][order] = np.repeat(number[which], sizes)
     return labels, cells
 
 
 def _covers(domain: Domain, codes: Codes, starts: Ints, sizes: Ints) -> tuple[Ints, list[Codes]]:
-    """What each group of codes needs a label for: the number of its case, and for each case codes that stand for it.
+    """What each group of codes needs a label for: the number of its case, and for each case the codes to cover.
 
-    On a line and in a taxonomy the least and the greatest code say it all; elsewhere it is the set of codes."""
+    On a line and in a taxonomy the least and the greatest code decide the label; elsewhere the set of codes does."""
     low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
     pairs, which = np.unique(low.astype(np.int64) * domain.size + high, return_inverse=True)
     samples = [np.array([pair // domain.size, pair % domain.size], dtype=np.int32) for pair in pairs]
@@ -186,5 +194,10 @@ def _covers(domain: Domain, codes: Codes, starts: Ints, sizes: Ints) -> tuple[In
     return which, samples
 
 
-def _column_place(column: str, _: int) -> str:
-    return f"column {column!r}"
+def read_labels(domain: Domain, texts: Sequence[str], declared: Declared | None = None) -> tuple[Labels, Codes]:
+    """The distinct texts, sorted, as labels of a column, and the number of each text among them. `declared` says what the
+    aliases among them denote."""
+    distinct = sorted(set(texts))
+    rank = {text: number for number, text in enumerate(distinct)}
+    labels = Labels.read(domain, distinct, lambda _: f"column {domain.column.name!r}", declared)
+    return labels, np.array([rank[text] for text in texts], dtype=np.int32)

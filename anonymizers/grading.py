@@ -3,37 +3,36 @@
 Quasi-identifiers stay as they are. In categorical sensitive columns a person's choice decides: 1 publishes the value, 2 an
 alias that shows its group (`Respiratory-1`), 3 an opaque alias (`A07`). Each value has its own alias of either kind, so
 classifiers and rules still work on the release. Sensitive numbers become category + degree: with one category from 10 to
-40 the age 21 is 1.3667, and order is kept. What aliases and numbers stand for is the key, which only the trusted server
-has (`auditor anonymize --key FILE`); with it `auditor decode` translates what was found in the release.
+40 the age 21 is 1.3667, and order is kept. The key says what aliases and numbers stand for; only the trusted server has it
+(`auditor anonymize --key FILE`). With it, `auditor decode` translates what was found in the release.
 
-Settings: `categories` per numeric column, or their `bounds`, [["age", 17, 30, 31, 90]]; they are part of the key, and in no
-record. `grave`, [["disease", "HIV", "Cancer"]], names values or groups that nobody likes to show, for choices that are
-simulated since the table has no column with role = "choice".
+Settings: `categories` is how many a numeric column gets. `bounds` gives them instead, as in [["age", 17, 30, 31, 90]]; bounds
+are part of the key and stand in no audit record. `grave`, as in [["disease", "HIV", "Cancer"]], names values or groups that
+people are reluctant to show; it counts where choices are simulated because no column has role = "choice".
 
-The paper claims that linking discloses nothing and that hidden values cannot be guessed. Neither is promised here: choice 1
-is known to whoever finds the record, and counting aliases or fitting the categories' lines gives the key away.
+The paper claims that linking discloses nothing and that hidden values cannot be guessed. Neither is promised here: anyone
+who finds the record of a person with choice 1 has the value, and counting aliases or fitting lines to the categories gives
+the key away.
 
 Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
-Decided here: the printed loop never tests the last category and adds degree and category only between the ends; the text is
-followed. Degrees are cut off at 0.999, since in a category wider than 1000 units others would break the order: numbers
-that are cut off come back as the greatest of their category. Without `bounds` categories hold about as many people each,
-their ends drawn at random. A value alone in its group would be shown by its alias: groups are joined until each has two.
-Missing values are published as missing. Names and categories depend on the data as well as on the seed, which records show.
+Decided here: the printed loop never tests the last category, and adds degree and category only between the ends; we follow
+the text instead. Degrees stop at 0.999, since larger ones could break the order in a category wider than 1000 units; numbers
+cut off this way decode to the greatest of their category. Without `bounds`, categories hold about as many people each, with
+ends drawn at random. An alias would give away a value that is alone in its group, so groups are joined until each has two.
+Missing values are published as missing. Audit records show the seed, so names and categories depend on the data as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import Anonymizer, at_least, private_draws, published_columns
+from anonymizers.base import Anonymizer, at_least, private_draws, published_columns, read_labels, sensitive_columns
 from anonymizers.shared.aliases import Namer
 from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
-from auditor.files.releases import number_texts
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.key import Aliases, Categories, Key, bounds_fault, decimals_of
@@ -47,7 +46,7 @@ from auditor.model.table import Table
 from auditor.model.values import format_number
 
 _SHIFT = 0.3
-"""How far, in parts of a category, its end is moved at random."""
+"""How far the end of a category may move at random, as a share of a category."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class Grading(Anonymizer):
     def anonymize(
         self, table: Table, rng: np.random.Generator, progress: Progress = silent
     ) -> tuple[Release, Provenance]:
-        sensitive = [c for c in table.schema.sensitive if c in table.codes]
+        sensitive = sensitive_columns(table)
         if not sensitive:
             raise PromiseError('grading: the schema must name at least one column with role = "sensitive".')
         numeric = [c for c in sensitive if table.schema.columns[c].type is Type.NUMERIC]
@@ -94,7 +93,7 @@ class Grading(Anonymizer):
         grave = {column: names for column, *names in self.grave}
         _need_columns("grave", grave, categorical, "categorical")
         _need_columns("bounds", [str(column) for column, *_ in self.bounds], numeric, "numeric")
-        secret = private_draws(table, rng)  # names drawn from the seed alone would be no secret
+        secret = private_draws(table, rng)  # the seed is public: names drawn from it alone would be no secret
         choices = find_choices(table, categorical, grave, secret)
         namer = Namer(table, secret)
         labels: dict[str, Labels] = {}
@@ -108,8 +107,7 @@ class Grading(Anonymizer):
             else:
                 keys[column], meaning = namer.name(table.domains[column])
                 texts, declared = _named(table, column, keys[column], choices), meaning
-            cells[column], distinct, _ = number_texts(texts)
-            labels[column] = Labels.read(table.domains[column], distinct, partial(_place, column), declared)
+            labels[column], cells[column] = read_labels(table.domains[column], texts, declared)
         release, provenance = self.publish(table, labels, cells, [published_columns(table)], None, secret)
         form = table.schema.format
         missing = dict.fromkeys(text for column in sensitive for text in form.of(column).missing)
@@ -153,8 +151,7 @@ def _numbers(table: Table, column: str) -> tuple[Floats, Ints]:
 
 
 def _drawn(numbers: Floats, times: Ints, wanted: int, decimals: int, rng: np.random.Generator) -> Categories:
-    """Categories of about as many people each, from their least to their greatest number; fewer than wanted where there are
-    not as many numbers."""
+    """Categories with about as many people each; fewer than wanted where there are too few different numbers."""
     size = min(wanted, len(numbers))
     if not size:
         return Categories((), (), decimals)
@@ -202,7 +199,3 @@ def _named(table: Table, column: str, aliases: Aliases | Categories, choices: Ch
     of_choice = {GROUP: (*aliases.alias1, *missing), HIDE: (*aliases.alias2, *missing)}
     pairs = zip(table.codes[column].tolist(), choices.tolist(), strict=True)
     return [of_choice.get(choice, domain.texts)[code] for code, choice in pairs]
-
-
-def _place(column: str, _: int) -> str:
-    return f"column {column!r}"

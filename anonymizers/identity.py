@@ -1,7 +1,7 @@
-"""Identity: identifying columns are removed, and nothing else is done.
+"""Identity: removes the identifying columns, and does nothing else.
 
-The floor of every comparison, and what Table I of the paper is: an adversary who knows the quasi-identifiers finds the
-record by linking.
+Every comparison starts from it. It is Table I of the paper: an adversary who knows the quasi-identifiers of a person finds
+the record by linking.
 
 Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
 """
@@ -25,9 +25,9 @@ class Identity(Anonymizer):
     """Publishes the table without its identifiers."""
 
     name: ClassVar[str] = "identity"
-    summary: ClassVar[str] = "Removes identifying columns and nothing else: the floor of every comparison."
+    summary: ClassVar[str] = "Removes identifying columns and nothing else: the starting point of every comparison."
     paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009, Table I"
-    needs_whole: ClassVar[str | None] = "it forms no groups, and takes no time to speak of"
+    needs_whole: ClassVar[str | None] = "it forms no groups, and takes hardly any time"
 
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return ()

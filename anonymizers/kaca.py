@@ -1,20 +1,20 @@
-"""KACA: classes below k are merged with their nearest class until none is left, so that each merge distorts little.
+"""KACA: a class below k is merged with its nearest class, until no class is below k.
 
-It starts with one class for each distinct combination of quasi-identifiers. While a class has fewer than k rows, one of
-those is chosen at random and merged with the class at the least distance: the distortion that the merge makes, which is
-what the values of each row give up. Steps near the top of a taxonomy weigh more than steps near its leaves: with the root
-at level 1 and the deepest leaf at level h, the step from level j to j - 1 weighs 1/(j-1)^beta, and the steps of a column
-weigh 1 in all. Numbers and ordinals give up the growth of their interval over the range. Values are then generalised.
+It starts with one class for each distinct combination of quasi-identifiers. While a class has fewer than k rows, one such
+class is chosen at random and merged with the class at the least distance. The distance is the distortion that the merge
+causes: what the values of each row give up. Steps near the top of a taxonomy weigh more than steps near its leaves: with the
+root at level 1 and the deepest leaf at level h, the step from level j to j - 1 weighs 1/(j-1)^beta, and all steps of a column
+together weigh 1. Numbers and ordinals give up the growth of their interval over the range. Values are then generalised.
 
 Paper: J. Li, R. Wong, A. Fu, J. Pei, "Achieving k-Anonymity by Clustering in Attribute Hierarchical Structures", DaWaK 2006
 (which Jiang Huowen, "Clustering-anonymity method for data-publishing privacy preservation", compares CAAT with).
-Decided here: where the nearest class C' and the class C at hand have 2k rows or more together, only the k - |C| rows that C
-lacks move, and only they count in the distance. They are the rows of C' nearest to C, one by one; both classes are then
-as narrow as their rows allow. So a class has fewer than 2k rows, unless all of them are alike. Ties go to the first class
-and within it to the first row, in the order of values. A column without a taxonomy counts as a taxonomy of one level; a
-leaf less deep than others has less to give up; a missing value is a whole column away from all others. Distances are
-whole numbers (see `anonymizers/shared/distance.py`); where the weights have no common multiple that fits (many levels, or a
-beta that is not whole) they are rounded to 2^-36. The search is exact: comparing with every class gives the same classes.
+Decided here: where the class C at hand and its nearest class C' have 2k rows or more together, only the k - |C| rows that C
+lacks move, and only they count in the distance. They are the rows of C' nearest to C; afterwards both classes are as narrow
+as their rows allow. So a class has fewer than 2k rows, unless all of them are alike. Ties go to the first class, and within
+it to the first row, in the order of values. A column without a taxonomy counts as a taxonomy of one level; a leaf less deep
+than others has less to give up; a missing value is a whole column away from all others. Distances are whole numbers (see
+`anonymizers/shared/distance.py`). Where the weights have no common multiple that fits (many levels, or a beta that is not
+whole), they are rounded to 2^-36. The search is exact: it finds the same classes as comparing with every class.
 """
 
 from __future__ import annotations
@@ -27,16 +27,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
 from anonymizers.shapes import Trees
+from anonymizers.shared.clustering import Clustering
 from anonymizers.shared.distance import LARGEST_UNIT, Space
-from anonymizers.shared.grouping import Grouping, Groups
-from anonymizers.shared.growing import new_costs
+from anonymizers.shared.growing import new_costs, new_stack
 from auditor.model.arrays import Ints
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
-from auditor.model.provenance import Provenance
-from auditor.model.release import Release
 from auditor.model.table import Table
 
 _LARGEST_BETA = 100
@@ -46,7 +43,7 @@ _CHANGED = 0.25
 
 
 @dataclass(frozen=True)
-class Kaca(Grouping):
+class Kaca(Clustering):
     """Classes below k are merged with the class at the least distance; a large class gives only the rows that lack."""
 
     name: ClassVar[str] = "kaca"
@@ -55,29 +52,15 @@ class Kaca(Grouping):
     )
     paper: ClassVar[str] = "Li, Wong, Fu & Pei 2006"
 
-    k: int = 5
     beta: float = 1.0
 
     def __post_init__(self) -> None:
-        at_least("kaca: k", self.k, 1)
+        super().__post_init__()
         if not 0 <= self.beta <= _LARGEST_BETA:
             raise UsageError(f"kaca: beta must be from 0 to {_LARGEST_BETA}. Got {self.beta}.")
 
-    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
-        return (f"k = {self.k}",)
-
-    @property
-    def least_rows(self) -> int:
-        return self.k
-
-    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
-        quasi = need_quasi(table, self.name)
-        need_rows(table, self.k, self.name)
-        return Groups(kaca(table, quasi, self.k, self.beta, rng, progress))
-
-    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
-        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
-        return self.publish(table, labels, cells, [published_columns(table)], None, rng)
+    def find_clusters(self, table: Table, columns: Sequence[str], rng: np.random.Generator, progress: Progress) -> Ints:
+        return kaca(table, columns, self.k, self.beta, rng, progress)
 
 
 def kaca(
@@ -90,8 +73,7 @@ def kaca(
 ) -> Ints:
     """The class of each row."""
     from anonymizers.kernels.kaca import CHANGED, LIVE, SMALL, Classes, begin, bounds_of, members, merge
-    from anonymizers.kernels.search import Stack
-    from anonymizers.kernels.tree import STACK, build
+    from anonymizers.kernels.tree import build
 
     space = Space.of(table, quasi, lambda trees: _divisors(trees, beta))
     missing = [table.domains[column].missing is not None for column in space.columns[space.ordered :]]
@@ -114,8 +96,7 @@ def kaca(
     )
     begin(classes, space.tuples, space.first, space.trees, rise, space.unit, k)
     draws = rng.random(count)  # every draw leaves at least one class fewer below k
-    costs = new_costs(space)
-    stack = Stack(_zeros(STACK), _zeros(STACK))
+    costs, stack = new_costs(space), new_stack()
     small = int(classes.now[SMALL])
     tree, bounds, changes = None, None, 0
     while classes.now[SMALL] > 0:

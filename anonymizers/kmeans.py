@@ -1,80 +1,58 @@
 """K-means with at least k rows a cluster: the three algorithms of El-Rashidy et al.
 
-All begin with ⌊n/k⌋ random rows as centroids, and repeat: every row goes to the nearest centroid, then centroids are
-computed anew, until they stay as they are. They differ in how clusters get their k rows:
+All begin with ⌊n/k⌋ random rows as centroids. In each round every row goes to the nearest centroid, and then the centroids
+are computed anew, until they no longer change. The algorithms differ in how clusters get their k rows:
 
-- `kmeans1` adjusts in every round: the rows farthest from the centroid leave clusters above k and join, in random order, the
-  nearest cluster below k while there is one, then the nearest of all;
-- `kmeans2` puts each row, in the table's order, into the nearest cluster below k while there is one, then into the nearest
-  of all;
+- `kmeans1` adjusts in every round: the rows farthest from the centroid leave clusters above k. In random order they join the
+  nearest cluster below k while there is one, and then the nearest of all.
+- `kmeans2` puts each row, in the table's order, into the nearest cluster below k while there is one, and then into the
+  nearest of all.
 - `kmeans3` adjusts once, after the last round.
 
-`attributes = "all"`, as in the paper, compares rows by all columns but identifiers, so classes tend to agree in the
-sensitive column too, which helps data mining and the homogeneity attack alike; `"qi"` compares quasi-identifiers only.
+`attributes = "all"`, as in the paper, compares rows by all columns but identifiers. Classes then tend to agree in the
+sensitive column too, which helps data mining and the homogeneity attack alike. `"qi"` compares quasi-identifiers only.
 
 Paper: M. El-Rashidy, N. Ayad, T. Taha, H. Sroor, "An Effective K-Anonymity Clustering Method for Less Effectiveness on
 Accuracy of Data Mining Results", IJARCS 2011.
 Decided here: the distance is Euclidean over columns scaled to 0..1, since the paper judges clusters by their square
 error. A categorical centroid is the value with the least total taxonomic distance; means leave missing values out. Two
 seeds are equal only where there are too few different rows. The adjustment measures to the centroids of the clusters as
-they were assigned, which stay where they are meanwhile; its random order is drawn once, so that a round depends on the
-centroids alone. A cluster that no row is nearest to keeps its centroid.
-Rounds need not come to rest: they end as well when centroids come back (a cycle), and after `iterations`.
+assigned, and these do not move meanwhile. Its random order is drawn once, so a round depends on the centroids alone. A
+cluster that no row is nearest to keeps its centroid. Rounds may never come to rest, so they also end when earlier centroids
+come back (a cycle), and after `iterations` rounds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
-from anonymizers.shared.centroids import Attributes, Records, adjust, assign, deal, update
-from anonymizers.shared.distance import Space
-from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from anonymizers.base import at_least
+from anonymizers.shared.centroids import Attributes, ByCentroids, Records, adjust, assign, deal, update
 from auditor.model.arrays import Floats, Ints
 from auditor.model.progress import Progress, silent
-from auditor.model.provenance import Provenance
-from auditor.model.release import Release
-from auditor.model.table import Table
 
 
 @dataclass(frozen=True)
-class _KMeans(Grouping):
-    """What the three algorithms share: settings and promise."""
+class _KMeans(ByCentroids):
+    """What the three algorithms share."""
 
     paper: ClassVar[str] = "El-Rashidy, Ayad, Taha & Sroor 2011"
     algorithm: ClassVar[int]
 
-    k: int = 5
     attributes: Attributes = Attributes.ALL
     iterations: int = 30
 
     def __post_init__(self) -> None:
-        at_least(f"{self.name}: k", self.k, 1)
+        super().__post_init__()
         at_least(f"{self.name}: iterations", self.iterations, 1)
 
-    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
-        return (f"k = {self.k}",)
-
-    @property
-    def least_rows(self) -> int:
-        return self.k
-
-    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
-        need_rows(table, self.k, self.name)
-        records = Records.of(Space.of(table, self.attributes.columns(table, self.name)))
-        seeds, order = records.seeds(table.rows // self.k, rng), rng.permutation(table.rows)
-        return Groups(k_means(records, self.algorithm, self.k, seeds, order, self.iterations, progress))
-
-    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
-        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
-        return self.publish(table, labels, cells, [published_columns(table)], None, rng)
-
-    def in_blocks(self, table: Table) -> Blocking:
-        return replace(super().in_blocks(table), columns=tuple(self.attributes.columns(table, self.name)))
+    def from_seeds(self, records: Records, seeds: Ints, rng: np.random.Generator, progress: Progress) -> Ints:
+        order = rng.permutation(records.rows)
+        return k_means(records, self.algorithm, self.k, seeds, order, self.iterations, progress)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
-"""Refined MDAV: the clusters of MDAV, improved until no record's change of place lowers the loss.
+"""Refined MDAV: the clusters of MDAV, improved until no move or exchange of records lowers the loss.
 
-It starts from the clusters of `mdav`. Then a record moves to another cluster if its own keeps k records, or two records
-of two clusters are exchanged, whenever that lowers the loss; a cluster that reaches 2k records is divided. When no such step
-is left, rounds of trials follow: a cluster is dissolved, its records go to the nearest clusters, and these are improved
-again; what has not lowered the loss in the end is taken back. `rounds` is the most of them (0: none); they end earlier
-when one has brought less than a thousandth.
+It starts from the clusters of `mdav`. Whenever that lowers the loss, a record moves to another cluster (if its own keeps k
+records), or two records of two clusters are exchanged. A cluster that reaches 2k records is divided. When no such step is
+left, rounds of trials follow: a cluster is dissolved, its records go to the nearest clusters, and these are improved again;
+a trial that has not lowered the loss in the end is taken back. There are at most `rounds` rounds (0: none). They end earlier
+when one has lowered the loss by less than a thousandth.
 
-The loss is the sum over clusters of the squared distances between their records, each pair once, over the number of
-records: for numbers the sum of squared distances from the mean, whose share of the whole (SSE/SST) the literature
-compares methods by. It never rises. Distances, averages, other settings and rules are those of `mdav`.
+The loss of a cluster is the sum of the squared distances between its records, each pair once, over the number of records.
+For numbers that is the sum of squared distances from the mean; the literature compares methods by its share of the whole
+(SSE/SST). The loss never rises. Distances, averages, other settings and rules are those of `mdav`.
 
 Paper: J. Domingo-Ferrer, J. M. Mateo-Sanz, "Practical Data-Oriented Microaggregation for Statistical Disclosure Control",
 IEEE TKDE 2002, which states the loss and its optimum: clusters of k to 2k - 1 records.

@@ -1,19 +1,19 @@
 """Mondrian: multidimensional generalisation by recursive median cuts.
 
-Starting with all rows as one class, a class is cut along the column in which it spreads widest, as long as every part
-holds the constraints; when no column allows a cut, the class is final and its values are generalised to the narrowest
-labels that cover them. `strict` keeps equal values together, so classes do not overlap; relaxed cuts (`strict = false`)
-may divide equal values and give smaller classes.
+It starts with all rows as one class. A class is cut along the column in which it spreads widest, if every part holds the
+constraints; otherwise along the next widest. When no column allows a cut, the class is final, and its values are generalised
+to the narrowest labels that cover them. Strict cuts (the default) keep equal values together, so classes do not overlap.
+Relaxed cuts (`strict = false`) may divide equal values and give smaller classes.
 
-Constraints add up: k; `l` with `diversity` distinct, entropy or recursive (with `c`); `t` with `closeness` equal, ordered
-or hierarchical; `alpha`; `epsilon` with `m`. All but k are about the sensitive column that `sensitive` names (default: the
-first of the schema).
+Every class holds all constraints asked for: k; `l` with `diversity` distinct, entropy or recursive (with `c`); `t` with
+`closeness` equal, ordered or hierarchical; `alpha`; `epsilon` with `m`. All but k are about the sensitive column that
+`sensitive` names (default: the first of the schema).
 
 Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian Multidimensional K-Anonymity", ICDE 2006.
-Decided here: columns with a taxonomy are cut into the children of their common node; ties between columns go to the
-first in the schema. A missing value stands after all others in order; where a column with a taxonomy has any, they are
-cut off before the others are cut. (ε,m) goes with strict cuts only: classes of relaxed ones that end with the same labels
-are one class to a reader, and (ε,m) need not hold for their union.
+Decided here: columns with a taxonomy are cut into the children of their common node. Ties between columns go to the first in
+the schema. A missing value comes after all others in order; in a column with a taxonomy, missing values are cut off first.
+(ε,m) goes with strict cuts only: two classes of relaxed cuts may end with the same labels, a reader takes them for one class,
+and (ε,m) need not hold for their union.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Mondrian(Grouping):
         return sensitive_column(table, self.sensitive, self.name)
 
     def constraints(self, rows: int, values: Values | None) -> list[Constraint]:
-        """What each class of a table with so many rows must hold."""
+        """The constraints that each class of a table with so many rows must hold."""
         found: list[Constraint] = [Size(self.k, rows)]
         if values is None:
             return found
@@ -168,7 +168,7 @@ class Mondrian(Grouping):
 
 
 def _told_apart(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns in which labels of the two sides of a cut are never the same: (ε,m) need not hold for the union of two
-    classes. A node of a taxonomy can cover values on both sides, and so does the label for missing and other values."""
+    """The columns in which the two sides of a cut never get the same label: (ε,m) need not hold for the union of two classes.
+    A node of a taxonomy can cover values on both sides, and so can a label for missing and other values together."""
     domains = {column: table.domains[column] for column in columns}
     return tuple(c for c, domain in domains.items() if not by_tree(domain) and domain.missing is None)

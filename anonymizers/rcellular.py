@@ -1,21 +1,20 @@
-"""r-cellular clustering by a heuristic: clusters of at least r rows that together cost little, each as many rows as it has
-times its radius.
+"""r-cellular clustering by a heuristic: clusters of at least r rows with a low total of size times radius.
 
-A cluster costs `facility + size · radius`: every row pays how far the farthest row of its cluster is from the centre, and a
-cluster that is opened pays `facility` once, in the same unit (1 moves one row by a whole column). Unlike r-gather, a
-few outlying rows do not widen all other clusters. Centres, sizes and radii are published as by `rgather`, with the same
-distances and the same warning: a centre is a real record.
+A cluster costs `facility + size · radius`: every row pays the radius of its cluster, and every cluster pays `facility` once,
+in the same unit (1 moves one row by a whole column). Unlike in r-gather, a few outlying rows do not widen all other clusters.
+Centres, sizes and radii are published as by `rgather`, with the same distances and the same warning: a centre is a real
+record.
 
-First the ball of r or more free rows with the lowest price a row (facility/rows + radius) becomes a cluster, again and
-again, until fewer than r rows are free; each of those joins the cluster that it raises least. Then the clusters are improved
-as long as the cost falls: rows move to clusters where they cost less, clusters are closed whose rows cost less elsewhere, and
-clusters are opened around rows at the edge of another. Where the clusters of `rgather` are cheaper, those are published: so
-on its own measure it is never worse than `rgather`.
+First, the ball of r or more free rows with the lowest price a row (facility/rows + radius) becomes a cluster, again and
+again, until fewer than r rows are free; each of those joins the cluster whose cost it raises least. Then the clusters are
+improved as long as the cost falls: rows move to clusters where they cost less, clusters whose rows cost less elsewhere are
+closed, and clusters are opened around rows at the edge of another. Where the clusters of `rgather` are cheaper, those are
+published, so the cost is never above that of `rgather`.
 
 Paper: G. Aggarwal, T. Feder, K. Kenthapadi, S. Khuller, R. Panigrahy, D. Thomas, A. Zhu, "Achieving Anonymity via
 Clustering", PODS 2006 (ACM Transactions on Algorithms 6(3), 2010), for the measure.
-Decided here: this is a heuristic. The paper proves a constant factor for an algorithm of its own; here no factor is
-promised, only r rows a cluster. Ties go to the row whose values come first.
+Decided here: the paper proves a constant factor for an algorithm of its own. This one is a heuristic and promises no factor,
+only r rows a cluster. Ties go to the row whose values come first.
 """
 
 from __future__ import annotations
@@ -26,78 +25,44 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least
-from anonymizers.rgather import (
-    Clusters,
-    centre_groups,
-    centre_space,
-    check_derived,
-    gather,
-    new_ground,
-    new_search,
-    publish_centres,
-    reaches,
-)
+from anonymizers.rgather import gather
+from anonymizers.shared.centres import ByCentres, Clusters, new_ground, new_search, reaches
 from anonymizers.shared.distance import Space
-from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.arrays import Ints
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
-from auditor.model.provenance import Provenance
-from auditor.model.release import Release
-from auditor.model.table import Table
 
 if TYPE_CHECKING:
     from anonymizers.kernels.cellular import Cells
     from anonymizers.kernels.gathering import Ground
 
-
 _A_SLICE = 500
+"""Rows between two reports of progress."""
 _FEW = 20
-"""How many of the larger pieces of work, balls and clusters to be closed, go between two words of progress."""
+"""The same for larger pieces of work: balls that are priced, and clusters that might be closed."""
 _MOST_PASSES = 30
 """Passes of improvement; most tables need a few."""
 LARGEST_FACILITY = 1_000_000
 
 
 @dataclass(frozen=True)
-class RCellular(Grouping):
+class RCellular(ByCentres):
     """Clusters of at least r rows with a low sum of facility + size · radius, by a heuristic; their centres are published."""
 
     name: ClassVar[str] = "rcellular"
     summary: ClassVar[str] = "Heuristic: centres of clusters of r rows with a low sum of size times radius."
-    paper: ClassVar[str] = "Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas & Zhu 2006"
-    truthful: ClassVar[bool] = False
 
-    r: int = 5
     facility: float = 0.0
 
     def __post_init__(self) -> None:
-        at_least(f"{self.name}: r", self.r, 1)
+        super().__post_init__()
         if not 0 <= self.facility <= LARGEST_FACILITY:
             raise UsageError(
                 f"{self.name}: facility must be a number from 0 to {LARGEST_FACILITY}. Got {self.facility}."
             )
 
-    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
-        return (f"k = {self.r}",)
-
-    @property
-    def least_rows(self) -> int:
-        return self.r
-
-    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
-        space = centre_space(table, self.r, self.name)
-        facility = round(self.facility * space.unit)
-        order = rng.permutation(len(space.tuples))
-        return centre_groups(space, cellular(space, self.r, facility, order, progress))
-
-    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
-        return publish_centres(self, table, groups, rng)
-
-    def in_blocks(self, table: Table) -> Blocking:
-        check_derived(table, self.name)
-        return super().in_blocks(table)
+    def find_clusters(self, space: Space, order: Ints, progress: Progress) -> Clusters:
+        return cellular(space, self.r, round(self.facility * space.unit), order, progress)
 
 
 def cellular(space: Space, r: int, facility: int, order: Ints, progress: Progress = silent) -> Clusters:

@@ -1,4 +1,9 @@
-"""Shapes: the plain tuples that compiled kernels take. They stand below kernels and shared parts, and import neither."""
+"""Shapes: the plain tuples of numbers that the compiled kernels take. The modules in `shared` fill them from a table.
+
+They stand in a module of their own, below both: kernels import shapes and never `shared`, and whoever fills a shape need
+not import numba. In the order of this file: `Trees` for the clustering methods; `Limits`, `Columns` and `Room` for
+Mondrian's cuts; `Average` and `Points` for microaggregation.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +16,38 @@ from numpy.typing import NDArray
 
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 
-_NO_NUMBERS: Ints = np.empty(0, dtype=np.int64)
-
-
+_NO_INTS: Ints = np.empty(0, dtype=np.int64)
 _NO_FLOATS: Floats = np.empty(0, dtype=np.float64)
 
 
-class Limits(NamedTuple):
-    """All constraints in numbers, for the kernel; what is not asked for has a limit that every class keeps.
+class Trees(NamedTuple):
+    """The trees of the columns that have no order, one after the other. A *slot* is a leaf, numbered through all trees.
 
-    `size` and `distinct` are least numbers of rows and values, `entropy` the least entropy diversity, `share` the largest
-    share of a value; `recursive_l` is 0 where recursive diversity is not asked for. `distance` is the greatest distance
-    from the whole table. Ordered, that is measured with `reached`, the table's cumulative shares, and `before`, the sums
-    of these; otherwise with edges: value v lies below the edges `edge[first_edge[v]:first_edge[v + 1]]`, each with its
-    weight and the share of the table below it, and `absent` is the distance of a class without any of the values.
-    `scattered` is the least m, the values within ±ε of value v are those from
-    `low[v]` up to before `high[v]`.
+    Per node: its `parent` (-1 for a root), its `depth`, its `height` (the greatest number of steps down to a leaf), the first
+    and the last slot that it covers (`low`, `high`), and its `tree`. Per slot: its node (`leaf`). Per tree: its `root`.
+    """
+
+    parent: Ints
+    depth: Ints
+    height: Ints
+    low: Ints
+    high: Ints
+    tree: Ints
+    leaf: Ints
+    root: Ints
+
+
+class Limits(NamedTuple):
+    """All constraints on a class as numbers. A constraint that is not asked for has a limit that every class keeps.
+
+    - k-anonymity: at least `size` rows. `values` is the number of sensitive values that occur, 0 where only the size counts.
+    - l-diversity: at least `distinct` values; at least `entropy` as entropy diversity; (`recursive_c`, `recursive_l`), where
+      `recursive_l` is 0 unless recursive diversity is asked for.
+    - (α,k)-anonymity: no value has a larger `share` of the class.
+    - t-closeness: at most `distance` from the whole table. For ordered values, `reached` are the table's cumulative shares
+      and `before` their sums. For others, value v lies below the edges `edge[first_edge[v]:first_edge[v + 1]]` of a tree,
+      each with its `weight` and the share of the table below it (`expected`); `absent` is Σ weight · expected.
+    - (ε,m)-anonymity: m is at least `scattered`. The values within ±ε of value v are those from `low[v]` to before `high[v]`.
     """
 
     size: int = 1
@@ -39,22 +60,23 @@ class Limits(NamedTuple):
     distance: float = np.inf
     reached: Floats = _NO_FLOATS
     before: Floats = _NO_FLOATS
-    first_edge: Ints = _NO_NUMBERS
-    edge: Ints = _NO_NUMBERS
+    first_edge: Ints = _NO_INTS
+    edge: Ints = _NO_INTS
     weight: Floats = _NO_FLOATS
     expected: Floats = _NO_FLOATS
     absent: float = 0.0
     scattered: float = 0.0
-    low: Ints = _NO_NUMBERS
-    high: Ints = _NO_NUMBERS
+    low: Ints = _NO_INTS
+    high: Ints = _NO_INTS
 
 
 class Columns(NamedTuple):
-    """What the kernel has to know of the columns besides their codes.
+    """The columns along which a table is cut, apart from their codes.
 
-    `missing` is the code of the missing value (-1: none), `steps` the greatest difference of two codes. A column that is
-    `tree` is cut along its taxonomy: at depth d leaf c lies below `node[first + d * leaves + c]`, which spreads over
-    `extent[…]` of the domain. Of other columns `position[first + c]` is where code c stands on a line of length `width`.
+    `missing` is the code of the missing value (-1: none), `steps` the greatest difference of two codes. A column is cut along
+    its taxonomy where `tree` says so: at depth d leaf c lies below `node[first + d * leaves + c]`, which covers the share
+    `extent[...]` (at the same place) of the domain. In other columns code c stands at `position[first + c]`, on a line of
+    length `width`.
     """
 
     missing: Codes
@@ -69,11 +91,11 @@ class Columns(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room for the kernel to work in, made once. Counts are all zeros between any two uses.
+    """Memory for Mondrian's kernel, allocated once.
 
-    For a class: the part of each row, one column with its rows in parts, and the sizes of the parts; rows below each node
-    of a taxonomy. For the values of a part: their counts, which of them occur, rows below each edge, and which edges have
-    any.
+    For the class being cut: the `part` of each row, one column with the rows of each part side by side (`line`), the `sizes`
+    of the parts, the rows below each of the taxonomy's `nodes`. For the sensitive values of a part: their `counts`, the
+    values `found`, the rows `below` each edge, the edges `crossed`. `nodes`, `counts` and `below` are all 0 between two uses.
     """
 
     part: Codes
@@ -84,21 +106,6 @@ class Room(NamedTuple):
     found: Ints
     below: Ints
     crossed: Ints
-
-
-class Trees(NamedTuple):
-    """The trees of the columns that have no order, one after the other. A *slot* is a leaf, numbered through all trees;
-    node v covers the slots from `low[v]` to `high[v]`. `leaf` is the node of a slot, `root` the root of each tree, `tree`
-    the tree of each node, `height` the greatest number of steps from a node down to a leaf."""
-
-    parent: Ints
-    depth: Ints
-    height: Ints
-    low: Ints
-    high: Ints
-    tree: Ints
-    leaf: Ints
-    root: Ints
 
 
 class Average(IntEnum):
@@ -112,8 +119,11 @@ class Average(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Records as points (rows × columns). The first `measured` columns count weight · (x - y)², the others 0 or 1.
-    Medians and modes are taken over whole numbers from 0 to below `sizes` (0 where a column has a mean)."""
+    """Records as points (rows × columns).
+
+    In the first `measured` columns the squared distance is weight · (x - y)², in the others 0 or 1. A median or a mode is
+    taken over whole numbers from 0 to below `sizes`, which is 0 for a column with a mean.
+    """
 
     values: Floats
     weight: Floats
@@ -123,5 +133,5 @@ class Points:
 
     @property
     def rows(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return len(self.values)

@@ -1,31 +1,33 @@
-"""Slicing: columns are grouped into blocks, rows into buckets, and within a bucket the blocks are permuted apart.
+"""Slicing: columns are divided into blocks and rows into classes; within a class the blocks are permuted apart.
 
-It keeps the association within a block and breaks it between blocks, in three steps.
+It keeps the association of values within a block and breaks it between blocks. A class of rows is what the paper calls a
+*bucket*, and what `bucket_size` is about. There are three steps.
 
-1. Attribute partition. The blocks are given (`columns`), or made of columns that are correlated: `c` clusters (3 unless
-   set) of k-medoids with distance 1 - φ² (mean-square contingency; numeric columns in `bins` ranges of equal width, 10
-   unless set). `sensitive_size` fixes how many columns the block of the sensitive one has, those most correlated with it.
+1. Attribute partition. The blocks are given (`columns`), or made of correlated columns: `c` clusters (3 unless set) of
+   k-medoids with distance 1 - φ² (mean-square contingency; numeric columns in `bins` ranges of equal width, 10 unless set).
+   `sensitive_size` fixes how many columns the block of the sensitive one has: it and those most correlated with it.
 2. Column generalisation, where `generalise = k` asks for it: in each block strict Mondrian on its quasi-identifiers, so
-   that every combination of labels in it occurs at least k times. Other columns stay as they are.
-3. Tuple partition. With `l`, Mondrian's cuts, each accepted if the whole sliced table remains l-diverse: nobody, with all
-   quasi-identifiers known, is believed to have a value of the sensitive column with more than 1/l. `strict = true` asks for
-   less than 1/l, as the paper prints it. With `bucket_size` every bucket has at least so many rows; without `l` (10 unless
-   set) rows are cut by size alone, or put together at random (`partition = "random"`), as in the membership experiments.
+   that every combination of their labels occurs at least k times. Other columns stay as they are.
+3. Tuple partition. With `l`, Mondrian's cuts, each accepted if the whole sliced table remains l-diverse: an adversary who
+   knows all quasi-identifiers of a person gives no value of the sensitive column a probability above 1/l. `strict = true`
+   asks for less than 1/l, as the paper prints it. With `bucket_size` every class has at least so many rows. Without `l`,
+   rows are cut by size alone (10 rows unless set), or put together at random (`partition = "random"`), as in the paper's
+   membership experiments.
 
-`ties = "together"` keeps equal values on one side of a cut: then people match their own bucket only (unless columns are
-generalised), and every bucket is diverse by itself. `ties = "divided"` halves the rows: people match several buckets, the
-check counts on that, and buckets become much smaller, down to single people. Unless set, cuts with `l` keep ties together
+`ties = "together"` keeps equal values on one side of a cut. Then people match their own class only (unless columns are
+generalised), and every class is diverse by itself. `ties = "divided"` halves the rows: people match several classes, the
+check relies on that, and classes become much smaller, down to single people. Unless set, cuts with `l` keep ties together
 and cuts by size alone divide them.
 
 Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing: A New Approach for Privacy Preserving Data Publishing", IEEE TKDE
 2012; after it B. V. Phanikrishna, K. Surya Ram Prasad, "A Novel Framework for Privacy Conserving Data Publishing and
 Handling High Dimensional Data", IJARCS 2014.
-Decided here: what is believed weighs buckets by the people expected to match, as the audit does (`weighting = "paper"`
-for the paper's rule, which forgets the size of buckets). An l-diverse cut is at the median of the quasi-identifier that
-spreads widest (the first of the schema where several do); if it fails the bucket is final, as printed. Taxonomy leaves
-are cut in their order. A missing value is a value apart, the last in its column's order, and rows with and without it
-spread over everything. The promise is for the column that `sensitive` names (default: the first of the schema); other
-sensitive columns are clustered and permuted like any other.
+Decided here: probabilities weigh classes by the number of people expected to match, as the audit does; `weighting = "paper"`
+gives the paper's rule, which ignores the size of classes. An l-diverse cut is at the median of the quasi-identifier that
+spreads widest (the first of the schema where several do); if it fails the class is final, as printed. Taxonomy leaves are
+cut in their order. A missing value is a value of its own, the last in its column's order, and a class that mixes it with
+others counts as spread over the whole column. The promise is about the column that `sensitive` names (default: the first of
+the schema); other sensitive columns are clustered and permuted like any other.
 """
 
 from __future__ import annotations
@@ -40,8 +42,10 @@ import numpy as np
 from anonymizers.base import (
     at_least,
     generalise,
+    need_rows,
     private_draws,
     published_columns,
+    quasi_columns,
     sensitive_column,
 )
 from anonymizers.shapes import Limits
@@ -51,7 +55,7 @@ from anonymizers.shared.diverse_buckets import Diverse, Weighting, cuts_of, tupl
 from anonymizers.shared.fragments import fragments_of, most_shares
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.arrays import Codes, Ints
-from auditor.model.errors import PromiseError, UsageError
+from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -59,6 +63,7 @@ from auditor.model.release import Release
 from auditor.model.table import Table
 
 _C, _BINS, _BUCKET_SIZE = 3, 10, 10
+"""The settings `c`, `bins` and `bucket_size` where they are needed and not set."""
 
 
 class Ties(StrEnum):
@@ -69,7 +74,7 @@ class Ties(StrEnum):
 
 
 class Partition(StrEnum):
-    """How rows are put into buckets."""
+    """How rows are put into classes."""
 
     MONDRIAN = "mondrian"
     RANDOM = "random"
@@ -77,11 +82,11 @@ class Partition(StrEnum):
 
 @dataclass(frozen=True)
 class Slicing(Grouping):
-    """Blocks of columns, permuted apart within buckets of rows."""
+    """Blocks of columns, permuted apart within classes of rows."""
 
     name: ClassVar[str] = "slicing"
     summary: ClassVar[str] = (
-        "Blocks of correlated columns, permuted apart within buckets of rows; l-diverse, or by size."
+        "Blocks of correlated columns, permuted apart within classes of rows; l-diverse, or by size."
     )
     paper: ClassVar[str] = "Li, Li, Zhang & Molloy 2012"
 
@@ -100,7 +105,7 @@ class Slicing(Grouping):
 
     def __post_init__(self) -> None:
         if self.l is None and self.bucket_size is None:
-            object.__setattr__(self, "bucket_size", _BUCKET_SIZE)  # a setting, so that the record says it
+            object.__setattr__(self, "bucket_size", _BUCKET_SIZE)  # as a setting, so that the audit record shows it
         if not self.columns and self.c is None:
             object.__setattr__(self, "c", _C)
         for name, value, least in (
@@ -125,10 +130,10 @@ class Slicing(Grouping):
         for name in ("c", "sensitive_size", "bins"):
             if self.columns and getattr(self, name) is not None:
                 raise UsageError(
-                    f"slicing: {name} is for blocks by correlation, and columns gives them. Drop one of them."
+                    f"slicing: {name} is for blocks by correlation, but columns gives the blocks. Leave out one of the two."
                 )
         if self.partition is Partition.RANDOM and self.l is not None:
-            raise UsageError('slicing: partition = "random" forms buckets by size. It does not go with l.')
+            raise UsageError('slicing: partition = "random" forms classes by size. It does not go with l.')
         if self.partition is Partition.RANDOM and self.ties is not None:
             raise UsageError('slicing: ties is about cuts. It does not go with partition = "random".')
         if self.l is None and (self.strict or self.weighting is not Weighting.SIZE):
@@ -158,17 +163,13 @@ class Slicing(Grouping):
 
     def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         need = self.least_rows
-        if table.rows < need:
-            asked = "bucket_size" if need == self.bucket_size else "generalise"
-            raise PromiseError(
-                f"slicing: {asked} must be at most the number of rows. Got {asked} = {need} and {table.rows} rows."
-            )
+        need_rows(table, need, self.name, "bucket_size" if need == self.bucket_size else "generalise")
         about = sensitive_column(table, self.sensitive, self.name) if self.l is not None else None
         blocks = self._blocks(table, progress)
         classes = self._classes(table, blocks, rng, progress)
         if self.l is not None and about is not None:
             promise = Diverse(self.l, self.strict, self.weighting, self.bucket_size or 1)
-            order = rng.permutation(table.rows)  # equal values are divided in the order of the rows: let it be random
+            order = rng.permutation(table.rows)  # ties are divided in the order of the rows: it must be random
             mixed = table.take(order)
             labels, cells = _labels(table, blocks, classes)
             fragments = fragments_of(mixed, blocks, about, labels, {c: codes[order] for c, codes in cells.items()})
@@ -188,9 +189,9 @@ class Slicing(Grouping):
         return self.publish(table, labels, cells, groups.columns, groups.member, rng, about)
 
     def in_blocks(self, table: Table) -> Blocking:
-        """Blocks of columns are those of the whole table. For l-diversity no two blocks of rows hold equal quasi-identifiers:
-        then nobody matches a bucket of another block, and what holds in a block holds over the whole. Generalised labels
-        could match elsewhere."""
+        """Blocks of columns are those of the whole table. For l-diversity no two blocks of rows share a combination of
+        quasi-identifiers: then nobody matches a class of another block, and what holds in each block holds for the whole
+        table. Generalised labels could match elsewhere."""
         if self.l is not None and self.generalise is not None:
             raise UsageError(
                 "slicing cannot work in blocks with both l and generalise: generalised labels match people of other blocks, "
@@ -232,8 +233,8 @@ class Slicing(Grouping):
     def _classes(
         self, table: Table, blocks: Sequence[Sequence[str]], rng: np.random.Generator, progress: Progress
     ) -> tuple[Ints, ...]:
-        """The classes of the rows in each block of columns that has quasi-identifiers; none where they are not to be
-        generalised."""
+        """For each block of columns that has quasi-identifiers, the groups of rows that get the same labels in it; empty
+        where nothing is generalised."""
         if self.generalise is None:
             return ()
         return tuple(
@@ -270,13 +271,13 @@ def _check_columns(blocks: Sequence[Sequence[str]], public: Sequence[str]) -> No
         if names:
             raise UsageError(
                 f"slicing: columns must hold every published column once. {', '.join(names)}: {fault}. "
-                f"Published are: {', '.join(public)}."
+                f"The published columns are: {', '.join(public)}."
             )
 
 
 def _cut_columns(table: Table) -> list[str]:
     """The columns along which rows are cut: the quasi-identifiers, or all where there are none."""
-    return [c for c in table.schema.quasi if c in table.codes] or published_columns(table)
+    return list(quasi_columns(table)) or published_columns(table)
 
 
 def _by_size(
@@ -297,7 +298,7 @@ def _by_size(
 
 
 def _at_random(rows: int, size: int, rng: np.random.Generator) -> Ints:
-    """Buckets filled at random, the rows left over added to some of them."""
+    """Classes of `size` rows put together at random; rows left over are added to random classes."""
     full = rows // size
     bucket = np.arange(rows) // size
     bucket[bucket >= full] = rng.choice(full, size=int((bucket >= full).sum()), replace=True)

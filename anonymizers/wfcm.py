@@ -1,76 +1,54 @@
 """Weighted-feature C-means: k-means in which columns that tell clusters apart weigh more.
 
-⌊n/k⌋ random rows start as centroids, all columns with the same weight. Each round puts every row into the cluster with the
+⌊n/k⌋ random rows start as centroids, and all columns weigh the same. Each round puts every row into the cluster with the
 nearest centroid, computes the centroids anew, and moves the weights halfway to Δ: w ← ½(w + Δ), Δ_j = (b_j/a_j) / Σ(b/a).
-Here a_j is the dispersion of column j within clusters (total squared distance of rows to their centroid) and b_j that
-between clusters (of centroids to the centroid of all rows, each as often as its cluster has rows). When no row changes its
-cluster any more, clusters with fewer than k rows are merged with the nearest large one. Values are then generalised.
+Here a_j is the dispersion of column j within clusters: the total squared distance of rows to their centroid. b_j is its
+dispersion between clusters: the same for centroids to the centroid of all rows, each counted once for each row of its
+cluster. When no row changes its cluster any more, each cluster below k is merged into the nearest large one. Values are then
+generalised.
 
 Paper: C.-C. Chiu, C.-Y. Tsai, "A k-Anonymity Clustering Method for Effective Data Privacy Preservation", ADMA 2007 (as
 in M. El-Rashidy et al., "An Effective K-Anonymity Clustering Method", IJARCS 2011).
-Decided here: distances are weighted sums of squared distances in columns scaled to 0..1. Where clusters agree in a column
-(a_j = 0 < b_j), such columns share Δ in proportion to b, the limit of the formula; where no column differs between clusters
-weights stay. Each small cluster joins the nearest of those that have k rows by themselves (there always is one). A
-categorical centroid is the value with the least total taxonomic distance; means leave missing values out. Rounds end at
-`iterations` at the latest. `attributes = "qi"` compares quasi-identifiers, `"all"` all columns but identifiers.
+Decided here: distances are weighted sums of squared distances in columns scaled to 0..1. Columns in which all rows of every
+cluster agree (a_j = 0 < b_j) share Δ in proportion to b, the limit of the formula; where no column differs between clusters
+the weights stay. Each small cluster joins the nearest of those that have k rows by themselves (there always is one). A
+categorical centroid is the value with the least total taxonomic distance; means leave missing values out. Rounds end after
+`iterations` at the latest. `attributes = "qi"` compares rows by their quasi-identifiers, `"all"` by all columns but
+identifiers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least, generalise, need_quasi, need_rows, published_columns
-from anonymizers.shared.centroids import Attributes, Records, assign, new_search, update
-from anonymizers.shared.distance import Space
-from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from anonymizers.base import at_least
+from anonymizers.shared.centroids import ByCentroids, Records, assign, new_search, update
 from auditor.model.arrays import Floats, Ints
 from auditor.model.progress import Progress, silent
-from auditor.model.provenance import Provenance
-from auditor.model.release import Release
-from auditor.model.table import Table
 
 if TYPE_CHECKING:
     from anonymizers.kernels.centroids import Measure
 
 
 @dataclass(frozen=True)
-class WeightedFeatureCMeans(Grouping):
+class WeightedFeatureCMeans(ByCentroids):
     """K-means with weights of columns that follow their dispersion; small clusters are merged."""
 
     name: ClassVar[str] = "wfcm"
     summary: ClassVar[str] = "K-means with self-adjusting column weights; small clusters merged, generalised."
     paper: ClassVar[str] = "Chiu & Tsai 2007"
 
-    k: int = 5
-    attributes: Attributes = Attributes.QI
     iterations: int = 30
 
     def __post_init__(self) -> None:
-        at_least("wfcm: k", self.k, 1)
-        at_least("wfcm: iterations", self.iterations, 1)
+        super().__post_init__()
+        at_least(f"{self.name}: iterations", self.iterations, 1)
 
-    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
-        return (f"k = {self.k}",)
-
-    @property
-    def least_rows(self) -> int:
-        return self.k
-
-    def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
-        need_rows(table, self.k, self.name)
-        records = Records.of(Space.of(table, self.attributes.columns(table, self.name)))
-        seeds = records.seeds(table.rows // self.k, rng)
-        return Groups(weighted_c_means(records, self.k, seeds, self.iterations, progress))
-
-    def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
-        labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
-        return self.publish(table, labels, cells, [published_columns(table)], None, rng)
-
-    def in_blocks(self, table: Table) -> Blocking:
-        return replace(super().in_blocks(table), columns=tuple(self.attributes.columns(table, self.name)))
+    def from_seeds(self, records: Records, seeds: Ints, rng: np.random.Generator, progress: Progress) -> Ints:
+        return weighted_c_means(records, self.k, seeds, self.iterations, progress)
 
 
 def weighted_c_means(records: Records, k: int, seeds: Ints, iterations: int, progress: Progress = silent) -> Ints:

@@ -1,16 +1,16 @@
 """Blocks of rows: a table is cut in two, and the parts again, until none has more rows than asked for.
 
-Rows that are near to each other should stay together, since only rows of one block can share a class. So a part is cut as
-Mondrian cuts: along the column in which it spreads widest, near the median, with equal values on one side; in a taxonomy
-between the children of the node that covers the part, where one of these cuts is even enough. A cut is even enough where
-the smaller side has a quarter of the rows; if the widest column has none, the next one is tried. Where no column has one,
-rows are halved in the order of their values, if the method lets equal values be divided; if not, the most even cut is taken
-that leaves no crumb. A part that cannot be cut stays as it is, so a block may be larger than asked for, but none is smaller
-than the method allows: every side of a cut must have the least number of rows and allow the promise.
+Only rows of one block can share a class, so near rows should stay together. A part is therefore cut as Mondrian cuts: along
+the column in which it spreads widest, near the median, with equal values on one side. In a taxonomy the cut goes between the
+children of the node that covers the part, if one of these cuts is even enough: the smaller side has a quarter of the rows.
+If the widest column has no such cut, the next one is tried. Where no column has one, rows are halved in the order of their
+values, if the method lets equal values be divided; if not, the most even cut is taken that cuts off no crumb. Every side of
+a cut must have the least number of rows and allow the promise. A part that cannot be cut stays as it is. So a block may be
+larger than asked for, but none is smaller than the method allows.
 
 Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Workload-Aware Anonymization Techniques for Large-Scale Datasets", ACM TODS
-2008, cuts tables that do not fit into memory in this way. Where equal values are divided a lot decides who goes
-where, by a generator that cannot be guessed from the seed; all other cuts are those of the table.
+2008, cuts tables that do not fit into memory in this way. Where equal values are divided, random draws that the seed alone
+does not give away decide who goes where; all other cuts follow from the table.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from auditor.model.progress import Progress, silent
 from auditor.model.table import Table
 
 _EVEN = 0.25
-"""The share of the rows that the smaller side of an even cut has at least."""
+"""The least share of the rows on the smaller side of an even cut."""
 _CRUMB = 16
-"""No uneven cut takes off less than one part in so many of a block's rows: crumbs would be cut off one by one."""
+"""An uneven cut takes off at least one part in so many of a block's rows: crumbs would be cut off one by one."""
 
 
 def cut(
@@ -74,9 +74,7 @@ def _candidates(
     for cut in even:
         yield cut.sides(table, rows)
     if divide:
-        mixed = rng.permutation(
-            rows
-        )  # equal rows are divided by lot: who shares a block must not tell the order of the file
+        mixed = rng.permutation(rows)  # equal rows are divided at random: blocks must not tell the order of the file
         keys = [table.codes[cut.column][mixed] for cut in reversed(cuts)]  # the widest column is the first to sort by
         ordered = mixed[np.lexsort(keys)] if keys else mixed
         half = len(rows) // 2

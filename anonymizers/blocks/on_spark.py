@@ -1,7 +1,7 @@
 """Blocks on Spark: each is one row of a frame, and `applyInPandas` hands it to a Python process of the cluster.
 
-A block travels as the bytes that processes on one machine exchange as well, and so does the reply: the same work is done on
-the same numbers, and the release is the same. This package must be installed where Spark's Python processes run.
+A block and its reply travel as the same bytes that processes on one machine exchange. The same work is done on the same
+numbers, so the release is the same. This package must be installed where Spark's Python processes run.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 _COLUMNS = "block int, content binary"
 _PARTS_A_BLOCK = 4
-"""Blocks are dealt to parts by a hash: with more parts than blocks, few parts get two of them."""
+"""A hash deals blocks to partitions: with more partitions than blocks, few get two of them."""
 _SHOWN = 400
 
 
 def run_on_spark(work: Work, jobs: Sequence[Job]) -> Iterator[tuple[int, Reply]]:
-    """The replies to jobs with their numbers, from the processes of Spark."""
+    """The number of each job with its reply, from the processes of Spark."""
     session = spark_session()
     session.conf.set("spark.sql.shuffle.partitions", str(_PARTS_A_BLOCK * len(jobs)))
-    session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")  # blocks are small, and yet much work
+    session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")  # blocks are small, but much work
 
     def answered(frame: pd.DataFrame) -> pd.DataFrame:
         replies = [carry_out(pickle.loads(content), work) for content in frame["content"]]

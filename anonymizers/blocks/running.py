@@ -1,11 +1,11 @@
 """A release made in blocks of rows: cut, grouped block by block, published together.
 
-Blocks run one after the other in this process (`jobs = 1`), side by side in several, or on Spark. They draw from generators
-of their own, made from the seed and the number of the block, so the release is the same wherever they run. A process gets
-the codes of its block and gives back the groups of its rows. A table of one block gives the release that it would give
+Blocks run one after the other in this process (`jobs = 1`), side by side in several, or on Spark. Each draws from a
+generator of its own, made from the seed and the number of the block, so the release is the same wherever they run. A process
+gets the codes of its block and gives back the groups of its rows. A table of one block gives the release that it would give
 without blocks.
 
-The publishing step sees the whole table: labels, their order and what is written about classes are not those of a block.
+The groups are published over the whole table: neither labels nor their order depend on the blocks.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from auditor.model.seeding import stage
 from auditor.model.table import Table
 
 DEFAULT_SIZE = 50_000
-"""The rows of a block at most, where nothing else is asked for."""
+"""The most rows in a block, unless asked otherwise."""
 
 BLOCKS, BLOCK_ROWS = "blocks", "block_rows"
-"""The settings of a release that say how many blocks it was made in, and how many rows a block was allowed."""
+"""The settings of a release that say how many blocks it was made in, and the most rows a block was to have."""
 WORTH_PROCESSES = 10.0
-"""Processes are started for at least so many seconds of work: each takes more than one to start."""
+"""Processes are started only for at least so many seconds of work: each takes more than a second to start."""
 
 Tick = Callable[[list[str]], None]
 
@@ -54,7 +54,7 @@ class Engine(StrEnum):
 
     @classmethod
     def named(cls, name: str | None) -> Engine:
-        """The engine of this name; processes where none is asked for."""
+        """The engine of this name; processes where no name is given."""
         if name is None:
             return cls.PROCESSES
         if name not in list(cls):
@@ -72,7 +72,7 @@ class BlockJob(Job):
 
 @dataclass(frozen=True)
 class BlockWork(Work):
-    """What all blocks share: the method, what describes the whole table, and the seed."""
+    """What all blocks share: the method, the seed, and the description of the whole table."""
 
     method: Grouping
     title: str
@@ -89,13 +89,13 @@ class BlockWork(Work):
 
 
 class _Jobs(Sequence[BlockJob]):
-    """The blocks of a table; the codes of one are put together when its turn has come."""
+    """The blocks of a table; the codes of a block are put together when it is asked for."""
 
     def __init__(self, table: Table, columns: Sequence[str], blocks: Sequence[Ints], first: int = 0) -> None:
         self.table, self.columns, self.blocks, self.first = table, columns, blocks, first
 
     def after(self, count: int) -> _Jobs:
-        """The blocks after the first ones; each keeps its number."""
+        """The blocks after the first `count`; each keeps its number."""
         return _Jobs(self.table, self.columns, self.blocks[count:], self.first + count)
 
     def __len__(self) -> int:
@@ -123,16 +123,16 @@ def anonymize_in_blocks(
     engine: Engine = Engine.PROCESSES,
     progress: Progress = silent,
 ) -> tuple[Release, Provenance]:
-    """A release of a table by a method that works in blocks of at most `size` rows, `jobs` at a time (None: one for each
-    processor where the work is worth starting processes), and apart from it its provenance. The release's settings say how
-    many blocks there were."""
+    """A release of a table, made in blocks of at most `size` rows, and apart from it its provenance. `jobs` blocks run at a
+    time (None: one for each processor, where the work is worth starting processes). The release's settings say how many
+    blocks there were."""
     if not isinstance(method, Grouping):
         raise UsageError(f"{method.name} cannot work in blocks: {method.needs_whole}. Leave the blocks out.")
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs must be at least 1. Got {jobs}.")
     if size < method.least_rows:
         raise UsageError(
-            f"A block must be allowed at least the {method.least_rows} rows that {method.title} puts together. Got {size}."
+            f"Blocks must have at least {method.least_rows} rows, since {method.title} puts so many together. Got {size}."
         )
     blocking = method.in_blocks(table)
     blocks = cut(table, blocking, size, private_draws(table, stage(seed, "anonymize", method.title, "cut")), progress)
@@ -186,8 +186,8 @@ def _found(
 
 
 def _replies(work: BlockWork, todo: _Jobs, jobs: int | None, engine: Engine, tick: Tick) -> Iterator[tuple[int, Reply]]:
-    """What becomes of the blocks, as they are finished. Where nobody says how many processes there are to be, the first
-    block is done here, and shows whether the others are worth starting any."""
+    """The replies to the blocks, as they are finished. Where `jobs` is None, the first block is done in this process, and
+    its time decides whether the others are worth starting processes for."""
     if engine is Engine.SPARK:
         tick([])
         yield from run_on_spark(work, todo)
@@ -209,4 +209,4 @@ def _replies(work: BlockWork, todo: _Jobs, jobs: int | None, engine: Engine, tic
 def _done_here(work: BlockWork, todo: _Jobs, numbers: range, tick: Tick) -> Iterator[tuple[int, Reply]]:
     for number in numbers:
         tick([todo[number].name])
-        yield number, Reply(OK, None, work.do(todo[number]), 0.0)  # what goes wrong here needs no way through a reply
+        yield number, Reply(OK, None, work.do(todo[number]), 0.0)  # an error here is simply raised

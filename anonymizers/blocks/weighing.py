@@ -1,7 +1,7 @@
 """What cutting a table into blocks costs: the loss of the release, beside that of the same method without blocks.
 
 The loss is the one that suits the release: information loss where labels are generalised, square error where averages or
-centres are published, discernibility (the sum of squared bucket sizes) where it is the link between columns that is lost.
+centres are published, discernibility (the sum of squared class sizes) where the link between columns is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from auditor.model.table import Table
 
 LOSSES = ("information_loss", "square_error", "discernibility")
 LARGEST = 200_000
-"""Rows of the largest table that is run without blocks for comparison: beyond it, that run may not fit or end."""
+"""The most rows that are run without blocks for comparison: beyond that, the run may not fit into memory, or not end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def check_comparable(table: Table) -> None:
     """An error where a table is too large to be run without blocks as well."""
     if table.rows > LARGEST:
         raise UsageError(
-            f"A table of {table.rows} rows is not run without blocks for comparison: at most {LARGEST} rows are. "
+            f"A table must have at most {LARGEST} rows to be run without blocks for comparison. Got {table.rows}. "
             "Compare on a sample of the table."
         )
 

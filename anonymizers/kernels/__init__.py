@@ -1,9 +1,9 @@
 """Compiled kernels of the anonymizers (numba), each with the argument for its exactness in its docstring.
 
-numba keeps what it compiled in a cache and compiles anew when the file of a kernel has changed. It does not see that
-another file has, whose kernels or types are compiled into this one; and when a type has moved to another module, as after an
-upgrade, it cannot read its cache any more and fails. So the whole cache of this package is emptied here whenever any of the
-files that kernels are made of differs from those it was made of.
+numba caches compiled code and compiles a kernel anew when its file has changed. It does not notice a change in another file
+whose kernels or types are compiled into this one. And when a type has moved to another module, as after an upgrade, it can
+no longer read its cache and fails. So the cache of this package is emptied here whenever one of the files that kernels are
+made of (those of this folder, and `shapes.py`) has changed since the cache was filled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STAMP = "kernels.sha256"
 
 @njit(cache=True)
 def _somewhere() -> None:
-    """Never called: numba says of it where the cache of this package is."""
+    """Never called; it shows where numba keeps the cache of this package."""
 
 
 def sources() -> str:
@@ -31,8 +31,8 @@ def sources() -> str:
 
 
 def forget_others(cache: Path, made_of: str) -> None:
-    """Empties the cache unless it was made of the same files. Another process may do the same at the same time: numba takes
-    a file that is gone for one that was never there."""
+    """Empties the cache unless it was made of the same files. Another process may do so at the same time: to numba, a file
+    that is gone was never there."""
     stamp = cache / _STAMP
     if stamp.is_file() and stamp.read_text() == made_of:
         return

@@ -1,4 +1,4 @@
-"""Anatomy's groups, compiled: one tuple from each of the l values that have most tuples left, again and again.
+"""Anatomy's classes, compiled: one tuple from each of the l values that have most tuples left, again and again.
 
 The values wait in a heap, ordered by a whole number: the tuples left, more first, and of equally many the first value.
 That is a total order, so the heap's inner arrangement does not matter, and it can be built anew for each slice of work.
@@ -24,9 +24,9 @@ def deal(
     made: int,
     budget: int,
 ) -> int:
-    """Makes up to `budget` more groups and returns how many there are then; `made` are there already.
+    """Makes up to `budget` more classes, beyond the `made` that there are, and returns how many there are then.
 
-    `piles[first[v] : first[v] + left[v]]` are the rows with value v that are in no group yet; the last is taken first.
+    `piles[first[v] : first[v] + left[v]]` are the rows with value v that are in no class yet; the last is taken first.
     """
     values = len(left)
     heap = [value - left[value] * values for value in range(values) if left[value] > 0]

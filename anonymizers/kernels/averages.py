@@ -1,9 +1,9 @@
-"""The average of values that can only be ordered or told apart, from how often each occurs.
+"""The average of values that can be ordered but not added (ordinals), or only told apart (nominals), from their counts.
 
 Median: the lowest value such that at least half of the values are not above it (so the lower one of two middle values).
 
 Convex median (J. Domingo-Ferrer, V. Torra, "Median-based aggregation operators for prototype construction in ordinal
-scales", 2003): the median after the frequencies were made convex, that is free of valleys. Each frequency f(c) becomes
+scales", 2003): the median after the frequencies are made convex, that is, free of valleys. Each frequency f(c) becomes
 min(max f(a) over a ≤ c, max f(b) over b ≥ c): a category between two frequent ones counts as often as the rarer of them,
 so the average of a divided class lies between its parts and not in the larger of them.
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from anonymizers.kernels.centroids import by_cluster
 from auditor.model.arrays import Codes, Ints
 
 
@@ -49,15 +50,7 @@ def mode(counts: Ints) -> int:
 def class_averages(codes: Codes, group: Ints, groups: int, size: int, ordered: bool, convex: bool) -> Codes:
     """The median (`ordered`) or mode of the codes in each group; codes from `size` on (missing values) are left out.
     -1 for a group without any code."""
-    start = np.zeros(groups + 1, dtype=np.int64)
-    for g in group:
-        start[g + 1] += 1
-    start = np.cumsum(start)
-    place = start[:-1].copy()
-    members = np.empty(len(group), dtype=np.int64)
-    for row in range(len(group)):
-        members[place[group[row]]] = row
-        place[group[row]] += 1
+    members, start = by_cluster(group, groups)
     out = np.full(groups, -1, dtype=np.int32)
     counts = np.zeros(size, dtype=np.int64)
     for g in range(groups):

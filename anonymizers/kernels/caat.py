@@ -2,8 +2,8 @@
 
 On a line a tuple is as far as the way to the nearer end of the class's interval. In a tree, with l the lowest node above the
 class's node n and the leaf v, it is ½·(depth v - depth l)/depth v + ½·(depth n - depth l)/depth n, where a class at the root
-pays nothing for its own half. Dividing by the leaf's own depth breaks the order that a search relies on when leaves
-lie at different depths, so bounds are kept apart from costs: see `search`.
+pays nothing for its own half. Where leaves lie at different depths, dividing by a leaf's own depth breaks the order that a
+search relies on. So bounds are kept apart from costs: see `search`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from anonymizers.kernels.growing import MADE, ROWS, SEED, TUPLES, Growth, above, take
+from anonymizers.kernels.growing import MADE, ROWS, SEED, TUPLES, Growth, above, enter, finish, take
 from anonymizers.kernels.search import Costs, Stack, all_at, farthest, nearest
 from anonymizers.kernels.tree import Tree
 from anonymizers.shapes import Trees
@@ -122,22 +122,18 @@ def grow(
                     costs.inside[j] = trees.low[nodes[j]]
                     fill(costs, trees, nodes[j])
                     filled[j] = nodes[j]
-        for j in range(ordered):
-            growth.low[made, j], growth.high[made, j] = costs.low[j], costs.high[j]
-        growth.node[made] = nodes
-        growth.size[made] = count
-        now[MADE] += 1
+        finish(growth, costs, nodes, count)
 
 
 @njit(cache=True)
 def join(tuples: Ints, trees: Trees, growth: Growth, unit: int, room: int) -> None:
     """Puts each row that is left into the nearest class with fewer than `room` rows; ties go to the first class. Rows for
     which no class has room stay."""
-    ordered, now = growth.low.shape[1], growth.now
+    ordered = growth.low.shape[1]
     for u in range(len(tuples)):
         while growth.left[u] > 0:
             best, found = -1, -1
-            for c in range(now[MADE]):
+            for c in range(growth.now[MADE]):
                 if growth.size[c] >= room:
                     continue
                 cost = 0
@@ -153,12 +149,4 @@ def join(tuples: Ints, trees: Trees, growth: Growth, unit: int, room: int) -> No
                     best, found = cost, c
             if found < 0:
                 return
-            for j in range(ordered):
-                growth.low[found, j] = min(growth.low[found, j], tuples[u, j])
-                growth.high[found, j] = max(growth.high[found, j], tuples[u, j])
-            for j in range(ordered, tuples.shape[1]):
-                growth.node[found, j - ordered] = above(trees, growth.node[found, j - ordered], tuples[u, j])
-            growth.size[found] += 1
-            growth.member[growth.first[u + 1] - growth.left[u]] = found
-            growth.left[u] -= 1
-            now[ROWS] -= 1
+            enter(tuples, trees, growth, u, found)

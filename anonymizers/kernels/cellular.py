@@ -1,12 +1,12 @@
 """Cellular clustering: the cheapest ball around a tuple, and moves that lower the total cost of clusters.
 
 A cluster costs `facility + size · radius`. Every change goes through `_shift`, which moves one row and returns by how much
-the total changed, exactly: all numbers are whole. A move of several rows (closing a cluster, opening one) is made row by
-row, and taken back where the total did not fall. So the cost only ever falls, and no cluster is left below r.
+the total changed, exactly, since all numbers are whole. A move of several rows (closing a cluster, opening one) is made row
+by row, and taken back where the total did not fall. So the cost never rises, and no cluster is left below r.
 
-`place` finds the cluster that a row raises least, without asking all: for a cluster of n rows with radius p, a row at
-distance d adds (n + 1)·max(p, d) - n·p, which is at least d. So centres are asked nearest first, until the distance alone
-is as much as the best found.
+`place` finds the cluster whose cost a row raises least without looking at all clusters. In a cluster of n rows with radius p,
+a row at distance d adds (n + 1)·max(p, d) - n·p, which is at least d. So centres are looked at nearest first, until the
+distance alone is as much as the best rise found.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anonymizers.kernels.search import HUGE, cost_of, nearest
 from auditor.model.arrays import Ints
 
 _BY_TREE = 64
-"""A ball that reaches more tuples than this is finished by looking at all of them: a tree is no help there."""
+"""A ball that reaches more tuples than this is finished by looking at all of them: a tree no longer helps."""
 
 
 class Cells(NamedTuple):
@@ -29,8 +29,8 @@ class Cells(NamedTuple):
 
     Per row its cluster (`member`, -1: none), its distance to the centre (`way`) and its neighbours in the list of the
     cluster's rows (`before`, `after`, -1 at the ends). Per cluster its centre (a tuple), a row with the centre's values that
-    stays as long as the cluster does (`anchor`), the first row of its list, size, radius, and what it cost when it was last
-    found that closing it does not pay (`kept`). Per tuple the cluster whose centre it is (`number`, -1: none). `tuple_of`
+    stays as long as the cluster does (`anchor`), the first row of its list, size, radius, and its cost when closing it was
+    last found not to pay (`kept`). Per tuple the cluster whose centre it is (`number`, -1: none). `tuple_of`
     is the tuple of each row.
     """
 
@@ -50,8 +50,8 @@ class Cells(NamedTuple):
 
 @njit(cache=True)
 def cheapest_ball(ground: Ground, search: Search, u: int, r: int, facility: int) -> tuple[float, int]:
-    """The ball of at least r rows around tuple u, among the tuples open to the search, with the lowest price a row:
-    facility/rows + radius. Of equal ones the largest, so it holds all that lies within its radius. Price and radius."""
+    """Price and radius of the ball of at least r rows around tuple u, among the tuples open to the search, with the lowest
+    price a row: facility/rows + radius. Of equal ones it is the largest, so it holds all that lies within its radius."""
     look_from(ground, u)
     best, radius = np.inf, -1
     rows, count = 0, 0
@@ -146,7 +146,7 @@ def _shift(cells: Cells, row: int, c: int, way: int) -> int:
 
 @njit(cache=True)
 def place(ground: Ground, centres: Search, cells: Cells, row: int, limit: int) -> tuple[int, int, int]:
-    """The other cluster that a row raises least, if by less than the limit: cluster (-1: none), its rise, the distance."""
+    """The other cluster whose cost a row raises least, if by less than the limit: cluster (-1: none), rise, distance."""
     look_from(ground, cells.tuple_of[row])
     best, found, at = limit, -1, 0
     count = 0
@@ -165,8 +165,8 @@ def place(ground: Ground, centres: Search, cells: Cells, row: int, limit: int) -
 
 @njit(cache=True)
 def relocate(ground: Ground, centres: Search, cells: Cells, r: int, start: int, stop: int) -> int:
-    """Moves each row from `start` to `stop` to the cluster where it costs least, if its own can spare it; the
-    change."""
+    """Moves each row from `start` to `stop` to the cluster where it costs least, if its own can spare it. Returns the change
+    of the total cost."""
     total = np.int64(0)
     for row in range(start, stop):
         c = cells.member[row]
@@ -184,9 +184,9 @@ def relocate(ground: Ground, centres: Search, cells: Cells, r: int, start: int, 
 
 @njit(cache=True)
 def close(ground: Ground, centres: Search, cells: Cells, facility: int, start: int, stop: int) -> int:
-    """Closes each cluster from `start` to `stop` whose rows cost less elsewhere; the change of the total cost.
+    """Closes each cluster from `start` to `stop` whose rows cost less elsewhere. Returns the change of the total cost.
 
-    A row adds at least its distance to the nearest other centre, so mostly it is known before any row is placed that this
+    A row adds at least its distance to the nearest other centre, so mostly it is clear before any row is moved that closing
     does not pay. A cluster that was tried before and has not changed is not tried again."""
     total = np.int64(0)
     for c in range(start, stop):
@@ -233,7 +233,7 @@ def open_new(
     ground: Ground, search: Search, cells: Cells, r: int, facility: int, start: int, stop: int, now: Ints
 ) -> int:
     """Opens a cluster around each row from `start` to `stop` that lies at the edge of its own, of the r nearest rows that
-    clusters can spare, where that lowers the total cost; the change. `now[0]` counts the clusters."""
+    clusters can spare, where that lowers the total cost. Returns the change of it. `now[0]` counts the clusters."""
     total = np.int64(0)
     moved, home, old = np.empty(r, dtype=np.int64), np.empty(r, dtype=np.int64), np.empty(r, dtype=np.int64)
     for row in range(start, stop):

@@ -3,9 +3,9 @@
 Tuples stand for rows: a tuple with several copies is reached once and counts as often as it has copies. All work is done by
 asking the search tree for the nearest tuple and hiding what was found, so no pair of rows is ever stored.
 
-Whether every centre can have r rows within the limit is a question of flow. Here it starts from an assignment: every row is
-at its nearest centre. A centre below r takes a row within the limit from another centre; one that would fall below r by that
-takes a row itself, and so on, until a centre above r gives. `repair` searches the shortest such chain, breadth first.
+Whether every centre can have r rows within the limit is a question of flow. It starts with every row at its nearest centre.
+A centre below r takes a row within the limit from another centre. If that one would fall below r, it takes a row itself, and
+so on, until a centre above r gives one. `repair` searches for the shortest such chain, breadth first.
 
 It finds a way wherever there is one. Let B be an assignment in which all centres have r rows, and A the present one, in
 which centre c has fewer. Draw an arrow from A(x) to B(x) for each row x that they place differently. More arrows enter c than
@@ -29,8 +29,8 @@ from auditor.model.arrays import Ints
 
 
 class Ground(NamedTuple):
-    """What every search needs: the tuples, the rows of each (`first[u]` to `first[u + 1]`), their trees and the cost of each
-    node, and room for the costs of one tuple, its nodes and the search."""
+    """What every search needs: the tuples, the rows of each (`first[u]` to before `first[u + 1]`), the trees, the cost of
+    each node, and room for the costs of one tuple, its nodes and the search."""
 
     tuples: Ints
     first: Ints
@@ -52,7 +52,7 @@ class Search(NamedTuple):
 
 class Assignment(NamedTuple):
     """The tuple that is the centre of each cluster, the number of its rows, and the cluster of each row in the order of
-    tuples; room for the chains of `repair`: `row[c]` is what cluster c would give, `taker[c]` to whom, -1: not reached."""
+    tuples; room for the chains of `repair`: cluster c would give `row[c]` to cluster `taker[c]` (-1: not reached)."""
 
     centre: Ints
     size: Ints
@@ -75,6 +75,14 @@ def hide(search: Search, u: int) -> None:
 
 
 @njit(cache=True)
+def set_aside(search: Search, u: int, count: int) -> int:
+    """Hides a tuple and notes it in the list of hidden ones, which then has one more than `count`."""
+    hide(search, u)
+    search.hidden[count] = u
+    return count + 1
+
+
+@njit(cache=True)
 def show_again(search: Search, count: int) -> None:
     """Opens the first tuples of the list of hidden ones to the search again."""
     for i in range(count):
@@ -94,9 +102,7 @@ def reach(ground: Ground, search: Search, r: int, start: int, stop: int, out: In
         count, rows = 0, 0
         while rows < r:
             v, out[u] = nearest(search.tree, search.left, ground.costs, ground.stack)
-            hide(search, v)
-            search.hidden[count] = v
-            count += 1
+            count = set_aside(search, v, count)
             rows += ground.first[v + 1] - ground.first[v]
         show_again(search, count)
 
@@ -105,10 +111,10 @@ def reach(ground: Ground, search: Search, r: int, start: int, stop: int, out: In
 def choose_centres(
     ground: Ground, search: Search, order: Ints, limit: int, most: int, centre: Ints, now: Ints, tuples: int
 ) -> None:
-    """Makes the first tuple in `order` that is not marked a centre, which marks all within the limit; again and again.
+    """Makes the next tuple in `order` that is not marked a centre, and marks all tuples within the limit of it; repeatedly.
 
-    `now` holds the place in `order` and the number of centres. Stops after some `tuples`, or with more than `most` centres:
-    there are not enough rows for them.
+    `now` holds the place in `order` and the number of centres. Stops after marking some `tuples`, or with more than `most`
+    centres, for which there are not enough rows.
     """
     marked = 0
     while now[0] < len(order) and marked < tuples and now[1] <= most:
@@ -128,7 +134,7 @@ def choose_centres(
 
 @njit(cache=True)
 def join_nearest(ground: Ground, centres: Search, number: Ints, given: Assignment, start: int, stop: int) -> None:
-    """Puts the rows of the tuples from `start` to `stop` to their nearest centre; `number` is the cluster of a centre."""
+    """Assigns the rows of the tuples from `start` to `stop` to their nearest centre; `number` is the cluster of a centre."""
     for u in range(start, stop):
         look_from(ground, u)
         found, _ = nearest(centres.tree, centres.left, ground.costs, ground.stack)
@@ -165,9 +171,7 @@ def _chain(ground: Ground, search: Search, given: Assignment, limit: int, r: int
             u, way = nearest(search.tree, search.left, ground.costs, ground.stack)
             if u < 0 or way > limit:
                 break
-            hide(search, u)  # whoever holds a copy of it is reached now
-            search.hidden[hidden] = u
-            hidden += 1
+            hidden = set_aside(search, u, hidden)  # every cluster with a copy of it is reached now
             for row in range(ground.first[u], ground.first[u + 1]):
                 c = given.member[row]
                 if given.taker[c] >= 0:

@@ -2,8 +2,8 @@
 
 Adding a tuple r to a class c raises the loss by (|c| + 1)·D(c ∪ r) - |c|·D(c), where D is the loss of one record. Since
 |c| and D(c) are the same for all candidates, the least rise is the least D(c ∪ r): a sum over columns of the widened interval
-or of the common ancestor's height. That sum is what `search` minimises; its tables are renewed only where the class changed.
-When a tuple joined without changing the class, its further copies are again the first of the nearest and join at once.
+or of the common ancestor's height. `search` minimises that sum; its tables are renewed only where the class changed. When a
+tuple has joined without changing the class, its further copies are the first of the nearest again, and join at once.
 """
 
 from __future__ import annotations
@@ -106,6 +106,32 @@ def take(growth: Growth, tree: Tree, u: int, count: int, made: int) -> None:
 
 
 @njit(cache=True)
+def finish(growth: Growth, costs: Costs, nodes: Ints, count: int) -> None:
+    """Notes the class that costs are about as made, with so many rows."""
+    made = growth.now[MADE]
+    for j in range(len(costs.low)):
+        growth.low[made, j], growth.high[made, j] = costs.low[j], costs.high[j]
+    growth.node[made] = nodes
+    growth.size[made] = count
+    growth.now[MADE] += 1
+
+
+@njit(cache=True)
+def enter(tuples: Ints, trees: Trees, growth: Growth, u: int, c: int) -> None:
+    """Puts one copy of a tuple into class c, which is widened to cover it."""
+    ordered = growth.low.shape[1]
+    for j in range(ordered):
+        growth.low[c, j] = min(growth.low[c, j], tuples[u, j])
+        growth.high[c, j] = max(growth.high[c, j], tuples[u, j])
+    for j in range(ordered, tuples.shape[1]):
+        growth.node[c, j - ordered] = above(trees, growth.node[c, j - ordered], tuples[u, j])
+    growth.size[c] += 1
+    growth.member[growth.first[u + 1] - growth.left[u]] = c
+    growth.left[u] -= 1
+    growth.now[ROWS] -= 1
+
+
+@njit(cache=True)
 def grow(
     tuples: Ints,
     tree: Tree,
@@ -148,11 +174,7 @@ def grow(
             copies = 1 if widen(costs, trees, rise, tuples[u], nodes) else min(growth.left[u], size - count)
             take(growth, tree, u, copies, made)
             count += copies
-        for j in range(len(costs.low)):
-            growth.low[made, j], growth.high[made, j] = costs.low[j], costs.high[j]
-        growth.node[made] = nodes
-        growth.size[made] = count
-        now[MADE] += 1
+        finish(growth, costs, nodes, count)
 
 
 @njit(cache=True)
@@ -175,11 +197,4 @@ def join(tuples: Ints, trees: Trees, rise: Ints, growth: Growth, unit: int) -> N
                 more = (growth.size[c] + 1) * new - growth.size[c] * old
                 if found < 0 or more < best:
                     best, found = more, c
-            for j in range(ordered):
-                growth.low[found, j] = min(growth.low[found, j], tuples[u, j])
-                growth.high[found, j] = max(growth.high[found, j], tuples[u, j])
-            for j in range(ordered, tuples.shape[1]):
-                growth.node[found, j - ordered] = above(trees, growth.node[found, j - ordered], tuples[u, j])
-            growth.size[found] += 1
-            growth.member[growth.first[u + 1] - growth.left[u]] = found
-            growth.left[u] -= 1
+            enter(tuples, trees, growth, u, found)

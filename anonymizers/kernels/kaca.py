@@ -14,9 +14,9 @@ or what C lacks if that is less, and L(C') at most the greatest loss,
 
     distance ≥ n·(B - L(C)) + m·max(0, B - greatest loss).
 
-A node is skipped when this is above the best distance, or equal with no lower class number in it, so the class found is that
-of a plain scan. When a class changes, the nodes above it are widened and never narrowed: bounds get looser, never
-wrong. The tree is built anew after a share of its classes has changed.
+A node is skipped when this is above the best distance, or equal with no lower class number in it, so the search finds the
+class that a plain scan finds. When a class changes, the nodes above it are widened and never narrowed: bounds get looser,
+never wrong. The tree is built anew after a share of its classes has changed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numba import njit
 
 from anonymizers.kernels.growing import above, fill
 from anonymizers.kernels.search import HUGE, Costs, Stack
-from anonymizers.kernels.tree import Tree, put_off, remove
+from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Floats, Ints
 
@@ -233,7 +233,15 @@ def _nearest(tree: Tree, bounds: Bounds, classes: Classes, costs: Costs, stack: 
         if tree.alive[child + 1] > 0:
             hull = _least_hull_loss(costs, bounds.low[child + 1], bounds.high[child + 1])
             two = rows * (hull - loss) + min(bounds.size[child + 1], lacking) * max(hull - bounds.loss[child + 1], 0)
-        waiting = put_off(tree, stack.node, stack.bound, waiting, child, one, two, best, HUGE)
+        near, far = child, child + 1  # the more promising child is put on top of the stack
+        if two < one or (two == one and tree.least[child + 1] < tree.least[child]):
+            near, far, one, two = far, near, two, one
+        if two <= best and two < HUGE:
+            stack.node[waiting], stack.bound[waiting] = far, two
+            waiting += 1
+        if one <= best and one < HUGE:
+            stack.node[waiting], stack.bound[waiting] = near, one
+            waiting += 1
     return int(found)
 
 

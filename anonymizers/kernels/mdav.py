@@ -14,7 +14,7 @@ rows of a leaf stand in their order, so a leaf of equal rows is left at the firs
 *Farthest from the average record* comes from a list of the rows by descending distance from an earlier average record.
 The distance is a metric (a Euclidean sum of metrics), so no row is farther from the average record now than its listed
 distance plus what the average record has moved since; the search goes down the list until that is below the best found,
-with a margin far above rounding. When going down has cost several times the number of rows, the list is made anew.
+with a margin far above rounding. When going down has cost several times the number of rows, a new list is made.
 
 Sums behind the means are running sums: rows are added in their order and subtracted in the order they leave.
 """
@@ -43,7 +43,7 @@ _SLICE = 20_000_000
 _PATIENCE = 4
 """The list is made anew after this many times its length was gone through."""
 _CROWDED = 16
-"""With more rows than this for each node of the tree most rows are copies of others, and the tree beats the list."""
+"""With more rows than this for each node of the tree, most rows are copies, and the tree is faster than the list."""
 _MARGIN = 1e-9
 """Relative; rounding of distances stays below 1e-12."""
 _DONE, _TREE, _LIST, _PAUSE = 0, 1, 2, 3

@@ -2,8 +2,8 @@
 
 The rows of a class stand side by side: `order` holds the row numbers, `codes` (columns × rows) and `values` (the
 sensitive ones) go with it. A cut moves the rows of each part together and keeps their order within a part. The last part
-is cut on first, so that all rows from some place on are always final, and the state is that place and a stack of the
-starts of the classes before it.
+is cut further first, so all rows from some place on are always final. The state is that place, and a stack of the starts of
+the classes before it.
 
 Why it gives the classes of the plain version (tests/support/naive_mondrian.py), one by one:
 - The spread of a class in a column follows from its least and greatest code, by the same floating-point operations, so
@@ -87,8 +87,8 @@ def ordered_distance(found: Ints, count: Ints, limits: Limits) -> float:
 def tree_distance(found: Ints, count: Ints, size: int, limits: Limits, below: Ints, crossed: Ints) -> float:
     """The distance of a class from the whole over the edges of a tree: Σ weight · |share below - the table's|.
 
-    Of edges with nobody of the class below them, only weight · expected is left: `limits.absent` is the sum of that over
-    all edges, and the edges above the values that occur are put right.
+    An edge with no row of the class below it adds weight · expected. `limits.absent` is the sum of that over all edges; only
+    the edges above the values that occur are then corrected.
     """
     crossings = 0
     for value in found:

@@ -1,7 +1,7 @@
 """One-pass k-means: centroids that follow every row at once.
 
 The centroids stand in the k-d tree of `centroids.nearest`. When one moves, the boxes above it are widened to hold it: they
-stay boxes around their points, so the search stays exact; now and then the tree is built anew, since wide boxes cost time.
+stay boxes around their points, so the search stays exact. Wide boxes cost time, so the tree is built anew now and then.
 
 A cluster keeps, for each tree column, the list of its distinct values with their numbers, so that finding the value
 of least total distance again takes a walk over distinct values and not over rows. When a row brings one more copy of

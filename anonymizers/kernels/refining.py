@@ -43,13 +43,13 @@ from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.progress import Progress, silent
 
 _NEAR = 30
-"""A row may go to the clusters of so many nearest rows."""
+"""A row may go to the clusters of this many nearest rows."""
 _LEAST = 1e-9
-"""A step must be worth this share of the distances it is made of: less may be rounding."""
+"""A step must lower the loss by this share of the distances in it: less may be rounding."""
 _ENOUGH = 1e-3
-"""Another round must have lowered the loss by this share, or it was the last."""
+"""A round that has lowered the loss by less than this share is the last."""
 _EFFORT = 3000
-"""The most that a round may cost, for each row: members of clusters looked at."""
+"""The most that a round may cost for each row, in members of clusters looked at."""
 _TRIED = 1_000_000
 """What trials cost between two reports of progress."""
 _TRIAL = 2_000_000
@@ -60,8 +60,8 @@ _SLICE = 5_000
 
 @njit(cache=True)
 def _best_step(space: Space, part: Partition, k: int, x: int) -> tuple[float, int, int]:
-    """The best step for a row: by how much it changes the loss (0: there is none), the cluster it goes to, and the row that
-    comes in exchange (-1: none)."""
+    """The best step for a row: the change of the loss (0: there is no step), the cluster it goes to, and the row that comes
+    in exchange (-1: none)."""
     values, weight, measured, near = space.values, space.weight, space.measured, space.near[x]  # out of the loops:
     cluster, own, members, sizes, mark = part.cluster, part.own, part.members, part.size, part.mark  # tuples are slow
     mean, spread, widest = part.mean, part.spread, part.widest

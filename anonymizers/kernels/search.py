@@ -1,4 +1,4 @@
-"""Nearest and farthest tuple of a class, exactly, by branch and bound in the k-d tree.
+"""The nearest and the farthest tuple of a class, exactly, by branch and bound in the k-d tree.
 
 The cost of a tuple is a sum over columns. On an ordered column it is `base + the way from the class's interval to the
 tuple`, at most a unit. On a tree column it is read from a table with the cost of every value for the class as it is now.
@@ -42,7 +42,7 @@ class Costs(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Room for the nodes a search has put off, with their bounds."""
+    """Room for the nodes that a search has put off, with their bounds."""
 
     node: Ints
     bound: Ints

@@ -6,9 +6,10 @@ For a person's known values t (a *tuple*; equal ones are treated once), columns 
     N(t,s)   = sum over B of a(t,B) n_s(t,B)          n_s(t,B): compatible fragments of the sensitive column with value s
     F(t)     = sum over s of N(t,s)                   p(t,s) = N(t,s)/F(t)
 
-**Only tuples that match B can change when B is cut**: for every other one some m_b(t,B) is 0, so it is 0 in both parts,
-and their summands of B are 0 before and after. So F and N are kept for all tuples and each bucket has the list of tuples
-that match it; a cut takes B's summand off and adds those of its parts, and the parts' lists are found in B's list.
+**Only tuples that match B can change when B is cut.** For every other tuple some m_b(t,B) is 0, so it is 0 in both parts,
+and the summand of B is 0 before and after. So F and N are kept for all tuples, and each bucket (the paper's word for a
+class) has the list of tuples that match it. A cut takes off B's summand and adds those of its parts; the lists of the
+parts are found in B's list.
 
 **Rounding cannot change a decision.** `error` bounds, for each tuple, how far the kept F and each N are from their true
 values. With unit roundoff u: a summand is made by at most 2c+1 operations from whole numbers, so it is off by at most
@@ -30,7 +31,7 @@ from auditor.model.arrays import Bools, Codes, Floats, Ints
 MORE, ROOM, DOUBT = 0, 1, 2
 """Why `run` stopped."""
 NONE, ACCEPT, REJECT = 0, 1, 2
-"""What was decided about the first cut."""
+"""What the caller decided about the first cut."""
 
 
 class Fragments(NamedTuple):

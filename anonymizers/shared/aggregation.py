@@ -4,8 +4,8 @@ Numbers become their mean, ordinals their median (or convex median, see `kernels
 value, the first in the domain's order of several. A class with more missing than present values in a column publishes
 it as missing; otherwise the average is that of the present ones.
 
-Means are written with twelve digits, counted from the first digit of the class's largest number, which is free of the
-noise of sums; where all values of a class are the same, its mean is that value as it is.
+Means are written with twelve digits, counted from the first digit of the class's largest number; that removes the noise
+of sums. Where all values of a class are the same, its mean is that value as it is.
 
 `restore` gives a numeric column its mean and variance back (Domingo-Ferrer & Torra 2005): each published number x becomes
 (x - m)·√(v/w) + o, with m and w the mean and variance of the published numbers, o and v those of the original ones. It
@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
+from anonymizers.base import read_labels
 from anonymizers.shared.points import Middle
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.domain import Domain
@@ -30,7 +30,7 @@ from auditor.model.table import Table
 from auditor.model.values import format_number
 
 DIGITS = 12
-"""Of a published mean, counted from the first digit of the largest number in its class."""
+"""The digits of a published mean, counted from the first digit of the largest number in its class."""
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -52,10 +52,8 @@ def aggregate(
             written = _means(domain, codes, groups, absent, restore)
         else:
             written = _middles(domain, codes, groups, absent, ordinal)
-        texts = sorted(set(written))
-        rank = {text: number for number, text in enumerate(texts)}
-        labels[column] = Labels.read(domain, texts, partial(_place, column))
-        cells[column] = np.array([rank[text] for text in written], dtype=np.int32)[groups]
+        labels[column], number = read_labels(domain, written)
+        cells[column] = number[groups]
     return labels, cells
 
 
@@ -110,13 +108,9 @@ def restored(original: Floats, mean: Floats, sizes: Ints) -> Floats:
 
 
 def _text(domain: Domain, number: float) -> str:
-    """A number as text, which must not be one that means a missing or withheld value."""
+    """A number as text, with zeros added where it would otherwise read as a missing or suppressed value."""
     decimal, form = domain.format.decimal, domain.format
     text = format_number(number, decimal)
     while text in form.missing or text in form.suppressed:
         text += "0" if decimal in text else f"{decimal}0"
     return text
-
-
-def _place(column: str, _: int) -> str:
-    return f"column {column!r}"

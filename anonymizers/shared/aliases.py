@@ -1,11 +1,11 @@
-"""Aliases: names under which the values of a column are published, one of each kind for every value.
+"""Aliases: the names under which the values of a column are published, one of each kind for every value.
 
-The first kind shows a group of the taxonomy (`Respiratory-1`): normally the value's parent. It hides the value only if
-others go by the same group, so a group has at least two values: where a single value stands beside groups, these are joined
-with it. The second kind shows nothing (`A07`). Both are numbered at random, so that neither sorts like the values.
+The first kind shows a group of the taxonomy (`Respiratory-1`), normally the value's parent. It hides the value only if
+others share the group, so every group has at least two values: a value that stands alone beside groups is joined with them.
+The second kind shows nothing (`A07`). Both are numbered at random, so the order of the names tells nothing about the values.
 
-No name may be met in the data, as part of a longer text either, and none is given in two columns: in rules that were found
-in a release each name then means one thing.
+No name occurs in the data, not even as part of a longer text, and none is used in two columns. So in rules found in a
+release each name means one thing.
 """
 
 from __future__ import annotations
@@ -81,14 +81,15 @@ def _group_stems(domain: Domain, group: int | None) -> Iterator[str]:
 
 
 def _groups(domain: Domain) -> list[tuple[int | None, list[int]]]:
-    """The groups by which values go, and the codes of each; None is all values of a column without taxonomy."""
+    """The groups that stand for values, and the codes of each; None is all values of a column without taxonomy."""
     if domain.taxonomy is None or domain.taxonomy.height == 0:
         return [(None, list(range(domain.known)))] if domain.known else []
     return sorted(shared_groups(domain.taxonomy).items())
 
 
 def shared_groups(taxonomy: Taxonomy) -> dict[int, list[int]]:
-    """The groups under which the leaves of a taxonomy go: each leaf its parent, but so that none is alone in its group."""
+    """The groups that stand for the leaves of a taxonomy: for each leaf its parent, or a node above it where the leaf would
+    be alone in its group."""
     code_of = {int(node): code for code, node in enumerate(taxonomy.leaf_node)}
     loose: dict[int, list[int]] = {}
     groups: dict[int, list[int]] = {}
@@ -96,7 +97,7 @@ def shared_groups(taxonomy: Taxonomy) -> dict[int, list[int]]:
         own = [code_of[node]] if node in code_of else sorted(loose.pop(node, []))
         low, high, parent = int(taxonomy.lo[node]), int(taxonomy.hi[node]), int(taxonomy.parent[node])
         if len(own) == 1 and node not in code_of and high > low:
-            own = list(range(low, high + 1))  # alone beside groups: they are joined
+            own = list(range(low, high + 1))  # it is alone beside groups: they are joined
             groups = {group: codes for group, codes in groups.items() if not low <= codes[0] <= high}
         if len(own) > 1 or parent < 0:
             if own:
@@ -107,7 +108,7 @@ def shared_groups(taxonomy: Taxonomy) -> dict[int, list[int]]:
 
 
 def _denotation(domain: Domain, group: int | None, codes: list[int]) -> str:
-    """The label that says which values go by a group: its own where that is all of them, else the set."""
+    """The label that says which values a group stands for: its own where that is all of them, else the set."""
     taxonomy = domain.taxonomy
     if group is None or taxonomy is None or len(codes) == domain.known:
         return everything(domain)

@@ -1,16 +1,17 @@
 """Clusters around centroids: what one-pass k-means, the k-means algorithms and weighted-feature C-means share.
 
-A centroid is the mean position in an ordered column (numbers, ordinals) and, in other columns, the value with the least
-total distance to the cluster's values, the distance of two values being the height of their lowest common ancestor over
-the height of the taxonomy (1 without a taxonomy); ties go to the first value. Missing values do not count in a mean; where
-they are the majority the centroid is missing in this column. As everywhere, a missing value is a whole column away from
-every other (`anonymizers/shared/distance.py`).
+In an ordered column (numbers, ordinals) a centroid is the mean position. In other columns it is the value with the least
+total distance to the cluster's values, where the distance of two values is the height of their lowest common ancestor over
+the height of the taxonomy (1 without a taxonomy); ties go to the first value. Means leave missing values out; where most
+values are missing, the centroid is missing in that column. As everywhere, a missing value is a whole column away from every
+other (`anonymizers/shared/distance.py`).
 
 Rows are handled in the order of their values ("places"); equal rows are one tuple with several copies.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymizers.base import need_quasi, published_columns
+from anonymizers.shared.clustering import Clustering
 from anonymizers.shared.distance import Space
 from auditor.model.arrays import Floats, Ints
 from auditor.model.progress import Progress
@@ -30,11 +32,11 @@ if TYPE_CHECKING:
 
 
 _A_SLICE = 4000
-"""Rows that a kernel handles between two looks at progress and interruption."""
+"""Rows that a kernel handles between two reports of progress."""
 
 
 class Attributes(StrEnum):
-    """Which columns say how near rows are to each other."""
+    """The columns that rows are compared by."""
 
     ALL = "all"
     QI = "qi"
@@ -78,7 +80,7 @@ class Records:
         return Measure(space.ordered, space.unit, square, weight, apart * apart if square else apart, rise, space.trees)
 
     def seeds(self, clusters: int, rng: np.random.Generator) -> Ints:
-        """So many random rows, no two of them equal as long as there are other ones."""
+        """Random rows, one for each cluster; two of them are equal only where there are too few different rows."""
         order = rng.permutation(self.rows)
         _, place = np.unique(self.which[order], return_index=True)
         again = np.ones(self.rows, dtype=np.bool_)
@@ -98,6 +100,24 @@ class Records:
         return scale
 
 
+@dataclass(frozen=True)
+class ByCentroids(Clustering):
+    """Clusters around ⌊n/k⌋ centroids, which random rows are at first."""
+
+    attributes: Attributes = Attributes.QI
+
+    @abstractmethod
+    def from_seeds(self, records: Records, seeds: Ints, rng: np.random.Generator, progress: Progress) -> Ints:
+        """The cluster of each row of the table. `seeds` are rows in the order of values, one for each cluster."""
+
+    def compared(self, table: Table) -> Sequence[str]:
+        return self.attributes.columns(table, self.name)
+
+    def find_clusters(self, table: Table, columns: Sequence[str], rng: np.random.Generator, progress: Progress) -> Ints:
+        records = Records.of(Space.of(table, columns))
+        return self.from_seeds(records, records.seeds(table.rows // self.k, rng), rng, progress)
+
+
 def new_search(records: Records, clusters: int) -> Search:
     """A search among open clusters."""
     from anonymizers.kernels.centroids import Search
@@ -113,8 +133,8 @@ def new_search(records: Records, clusters: int) -> Search:
 
 
 def assign(records: Records, measure: Measure, centre: Floats, near: Ints, progress: Progress, what: str) -> Ints:
-    """The nearest cluster of each row. `near` holds the nearest cluster of each tuple in the last round (-1: none), and
-    that of this round afterwards."""
+    """The nearest cluster of each row. `near` holds the nearest cluster of each tuple: on entry that of the last round (-1:
+    none), on return that of this round."""
     from anonymizers.kernels.centroids import assign as kernel
 
     tree = records.search_tree(centre, np.arange(len(centre)), measure)
@@ -146,8 +166,8 @@ def deal(
     progress: Progress,
     what: str,
 ) -> None:
-    """Puts the rows of `order`, one after the other, into the nearest cluster below k while there is one, then into the
-    nearest of all. Centroids stay where they are."""
+    """Puts the rows of `order`, one after the other, into the nearest cluster below k while there is one, and then into the
+    nearest of all. Centroids do not move."""
     from anonymizers.kernels.centroids import deal as kernel
     from anonymizers.kernels.tree import REBUILD
 
@@ -184,8 +204,8 @@ def adjust(
     progress: Progress,
     what: str,
 ) -> Ints:
-    """The adjustment function: from every cluster above k the rows farthest from its centroid leave; in the order of `order`
-    they join the nearest cluster below k while there is one, then the nearest of all."""
+    """The adjustment: the rows farthest from the centroid leave every cluster above k. In the order of `order` they join the
+    nearest cluster below k while there is one, and then the nearest of all."""
     from anonymizers.kernels.centroids import release_farthest
 
     size = np.zeros(len(centre), dtype=np.int64)

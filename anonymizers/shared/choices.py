@@ -1,12 +1,12 @@
-"""Choices: how much of their sensitive value each person lets be published.
+"""Choices: how much of their sensitive value people let be published.
 
-1 is the value itself, 2 its group only, 3 nothing. They stand in a column with `role = "choice"`. Where a table has none
-they are simulated as the paper filled them in: common and harmless values tend to 1, rare and grave ones to 3, with
-exceptions. How grave a value is we cannot know; rarity stands for it, and the user may name grave values.
+1 is the value itself, 2 its group only, 3 nothing. Choices stand in a column with `role = "choice"`. Where a table has none
+they are simulated the way the paper filled them in: common and harmless values tend to 1, rare and grave ones to 3, with
+exceptions. We cannot know how grave a value is; rarity stands in for it, and the user may name grave values.
 
-With u the share of people with a more common value (those with an equally common one counted half), kept from 0.1 to 0.9
-so that nothing is without exception, the choice is 1 plus two draws that are 1 with probability u. A named grave value has
-u = 0.9. Somebody with several sensitive values goes by the one with the greatest u.
+Let u be the share of people with a more common value, counting half of those with an equally common one. It is kept between
+0.1 and 0.9, so that there are always exceptions; a value named as grave has u = 0.9. The choice is 1 plus two draws that
+are 1 with probability u. A person with several sensitive values goes by the one with the greatest u.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def simulate_choices(
 
 
 def _rarity(counts: Ints) -> Floats:
-    """For each value the share of people with a more common one, those with an equally common one counted half."""
+    """For each value the share of people with a more common one, counting half of those with an equally common one."""
     order = np.sort(counts)
     running = np.concatenate([[0], np.cumsum(order)])
     below = running[np.searchsorted(order, counts, side="left")]
@@ -81,7 +81,7 @@ def _rarity(counts: Ints) -> Floats:
 
 
 def grave_codes(domain: Domain, names: Sequence[str]) -> Ints:
-    """The codes of values and groups that are called grave."""
+    """The codes of the values and groups named as grave."""
     found: list[int] = []
     for name in names:
         code, node = domain.code(name), domain.taxonomy.node(name) if domain.taxonomy else None

@@ -1,12 +1,12 @@
-"""Constraints on classes, composable: a class is allowed where every constraint holds for its counts.
+"""Constraints on classes, which can be combined: a class is allowed where every constraint holds for its counts.
 
-Each asks `auditor.measure` for a figure of the class, the same that an audit computes from the published release, and
-compares it with a limit. Sources: k-anonymity (Samarati and Sweeney 1998); distinct, entropy and recursive l-diversity
-(Machanavajjhala et al. 2006); t-closeness (Li, Li and Venkatasubramanian 2007); (α,k)-anonymity (Wong et al. 2006);
-(ε,m)-anonymity (Li, Tao and Xiao 2008).
+Each constraint takes a figure of the class from `auditor.measure`, the same figure that an audit computes from the published
+release, and compares it with a limit. Sources: k-anonymity (Samarati and Sweeney 1998); distinct, entropy and recursive
+l-diversity (Machanavajjhala et al. 2006); t-closeness (Li, Li and Venkatasubramanian 2007); (α,k)-anonymity (Wong et al.
+2006); (ε,m)-anonymity (Li, Tao and Xiao 2008).
 
-What is said here of one class in Python, the kernel of Mondrian computes for millions of them: `limits` gives it the
-numbers to compare with, the tolerance for rounding included, so that both decide alike.
+What this module says of one class in Python, the kernel of Mondrian computes for millions of classes. `limits` gives it the
+numbers to compare with, including the tolerance for rounding, so that both decide alike.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Closeness(StrEnum):
 
 
 class Values:
-    """The sensitive column that constraints are about: `codes` are its values, numbered without gaps, and `present` the
-    codes that these have in the domain. In a block of a larger table, `present` and `whole` are those of all of it."""
+    """The sensitive column that constraints are about. `codes` are its values, numbered without gaps; `present` is the code
+    of each such value in the domain, `whole` how often it occurs. In a block, both are those of the whole table."""
 
     def __init__(self, table: Table, column: str) -> None:
         self.column, self.domain = column, table.domains[column]
@@ -69,11 +69,11 @@ class Constraint(ABC):
 
     @abstractmethod
     def fault(self) -> str:
-        """Why the whole table breaks it, where it does."""
+        """Why the whole table breaks the constraint, where it does."""
 
     @abstractmethod
     def limits(self) -> dict[str, Any]:
-        """The fields of `Limits` that say the same."""
+        """The same constraint as fields of `Limits`."""
 
 
 class Size(Constraint):
@@ -266,14 +266,14 @@ class Scattered(Constraint):
 
 
 def check_whole(constraints: Sequence[Constraint], whole: Ints, name: str) -> None:
-    """An error where even one class of all rows would break a constraint: then no release can hold them."""
+    """An error where even one class of all rows would break a constraint: then no release can hold it."""
     for constraint in constraints:
         if not constraint.holds(whole):
             raise PromiseError(f"{name}: {constraint.fault()}.")
 
 
 def all_limits(constraints: Sequence[Constraint], about: Values | None) -> Limits:
-    """The constraints in numbers; without a sensitive column, only the size counts."""
+    """The constraints as numbers; without a sensitive column, only the size counts."""
     fields: dict[str, Any] = {"values": 0 if about is None else len(about.present)}
     for constraint in constraints:
         fields |= constraint.limits()

@@ -1,13 +1,13 @@
 """Attribute partition by correlation: columns that go together are put into one block.
 
-The distance of two columns is 1 - φ², φ² being their mean-square contingency coefficient; numeric columns are cut into
-ranges of equal width for it, and a missing value is a value apart. The blocks are the clusters of k-medoids by PAM
-(Kaufman and Rousseeuw 1990): medoids are chosen one by one, each time the one that helps most (BUILD), then exchanged
+The distance of two columns is 1 - φ², where φ² is their mean-square contingency coefficient. For it, numeric columns are cut
+into ranges of equal width, and a missing value is a value of its own. The blocks are the clusters of k-medoids by PAM
+(Kaufman and Rousseeuw 1990): medoids are chosen one by one, each time the one that helps most (BUILD), and then exchanged
 for other columns as long as the sum of distances to the nearest medoid falls, the best exchange first (SWAP). Ties go to
 the column that stands first, so nothing is random.
 
-PAM is written out here: the well-kept package for it (kmedoids) is under the GPL, which this project's licence does not
-go with, and for a few dozen columns the plain algorithm takes no time.
+PAM is written out here. The well-kept package for it (kmedoids) is under the GPL, which does not go with this project's
+licence, and for a few dozen columns the plain algorithm takes no time.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from auditor.model.progress import Progress, silent
 from auditor.model.table import Table
 
 _GAIN = 1e-12
-"""An exchange of medoids must lower the sum of distances by more than this, which is rounding."""
+"""An exchange of medoids must lower the sum of distances by more than this; less may be rounding."""
 
 
 def ranges(codes: Codes, domain: Domain, bins: int) -> Ints:
-    """A column as categories: the range of each number among `bins` of equal width over the domain, the value itself in
-    other columns and in numeric ones of at most `bins` values."""
+    """A column as categories: for numbers the range among `bins` of equal width over the domain; the value itself in other
+    columns, and in numeric columns of at most `bins` values."""
     if domain.numbers is None or domain.span is None or domain.known <= bins:
         return codes.astype(np.int64)
     place = (domain.numbers - domain.span[0]) / domain.width

@@ -23,7 +23,7 @@ from auditor.model.schema import Type
 from auditor.model.table import Table
 
 _SLICE = 1 << 23
-"""How many codes the kernel looks at between two reports of progress: some tenths of a second."""
+"""Codes that the kernel looks at between two reports of progress: some tenths of a second."""
 
 
 def partition(
@@ -35,8 +35,8 @@ def partition(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Ints:
-    """Cuts all rows along some columns as long as every part keeps the limits, which are about the values `about` (None:
-    about the size only). Returns the number of each row's class."""
+    """Cuts all rows along some columns as long as every part keeps the limits on the values `about` (None: on the size only).
+    Returns the number of each row's class."""
     from anonymizers.kernels.mondrian import cut_classes
 
     # A relaxed cut divides rows of equal value in the order in which they stand: so that order is drawn.

@@ -1,16 +1,16 @@
 """Distances between rows as exact integers: the one place where values become numbers for the clustering methods.
 
-Ordered columns (numbers, ordinals) become positions on a line, other columns leaves of a tree: their taxonomy, or a root with
-all values below it. Everything is scaled by one `unit`, the cost of giving up a whole column: a common multiple of
-the numeric ranges, the heights of the trees and whatever else a method divides by. So sums are exact, a tie is a tie, and
-a fast search finds the same answer as a slow one. Where no common multiple fits, costs are rounded to 2^-36 of
-a column, in very large tables to a little more (`exact` says so); sums are still integers.
+Ordered columns (numbers, ordinals) become positions on a line. Other columns become leaves of a tree: their taxonomy, or a
+root with all values below it. Everything is scaled by one `unit`, the cost of giving up a whole column: a common multiple of
+the numeric ranges, the heights of the trees, and whatever else a method divides by. So sums are exact, a tie is a tie, and
+a fast search finds the same answer as a slow one. Where no common multiple fits, costs are rounded to 2^-36 of a column, in
+very large tables a little more coarsely (`exact` is then false); sums are still integers.
 
-A missing value lies a whole column away from every other value: on a line it stands two units beyond the low end,
-and no distance counts more than one unit; in a tree it is a child of the root.
+A missing value lies a whole column away from every other value. On a line it stands two units from the low end, beyond the
+high end, and no distance counts more than one unit; in a tree it is a child of the root.
 
 Rows with the same values are one *tuple* with several copies. Tuples are in the lexicographic order of their codes,
-ordered columns first; ties between tuples go to the first, whatever the order of the rows.
+ordered columns first. Ties between tuples go to the first, whatever the order of the rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from auditor.model.table import Table
 
 LARGEST_UNIT = 2**36
 _LARGEST_SUM = 2**59
-"""No sum over all columns, times the number of rows, is above this: kernels add up in 64 bits, and take 2^60 for endless."""
+"""No sum over all columns, times the number of rows, is above this: kernels add in 64 bits, and 2^60 stands for infinity."""
 _MOST_DECIMALS = 9
 
 
@@ -77,8 +77,8 @@ class Space:
     def of(
         cls, table: Table, columns: Sequence[str], divisors: Callable[[Trees], Iterable[int]] | None = None
     ) -> Space:
-        """The space of some columns of a table. `divisors` are numbers that the unit must be a multiple of; by default the
-        heights of the trees."""
+        """The space of some columns of a table. The unit is a multiple of all `divisors`; by default of the heights of the
+        trees."""
         lines = [c for c in columns if is_ordered(table.domains[c])]
         others = [c for c in columns if c not in lines]
         trees = _trees([table.domains[c] for c in others])
@@ -106,7 +106,7 @@ class Space:
 
 
 def largest_unit(rows: int, columns: int) -> int:
-    """The largest unit with which nothing that kernels add up passes 64 bits: smaller only above some 8 million cells."""
+    """The largest unit with which no sum in a kernel passes 64 bits: below `LARGEST_UNIT` only above 8 million cells."""
     return min(LARGEST_UNIT, _LARGEST_SUM // (rows * columns))
 
 

@@ -1,15 +1,15 @@
-"""Tuple partition of l-diverse slicing: rows into buckets by Mondrian's cuts, each checked against the whole table.
+"""Tuple partition of l-diverse slicing: rows are put into classes by Mondrian's cuts, each checked on the whole table.
 
-A queue holds buckets, at first one of all rows. The first is taken out and cut in two; if afterwards nobody in the table
-is believed to have a sensitive value with more than 1/l, its parts join the end of the queue, otherwise it is final. What
-is believed follows from all buckets together (see `auditor.posterior`): with what is known of a tuple t, its
-quasi-identifiers,
+The paper calls these classes *buckets*, and so does the code. A queue holds buckets, at first one of all rows. The first
+one is taken out and cut in two. If the cut table gives nobody a sensitive value with probability above 1/l, the two parts
+join the end of the queue; otherwise the bucket is final. The probability p(t,s) that a person with the quasi-identifiers t
+has the value s follows from all buckets B together (see `auditor.posterior`):
 
     p(t,s) = Σ_B w(t,B) p(s|t,B) / Σ_B w(t,B),     w(t,B) = |B| Π_b m_b(t,B)/|B|     (the paper: f = w/|B|)
 
 A fragment counts for t where its labels cover t's values, so generalised columns are checked as they are published. A
-probability counts as above 1/l where it is so by more than one part in 2³⁰: ties are ties, whatever the rounding, and
-decisions too near for floats are taken in rational numbers.
+probability counts as above 1/l if it is so by more than one part in 2³⁰. So rounding never decides a tie; decisions too
+close for floats are made in rational numbers.
 
 `tuple_partition` works on plain arrays, which `anonymizers.shared.fragments` and `cuts_of` make from a table.
 """
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 
 NOISE = Fraction(1, 2**30)
-"""The part by which a probability must pass 1/l to count as above it."""
+"""The relative amount by which a probability must pass 1/l to count as above it."""
 ROUNDING = 2.0**-53
 """The unit roundoff of floats."""
 _STEPS = 20_000_000
-"""The steps that the kernel takes between two reports of progress."""
+"""Steps of the kernel between two reports of progress."""
 
 
 class Weighting(StrEnum):
-    """How buckets weigh in what is believed: by the expected number of matching people, or as the slicing paper has it."""
+    """How classes weigh in a probability: by the expected number of matching people, or as the slicing paper has it."""
 
     SIZE = "size"
     PAPER = "paper"
@@ -51,7 +51,7 @@ class Weighting(StrEnum):
 
 @dataclass(frozen=True)
 class Diverse:
-    """The promise: p(t,s) at most 1/l for everybody and every value, or below 1/l where `strict`; `least` rows a bucket."""
+    """The promise: p(t,s) is at most 1/l for every person and value (below it where `strict`), with `least` rows a bucket."""
 
     l: int
     strict: bool = False
@@ -65,9 +65,9 @@ class Diverse:
 
 
 def cuts_of(table: Table, columns: Sequence[str], together: bool) -> Cuts:
-    """Mondrian's cuts of a table along some columns. Values lie from 0 to 1 in their domain, and a missing one at 2: with it
-    the rows spread over everything, as in labels. `together`: equal values stay on one side of a cut; otherwise they are
-    divided in the order in which the rows stand."""
+    """Mondrian's cuts of a table along some columns. Values lie between 0 and 1 in their domain, and a missing one at 2: rows
+    with it count as spread over the whole column, as in labels. `together`: equal values stay on one side of a cut; otherwise
+    they are divided in the order in which the rows stand."""
     from anonymizers.kernels.slicing import Cuts
 
     places = [_places(table.domains[c]) for c in columns]
@@ -88,8 +88,8 @@ def tuple_partition(
 ) -> Ints:
     """The bucket of each row, numbered in the order of the queue.
 
-    A larger `rounding` than that of floats gives the same buckets, with more decisions taken in rational numbers. Raises
-    `PromiseError` where not even one bucket of all rows holds the promise.
+    A larger `rounding` than that of floats gives the same buckets, with more decisions made in rational numbers. Raises
+    `PromiseError` where not even one bucket of all rows keeps the promise.
     """
     partition = _Partition(fragments, cuts, promise, rounding)
     partition.begin()
@@ -101,7 +101,7 @@ def tuple_partition(
 
 
 class _Partition:
-    """The buckets so far, and what is believed about every tuple: the memory of the kernel between its runs."""
+    """The buckets so far, and the probabilities of every tuple: what the kernel keeps between its runs."""
 
     def __init__(self, fragments: Fragments, cuts: Cuts, promise: Diverse, rounding: float) -> None:
         from anonymizers.kernels.slicing import Buckets, Counts, Rule, Sums
@@ -148,7 +148,7 @@ class _Partition:
             p = float((most / self.sums.total).max())
             must = "below" if self.promise.strict else "at most"
             raise PromiseError(
-                f"slicing: even with all rows in one bucket somebody has a sensitive value with probability {p:.4g}, which "
+                f"slicing: even with all rows in one class, a sensitive value of some person has probability {p:.4g}. It "
                 f"must be {must} 1/l = {1 / self.promise.l:.4g} for l = {self.promise.l}. Lower l, generalise, or put fewer "
                 "quasi-identifiers into the block of the sensitive column."
             )
@@ -203,7 +203,7 @@ class _Partition:
         return why, size, doubts
 
     def _make_room(self) -> None:
-        """Forgets which tuples match the buckets that no longer wait, and grows the list where that is not enough."""
+        """Drops the matches of buckets that no longer wait, and makes the list longer where that is not enough."""
         first, last = int(self.buckets.match_first[self.head]), int(self.buckets.match_end[self.tail - 1])
         used = last - first
         here = int(self.buckets.match_end[self.head]) - first

@@ -1,8 +1,8 @@
 """A sliced table as arrays for the diversity check: what is known of each tuple, and which published labels cover it.
 
-What is known of a person are the quasi-identifiers, as the audit's strongest adversary has them; a block without any tells
-nothing apart and is left out. Where columns are generalised several labels can cover a value (a label that mixes a missing
-value with others covers everything), so for each known value the list of all labels that cover it is made.
+The adversary knows a person's quasi-identifiers, as the strongest adversary of an audit does; a block without any tells
+nobody apart and is left out. Where columns are generalised, several labels can cover a value (a label that mixes a missing
+value with others covers everything). So each known value has the list of all labels that cover it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 _MOST_SUMS = 250_000_000
-"""The check keeps one sum for each distinct tuple and each sensitive value it may have: at most so many (2 GB)."""
+"""The most sums that the check keeps (2 GB): one for each distinct tuple and each sensitive value that it may have."""
 _MOST_CELLS = 1 << 25
-"""How many pairs of a value and a pattern are compared at a time."""
+"""Pairs of a value and a pattern that are compared at a time."""
 
 
 def fragments_of(
@@ -78,8 +78,8 @@ def fragments_of(
 
 def most_shares(table: Table, columns: Sequence[str], sensitive: str, rows: Ints) -> tuple[Ints, Ints]:
     """For each combination of values in some columns among these rows: how often its most frequent sensitive value occurs,
-    and how many rows it has. With all rows in one bucket, the former over the latter is what is believed at most of whoever
-    has these values, `columns` being the quasi-identifiers in the block of the sensitive one."""
+    and how many rows it has. Where `columns` are the quasi-identifiers in the block of the sensitive column and all rows are
+    one class, the one over the other is the greatest probability of a sensitive value for a person with these values."""
     group = distinct_rows(
         np.column_stack([np.zeros(len(rows), dtype=np.int32), *(table.codes[c][rows] for c in columns)])
     )
@@ -102,8 +102,8 @@ def _first_of_each(group: Ints) -> Ints:
 def _block(
     table: Table, columns: Sequence[str], labels: Mapping[str, Labels], cells: Mapping[str, Codes]
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    """Each row's known values in a block as one number, its labels as one number, and for each of the former which of the
-    latter cover it (starts and numbers)."""
+    """Each row's known values in a block as one number, and its labels as one number; then, for each number of known values,
+    which numbers of labels cover it (as starts and a list)."""
     known = distinct_rows(table.matrix(columns))
     generalised = [c for c in columns if c in labels]
     if not generalised:
@@ -122,8 +122,8 @@ def _block(
 
 
 def covering(labels: Sequence[Labels], patterns: Sequence[Codes], values: Sequence[Codes]) -> tuple[Ints, Ints]:
-    """Which patterns (one label in each column) cover which values (one code in each column): for each value the start
-    of its patterns, and the patterns. By bit masks over the patterns, for some patterns at a time."""
+    """Which patterns (one label in each column) cover which values (one code in each column): where the patterns of each
+    value start, and the patterns. Found by bit masks, over some of the patterns at a time."""
     found_value, found_pattern = [], []
     codes = [np.unique(column, return_inverse=True) for column in values]
     widest = max(len(values[0]), *(len(present) for present, _ in codes))

@@ -1,13 +1,13 @@
 """Anonymizers in two steps: rows are put into groups, then the groups are published.
 
-The first step takes the time, the second says what every row becomes. Parted so, a large table can be cut into blocks of
-rows: each block is grouped by itself, in a process or on a machine of its own, and all groups are published together, over
-the whole table, as if they had been found in it (`anonymizers.blocks`). What a block gives back is a few numbers a row.
+The first step takes the time; the second says what every row becomes. So a large table can be cut into blocks of rows: each
+block is grouped by itself, in its own process or on its own machine, and all groups are published together, as if they had
+been found in the whole table (`anonymizers.blocks`). What a block gives back is a few numbers a row.
 
-A promise about classes alone (k, l, α, a bucket's size) holds over the whole where it holds in every block. What is
-measured against the whole table is not left to the block: ranges and taxonomies are those of the domains, and the
-frequencies of values come with the block (`Table.counts`). Where a block as such must allow the promise (a block of one
-sensitive value has no diverse class), `Blocking.allows` says so before it is cut.
+A promise about classes alone (k, l, α, a size) holds for the whole table where it holds in every block. What is measured
+against the whole table is not left to the block: ranges and taxonomies are those of the domains, and the frequencies of
+values come with the block (`Table.counts`). Some blocks cannot keep a promise at all (a block with one sensitive value has
+no diverse class); `Blocking.allows` finds that before the cut is made.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from auditor.model.table import Table
 class Groups:
     """What a method decided about the rows of a table.
 
-    `member` is the group of each row, numbered from 0 without gaps (-1: left out). Slicing gives its blocks of columns
-    (`columns`) and, where it generalises them, the classes of the rows in each that has quasi-identifiers (`classes`).
-    Methods that publish centres give for each row the row that stands for it (`centre`) and how far the farthest row of its
-    group is from that one (`radius`, in ten-thousandths of a column).
+    `member` is the group of each row, numbered from 0 without gaps (-1: left out). Slicing adds its blocks of columns
+    (`columns`) and, where it generalises, the groups of rows with the same labels in each block that has quasi-identifiers
+    (`classes`). Methods that publish centres add the row that stands for each row (`centre`) and the distance of the
+    farthest row of its group from that one (`radius`, in ten-thousandths of a column).
     """
 
     member: Ints
@@ -52,9 +52,9 @@ def _any_rows(rows: Ints) -> bool:
 class Blocking:
     """How a method can work in blocks of rows.
 
-    `method` is what every block gets: the method, with what it must learn from the whole table settled. `columns` are those
+    `method` works in every block; what it must learn from the whole table is already settled in it. `columns` are the columns
     that it looks at, `cut` those that blocks are cut along. A block has at least `least` rows, and `allows` says whether some
-    rows can be one. `divide`: rows with the same values may be put into different blocks where no other cut is even enough.
+    rows can be a block. `divide` says whether equal rows may go to different blocks where no other cut is even enough.
     """
 
     method: Grouping
@@ -74,7 +74,7 @@ class Grouping(Anonymizer):
     @property
     @abstractmethod
     def least_rows(self) -> int:
-        """The rows that a group has at least, and so a block."""
+        """The least number of rows in a group, and so in a block."""
 
     @abstractmethod
     def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
@@ -90,7 +90,7 @@ class Grouping(Anonymizer):
         return self.publish_groups(table, self.groups(table, rng, progress), rng)
 
     def in_blocks(self, table: Table) -> Blocking:
-        """How this table may be cut into blocks; an error where it may not. By default for groups by the quasi-identifiers
-        that promise nothing but their size."""
+        """How this table may be cut into blocks; an error where it may not be cut. The default is for groups by the
+        quasi-identifiers that promise nothing but their size."""
         quasi = need_quasi(table, self.name)
         return Blocking(self, quasi, quasi, self.least_rows)

@@ -1,14 +1,14 @@
-"""Records as points: what microaggregation measures distances and takes averages of.
+"""Records as points, whose distances and averages microaggregation takes.
 
 The squared distance of two records is a sum over columns: for a number (x - y)² over the variance of the column (or as it
 is, where columns are not standardised); for an ordinal ((number of categories from one to the other) / (number of
 categories))²; for a nominal column 0 where the values are equal and 1 otherwise. The average record holds the mean of a
 numeric column, the median of an ordinal one, the mode of a nominal one.
 
-Means, medians and variances of columns are those of the whole table where the points are of a block of one.
+For the points of a block, the means, medians and variances of columns are those of the whole table.
 
-A missing number or ordinal stands at the column's mean or median, and differs from every present one by one unit more: a
-further column says whether the value is missing, 0/1 as a nominal one. A missing nominal value is a value of its own.
+A missing number or ordinal stands at the column's mean or median and is one unit farther from every present value: a
+further column, 0/1 like a nominal one, says whether the value is missing. A missing nominal value is a value of its own.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _numbers(
     present: Bools,
     standardise: bool,
 ) -> tuple[Floats, float, Average, int]:
-    """A numeric column: its numbers less a middle one, which keeps differences of whole numbers exact (equal distances
-    are then equal) and sums small. The standard deviation goes into the weight and not into the numbers."""
+    """A numeric column, as differences from a number in its middle: differences of whole numbers stay exact, so equal
+    distances are equal, and sums stay small. The standard deviation goes into the weight, not into the numbers."""
     middle = np.searchsorted(np.cumsum(counts), counts.sum() // 2, side="right")
     shifted = numbers - numbers[middle]
     mean = np.average(shifted, weights=counts)
