@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attacks.alias import Alias
 from attacks.background import Background
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.definetti import DeFinetti
 from attacks.degrade import Degrade
 from attacks.divergence import Divergence
@@ -27,6 +27,7 @@ from attacks.skewness import Skewness
 from attacks.special_uniques import SpecialUniques
 from attacks.uniqueness import Uniqueness
 from auditor.model.plugin import Registry
+from auditor.model.record.meaning import Goal
 
 ATTACKS: Registry[Attack] = Registry(
     Attack,

@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import Kind, Measure
+from auditor.model.record.meaning import Goal, Kind, Measure
 from auditor.model.release import Release
 from auditor.model.table import Table
 from auditor.posterior.beliefs import spread
@@ -102,7 +102,7 @@ class Alias(Attack):
         if not len(aliases):
             return NotApplicable(f"no value of {column} is published under an alias.")
         if auxiliary is None or column not in auxiliary.codes:
-            why = f"no sample of the population with {column} is known to compare the aliases with."
+            why = f"there is no sample of the population with {column} to compare the aliases with."
             return NotApplicable(why, Lacks.FACTS)
         if view.blind:
             return _claims(ValueClaims(view.beliefs.values(column), self.tau), None, len(aliases), self.method)
@@ -266,7 +266,7 @@ def _likeness(release: Release, auxiliary: Table, column: str) -> Floats:
         together = release.block_number(other) == number
         if together:
             rows = _counted(cell, block.cell(other), (size, len(labels.texts)))
-        else:  # which of the bucket's labels is beside the alias is not known: each by its share
+        else:  # which of the class's labels is beside the alias is not known: each by its share
             share = _counted(block.bucket, block.cell(other), (len(release.sizes), len(labels.texts)))
             rows = in_bucket @ sparse.csr_array(sparse.diags_array(1 / np.maximum(release.sizes, 1)) @ share)
         code = auxiliary.codes[other]

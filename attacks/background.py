@@ -1,10 +1,10 @@
 """Background: this person has exactly this value, after facts that rule out others.
 
-l-diversity's founding attack. Whoever knows that a person does not have a value ("Japanese rarely have heart disease"), or
-knows the value of somebody else in the class, strikes candidates off; a class with l different values holds out against l - 2
-facts about the person, and one more leaves one value. The facts are values which the person is known not to have, and
-acquaintances in the release whose values are known: the claim is the likeliest value under the coupled posterior, in which
-the acquaintances have records of their own (see `auditor/posterior/coupled.py`).
+The attack against which l-diversity was made. Whoever knows that a person does not have a value ("Japanese rarely have heart
+disease"), or knows the value of somebody else in the class, strikes candidates off: a class with l different values
+withstands l - 2 facts about the person, and one more leaves one value. The facts are values which the person is known not to
+have, and acquaintances in the release whose values are known. The claim is the likeliest value under the coupled posterior,
+in which the acquaintances have records of their own (see `auditor/posterior/coupled.py`).
 
 Papers: A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy beyond k-Anonymity", ACM TKDD
 2007; D. Martin, D. Kifer, A. Machanavajjhala, J. Gehrke, J. Halpern, "Worst-Case Background Knowledge for Privacy-Preserving
@@ -21,11 +21,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import ONLY_A_PART, Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Better, Kind, Measure
+from auditor.model.record.meaning import Better, Goal, Kind, Measure
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.coupled import Coupled
 

@@ -1,4 +1,4 @@
-"""What an attack is: parameters in the constructor; the adversary's whole world in the call.
+"""What an attack is: settings in the constructor, the adversary's whole world in the call.
 
 `attack.run(view, rng)` sees a `View`: the release, the schema and taxonomies with it, the knowledge that the scenario
 grants, and the beliefs that follow from them under one link model. It returns claims (`attacks/claims.py`), or says why it
@@ -29,7 +29,7 @@ class View:
     """The adversary's whole world. `sensitive` is the column in question for attribute attacks.
 
     `blind` marks the baseline: the beliefs are the prior's, and an attack that reads more from the release than domains and
-    taxonomies must not do so. `suppression` says whether rows with withheld quasi-identifiers count as a class.
+    taxonomies must not do so. `suppression` says whether rows with suppressed quasi-identifiers count as a class.
     """
 
     release: Release
@@ -48,7 +48,7 @@ class View:
 
 
 class Lacks(StrEnum):
-    """What an attack would need to apply: something known of the people, a register of the population (or its size), how the
+    """What an attack would need to apply: something known of the people, a list of the population (or its size), how the
     release was made, or further facts (what people do not have, acquaintances, samples, other releases)."""
 
     PEOPLE = "people"
@@ -66,7 +66,7 @@ class NotApplicable:
 
 
 ONLY_A_PART = NotApplicable(
-    "it looks at the whole table, of which only the classes of a sample of people are held: run without --sample"
+    "it needs the whole table, and only the classes of a sample of people were read: run without --sample"
 )
 """Why an attack that needs the whole release is not run on a part of it."""
 
@@ -82,7 +82,7 @@ class Attack(Plugin):
     success: ClassVar[str]
     lowered_by: ClassVar[str]
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    measures: ClassVar[tuple[Measure, ...]]
+    measures: ClassVar[tuple[Measure, ...]] = ()
     """What each figure means and how it is said."""
     lead: ClassVar[tuple[str, ...]] = ("success",)
     """The measures that may make the headline; the first that says something is taken."""

@@ -1,7 +1,6 @@
 """Claims: what attacks say about each target, in a few forms that scoring knows how to judge.
 
-An attack picks the form that fits what it claims; adding an attack needs no scoring of its own unless it claims something
-of a new form.
+An attack picks the form that fits what it claims, and needs scoring of its own only where it claims something of a new form.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from auditor.posterior.beliefs import Beliefs, ValueBeliefs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordClaims:
-    """This person is this record. `per_class` is the mean chance over the register's people in the release's classes, where
-    there is a register and one record is sought for anybody (the journalist)."""
+    """This person is this record. `per_class` is the mean chance over the people of the population in the release's
+    classes, where there is a population and one record is sought for anybody (the journalist)."""
 
     beliefs: Beliefs
     threshold: float
@@ -27,8 +26,8 @@ class RecordClaims:
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueClaims:
     """This person has exactly this value: the likeliest of `values`. `tenth` asks for the success of the most confident
-    tenth of the claims as well; `beside` are other beliefs, by name, whose success is told beside; `detail` is how it was
-    reckoned."""
+    tenth of the claims as well; `beside` are other beliefs, by name, whose success is told beside; `detail` says how it was
+    computed."""
 
     values: ValueBeliefs
     tau: float

@@ -1,13 +1,13 @@
 """deFinetti: what the release itself teaches about who has what.
 
-Anatomy and slicing part quasi-identifiers from sensitive values within each bucket, and promise that nobody's value is
-known better than its share in the bucket. But the buckets together show which values go with which people. Naive Bayes
-learns P(q|s) from them; within a bucket it then says which fragment belongs with which sensitive value; that teaches a
-better P(q|s), and so on (EM). A bucket's multiset of sensitive values is kept: its table of chances is scaled until every
+Anatomy and slicing part quasi-identifiers from sensitive values within each class, and promise that nobody's value is
+known better than its share in the class. But the classes together show which values go with which people. Naive Bayes
+learns P(q|s) from them; within a class it then says which fragment belongs with which sensitive value; that teaches a
+better P(q|s), and so on (EM). A class's multiset of sensitive values is kept: its table of chances is scaled until every
 fragment has one value and every value as many fragments as it has people (Sinkhorn).
 
-A person t is looked up as in `containment` (or in the bucket that the knowledge grants), with these chances A in place of
-even ones: the expected number of people of bucket B who fit t and have the sensitive fragment j is, over the blocks b,
+A person t is looked up as in `containment` (or in the class that the knowledge grants), with these chances A in place of
+even ones: the expected number of people of class B who fit t and have the sensitive fragment j is, over the blocks b,
 [j fits t] · Π_b Σ_(i fits t) A_b(i, j). Where a label covers several values, a fragment that fits counts by
 P(t's value | label, s) as well, so that generalised releases are attacked too: a class that hides the sex of a person says
 less if the diseases in it do not.
@@ -29,14 +29,14 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
 from attacks.shared.learning import Attribute, Lesson, Pairs
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
-from auditor.model.record.meaning import Measure
+from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Suppression
 from auditor.posterior.beliefs import ValueBeliefs, or_prior, spread
 from auditor.posterior.candidates import Entries, Matching
@@ -66,7 +66,9 @@ class DeFinetti(Attack):
         "Some quasi-identifiers of the person, and a sensitive column parted from them or coarse labels."
     )
     success: ClassVar[str] = "The likeliest value is the true one; among m tied values it counts 1/m."
-    lowered_by: ClassVar[str] = "Buckets of people who are alike, or larger ones; fewer quasi-identifiers beside them."
+    lowered_by: ClassVar[str] = (
+        "Larger classes, or classes of people who are alike; fewer quasi-identifiers beside them."
+    )
     measures: ClassVar[tuple[Measure, ...]] = (
         *value_measures(
             "learning from the release which values go with whom, {who} names the right {column} for {share}"
@@ -101,7 +103,7 @@ class DeFinetti(Attack):
             return ValueClaims(view.beliefs.values(view.sensitive), self.tau, tenth=True)
         known = [c for c in view.knowledge.columns if c in view.release.quasi]
         if not known:
-            return NotApplicable("Nothing that is published is known of the people.", Lacks.PEOPLE)
+            return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
         lesson = Lesson(view.release, view.sensitive, self.bins)
         taught = [a for a in lesson.attributes if a.column in known and (a.wide or a.block != lesson.number)]
         if not taught:

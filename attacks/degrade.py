@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
@@ -38,7 +38,7 @@ from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import Kind, Measure
+from auditor.model.record.meaning import Goal, Kind, Measure
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, spread
 from auditor.posterior.published import decoded_beliefs, label_beliefs
@@ -115,7 +115,7 @@ class Degrade(Attack):
         known = known_points(release, knowledge, column, grades)
         people = people_at_large(knowledge, column, labels.domain, release.rows)
         if self.method is Method.POINTS and not len(known.category):
-            return NotApplicable(f"no acquaintance is known whose record and {column} are known.", Lacks.FACTS)
+            return NotApplicable(f"there is no acquaintance whose record and {column} are known.", Lacks.FACTS)
         if self.method is not Method.POINTS and not len(known.category) and people is None:
             why = f"neither acquaintances nor the population's distribution of {column} are known."
             return NotApplicable(why, Lacks.FACTS)

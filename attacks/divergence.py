@@ -19,10 +19,10 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, SeveralClaims, UnrelatedClaims
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Kind, Measure
+from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
 from auditor.posterior.beliefs import ValueBeliefs
 
 

@@ -24,14 +24,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, PredicateClaims, SeveralClaims
 from attacks.shared.narrowest import METHODS, Parts, parts
 from attacks.singling_out import SinglingOut
 from auditor.measure.isolation import meeting
 from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Kind, Measure
+from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
 from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import ReleasedPeople
 

@@ -15,11 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Measure
+from auditor.model.record.meaning import Goal, Measure
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The third criterion of the regulators: with significant probability the value of an attribute follows from the values of
 others. A model is trained on what is published and asked about people, whether or not a record fits them: what it gets right
-about people who are not in the release as well is knowledge about the world, and only what it gets right beyond them (the
+about people who are not in the release as well is knowledge about the world. Only what it gets right beyond them (the
 excess over the control) is owed to being in it.
 
 The model is naive Bayes over the quasi-identifiers (`attacks/shared/learning.py`): quick, without chance, and it asks for
@@ -22,14 +22,14 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.proximity import best_windows
 from attacks.shared.learning import Lesson
 from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
-from auditor.model.record.meaning import Measure
+from auditor.model.record.meaning import Goal, Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs, spread
 from auditor.posterior.matching import distinct_people
@@ -75,7 +75,7 @@ class Inference(Attack):
         if view.blind:
             return self._claims(view, view.beliefs.values(view.sensitive))
         if not any(c in view.release.quasi for c in view.knowledge.columns):
-            return NotApplicable("Nothing that is published is known of the people.", Lacks.PEOPLE)
+            return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
         return self._claims(view, _predicted(Lesson(view.release, view.sensitive, self.bins), view.knowledge))
 
     def _claims(self, view: View, values: ValueBeliefs) -> Claims:

@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, ValueClaims
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Bools, Floats, Ints
@@ -35,7 +35,7 @@ from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
-from auditor.model.record.meaning import Criterion, Measure
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.coupled import beliefs_about_others

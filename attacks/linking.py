@@ -5,7 +5,7 @@ number of candidates (weighted, where the link model weighs them). In a release 
 fragment of every block of which something is known.
 
 The prosecutor knows that the person is in the release; the journalist and the marketer do not, so their chance is
-multiplied by the probability of membership, which for a class of f records and F people of the register is f/F. The
+multiplied by the probability of membership, which for a class of f records and F people of the population is f/F. The
 journalist's mean is the larger of the mean over records, (1/n) Σ f/F, and that over people, #classes/ΣF; the marketer's is
 the first.
 
@@ -20,11 +20,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, RecordClaims
 from attacks.shared.measures import RIGHT_LINK, record_measures
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Measure
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import Kind
 from auditor.posterior.matching import Cells
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
@@ -39,9 +39,7 @@ class Linking(Attack):
     paper: ClassVar[str] = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnaivaikko 2009, Tables I and II"
     goal: ClassVar[Goal] = Goal.IDENTITY
     claim: ClassVar[str] = "This person is this record."
-    needs: ClassVar[str] = (
-        "Some quasi-identifiers of the person; for the journalist and marketer a population register."
-    )
+    needs: ClassVar[str] = "Some quasi-identifiers of the person; for the journalist and marketer a population."
     success: ClassVar[str] = "The record named is the person's own; among m equally likely records it counts 1/m."
     lowered_by: ClassVar[str] = "Coarser quasi-identifiers (larger classes), fewer of them, or suppressing rare people."
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
@@ -62,13 +60,13 @@ class Linking(Attack):
         return RecordClaims(view.beliefs, self.threshold, self._per_class(view))
 
     def _per_class(self, view: View) -> float | None:
-        """The number of classes (by what is known) over the number of people they cover in the register."""
+        """The number of classes (by what is known) over the number of people they cover in the population."""
         register, release = view.knowledge.register, view.release
         if view.blind or register is None or not view.knowledge.anybody or release.kind is not Kind.GENERALISED:
             return None
         known = [c for c in release.quasi if c in view.knowledge.columns]
         if any(c not in register.codes for c in known):
-            return None  # the register does not say who fits
+            return None  # the population does not say who fits
         cells = Cells.of(release.blocks[0], known, len(release.sizes))
         counted = np.unique(cells.pattern[~release.suppressed[cells.bucket]])
         population = RegisterPopulation(register, IndependentPopulation.from_release(release))

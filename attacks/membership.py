@@ -1,8 +1,8 @@
 """Membership: this person is in the data.
 
-For somebody who is not in the data few or no buckets match what is known. Three scores, each higher for likelier members:
+Few or no classes match what is known of somebody who is not in the data. Three scores, each higher for likelier members:
 
-- `buckets`: the number of matching buckets, those in which every block has something compatible;
+- `buckets`: the number of matching classes, those in which every block has something compatible;
 - `degree`: the matching degree f(t) = Σ_B Π_b m_b/|B|, the slicing probabilities' denominator;
 - `posterior`: the probability of membership with prior `prior`, from how many of the person's look-alikes in the population
   must be in the release (see `auditor/posterior/posterior.py`).
@@ -19,11 +19,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
 from attacks.shared.measures import MATCHED, RANKED, member_measures
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Measure
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.posterior.presence import CONVERGED
 
 
@@ -32,17 +32,17 @@ class Membership(Attack):
     """Scores each person by how likely they are in the release."""
 
     name: ClassVar[str] = "membership"
-    summary: ClassVar[str] = "Tells members from outsiders by the buckets that match them (slicing probabilities)."
+    summary: ClassVar[str] = "Tells members from outsiders by the classes that match them (slicing probabilities)."
     paper: ClassVar[str] = "Li, Li, Zhang & Molloy 2012"
     goal: ClassVar[Goal] = Goal.MEMBERSHIP
     claim: ClassVar[str] = "This person is in the data."
     needs: ClassVar[str] = (
-        "Some quasi-identifiers of the person; to be scored, people who are not in the data, or fake ones."
+        "Some quasi-identifiers of the person; to be scored, people who are not in the data, or made-up ones."
     )
     success: ClassVar[str] = (
         "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
     )
-    lowered_by: ClassVar[str] = "Coarser quasi-identifiers, or blocks that many buckets match."
+    lowered_by: ClassVar[str] = "Coarser quasi-identifiers, or blocks that many classes match."
     criterion: ClassVar[Criterion] = Criterion.MEMBERSHIP
     measures: ClassVar[tuple[Measure, ...]] = (*member_measures(), *MATCHED)
     lead: ClassVar[tuple[str, ...]] = ("auc", "advantage", "tpr_at_fpr_0.01")

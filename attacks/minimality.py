@@ -1,7 +1,7 @@
 """Minimality: what follows from a method generalising no more than it has to.
 
 A class could have been cut in two, as far as its size goes, and was not: so a part of it would have broken the promise about
-sensitive values. Whoever knows the method, and the quasi-identifiers of the people in the class (a register, a list of all
+sensitive values. Whoever knows the method, and the quasi-identifiers of the people in the class (a population, a list of all
 patients), goes through the ways in which its values may belong to its people, drops those in which a cut would have been
 allowed, and is left with far fewer. Five people, two of 20 and three of 30, published as [20, 30] with values a, a, b, c, d
 at l = 2: they were not cut into ages since one part has one value only; three of 30 cannot, so both aged 20 have a.
@@ -9,9 +9,9 @@ at l = 2: they were not cut into ages since one part has one value only; three o
 - `simulation`: of a small release (up to `most_rows` people) each world is anonymized again, by whatever method it was, and
   kept if the same release comes out. Exact for a method without chance, by all that the method did.
 - `rule`: for Mondrian with strict cuts, class by class: a world is kept if no cut of the class would have been allowed. Cuts
-  that were tried and dropped higher up are not reckoned with, so that less is claimed than could be.
+  that were tried and dropped higher up are left out of account, so that less is claimed than could be.
 
-Where more people of the register fit a class than it has, who is in it is part of the world.
+Where more people of the population fit a class than it has records, who is in it is part of the world.
 
 Papers: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality Attack in Privacy Preserving Data Publishing", VLDB 2007; L. Zhang,
 S. Jajodia, A. Brodsky, "Information Disclosure under Realistic Assumptions: Privacy versus Optimality", CCS 2007.
@@ -32,7 +32,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
 from attacks.shared.measures import CONFIDENCE, value_measures
 from attacks.shared.narrowest import parts
@@ -41,7 +41,7 @@ from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.knowledge import Knowledge, Mechanism
 from auditor.model.packing import distinct_rows
-from auditor.model.record.meaning import Kind, Measure
+from auditor.model.record.meaning import Goal, Kind, Measure
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -125,8 +125,8 @@ class Minimality(Attack):
             return NotApplicable(f"what {mechanism.name} would have done with other values is not known.")
         else:
             return NotApplicable(
-                f"what {mechanism.name} would have done with other values can be tried out for up to "
-                f"{self.most_rows} people only, whose quasi-identifiers are all known."
+                f"what {mechanism.name} would have done with other values can be tried only for up to "
+                f"{self.most_rows} people whose quasi-identifiers are all known."
             )
         return self._claims(mechanism, before, found.beliefs(view.knowledge, before, crowd), found.detail)
 
@@ -370,12 +370,12 @@ def _unfit(view: View) -> str | None:
 
 
 def _roll(release: Release, knowledge: Knowledge) -> Codes | str:
-    """Everybody who may be in the release (people × quasi-identifiers): the register; without one the targets and
+    """Everybody who may be in the release (people × quasi-identifiers): the population; without one the targets and
     acquaintances, where they are all of the release. Else why it is not known."""
     quasi, register = release.quasi, knowledge.register
     if register is not None:
         if register.coverage < 1 or not set(quasi) <= set(register.codes):
-            return "the register does not hold everybody with all quasi-identifiers."
+            return "the population does not hold everybody with all quasi-identifiers."
         return np.column_stack([register.codes[c] for c in quasi])
     known = [knowledge.codes[:, [knowledge.columns.index(c) for c in quasi]]]
     friends = knowledge.acquaintances

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, WindowClaims
 from attacks.shared.measures import near_measures
 from auditor.measure.classes import NEAR, proximity
@@ -27,7 +27,7 @@ from auditor.measure.counts import class_counts
 from auditor.measure.nearness import upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Better, Kind, Measure
+from auditor.model.record.meaning import Better, Goal, Kind, Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 

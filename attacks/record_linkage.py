@@ -24,13 +24,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, RankClaims, RecordClaims, SeveralClaims
 from attacks.shared.measures import RIGHT_LINK, record_measures
 from auditor.model.arrays import Codes, Floats
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import Criterion, Measure
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.distance import Nearest, no_distance

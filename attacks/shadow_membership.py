@@ -1,8 +1,8 @@
-"""Shadow membership: this person is in the data, by the example of releases made to measure.
+"""Shadow membership: this person is in the data, judged by releases that the adversary made.
 
 Somebody who can run the anonymizer and has a sample of the population makes *shadow* releases of their own, of whose people
 they know who is in and who is not. Of each of some probe people, in half of the shadows each, they note how the shadow
-matches them: the share of buckets that match, the matching degree, the posterior of membership, the smallest and the
+matches them: the share of classes that match, the matching degree, the posterior of membership, the smallest and the
 tightest class that fits, the distance to the nearest labels where these are centroids; and the same less what it is on
 average for this person in shadows without them, since for some people a match says little. A classifier learns which of it
 tells members; it is then asked about the real release.
@@ -24,14 +24,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
 from attacks.shared.measures import RANKED, member_measures
 from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import Criterion, Measure
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.candidates import Matching
@@ -88,13 +88,13 @@ class ShadowMembership(Attack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         knowledge = view.knowledge
         if knowledge.mechanism is None or knowledge.mechanism.run is None:
-            return NotApplicable("How the release was made is not known, or cannot be done again.", Lacks.MECHANISM)
+            return NotApplicable("How the release was made is not known, or it cannot be repeated.", Lacks.MECHANISM)
         if knowledge.auxiliary is None:
-            why = "No sample of the population is known from which shadow releases could be made."
+            why = "There is no sample of the population from which to make shadow releases."
             return NotApplicable(why, Lacks.FACTS)
         known = [c for c in knowledge.columns if c in view.release.quasi and c in knowledge.auxiliary.codes]
         if not known:
-            return NotApplicable("Nothing that is published is known of the people.", Lacks.PEOPLE)
+            return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
         if knowledge.auxiliary.rows < _LEAST:
             return NotApplicable(f"The sample of the population has fewer than {_LEAST} people.")
         try:

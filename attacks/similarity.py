@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, RangeClaims
 from attacks.proximity import best_windows
 from attacks.shared.measures import CONFIDENCE, lift_measure, value_measures
@@ -27,7 +27,7 @@ from attacks.skewness import at_large, least_share
 from auditor.measure.nearness import upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Measure
+from auditor.model.record.meaning import Goal, Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs
 

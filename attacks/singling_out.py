@@ -4,7 +4,7 @@ The first criterion of the European data protection authorities. From the releas
 ("born 1931, widowed, in North") that are to isolate one person in the original data:
 
 - `univariate`: one label of one column, or the lowest or highest published values of it;
-- `multivariate`: labels of several columns of one record; in a release of several blocks fragments of one bucket are put
+- `multivariate`: labels of several columns of one record; in a release of several blocks fragments of one class are put
   together, which may or may not belong together.
 
 Where a label holds more than one person, the values are narrowed to the share that one of them would have: k-anonymity
@@ -18,7 +18,7 @@ Papers: Article 29 Working Party, Opinion 05/2014; A. Cohen, K. Nissim, "Towards
 out", PNAS 2020; M. Giomi et al., "Anonymeter", PoPETs 2023.
 
 Decided here: `expected` is what the adversary believes from the release; a predicate is claimed where that is at least half
-of the best one's; weights are counted in the register where there is one, else products of the release's shares. Values are
+of the best one's; weights are counted in the population where there is one, else products of the release's shares. Values are
 taken at their word: where cells are those of a cluster's centre, or rows were left out, the adversary expects too much.
 """
 
@@ -32,12 +32,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, PredicateClaims, SeveralClaims
 from auditor.measure.isolation import by_chance, exactly_one, meeting
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Measure
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import DERIVED, Release
 from auditor.model.schema import Role, Type
 from auditor.posterior.population import IndependentPopulation
@@ -57,7 +57,7 @@ _ONE = 1.5
 _NEAR = 0.1
 """By how much of the wanted share narrowed values may differ from the best."""
 NONE = -1
-"""A block in which a bucket has no fragment."""
+"""A block in which a class has no fragment."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class SinglingOut(Attack):
 
 
 def _shares(view: View, columns: list[str]) -> tuple[dict[str, Floats], str]:
-    """The share of each value among people at large, and where it is from: the register, and for the rest the release
+    """The share of each value among people at large, and where it is from: the population, and for the rest the release
     itself (or, without it, every value alike). The shares of sensitive values that the audit grants are the data's own,
     and would say which values one person has."""
     release, register = view.release, view.knowledge.register
@@ -211,7 +211,7 @@ class _Reader:
 
     def _drawn(self, attributes: int | None, rng: np.random.Generator) -> Conditions:
         """A record at random, with the order in which its labels are taken; half of the time of one block only, else
-        from each block some fragment of one bucket."""
+        from each block some fragment of one class."""
         bucket = int(np.searchsorted(self._ends, rng.integers(self.release.rows), side="right"))
         fragments = [cells[bucket] for cells in self.order]
         cells = self._record([int(rng.choice(f)) if len(f) else NONE for f in fragments])
@@ -322,8 +322,8 @@ def _distinct(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _settled(release: Release) -> list[list[Ints]]:
-    """For each block the fragments of each bucket, buckets and fragments in an order that depends on what is published in
-    them and not on where: buckets by a hash of their content, fragments by their labels."""
+    """For each block the fragments of each class, classes and fragments in an order that depends on what is published in
+    them and not on where: classes by a hash of their content, fragments by their labels."""
     mark = np.zeros(len(release.sizes), dtype=np.uint64)
     numbers = []
     for place, block in enumerate(release.blocks):

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, RangeClaims, SeveralClaims
 from attacks.shared.measures import CONFIDENCE, lift_measure, value_measures
 from auditor.measure.divergences import (
@@ -32,7 +32,7 @@ from auditor.measure.divergences import (
 from auditor.model.arrays import Floats
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Kind, Measure
+from auditor.model.record.meaning import Goal, Kind, Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 

@@ -10,8 +10,8 @@ files, each looked at by itself.
 
 Papers: A. Manning, D. Haglin, J. Keane 2008 (SUDA2); M. Elliot 2000 (DIS); see `auditor/measure/sample_uniqueness.py`.
 
-Decided here: a withheld cell, or one that covers everything, says nothing of its record and is in none of its sets; rows
-with all quasi-identifiers withheld are left out. With many attributes only small sets are looked at (`most`).
+Decided here: a suppressed cell, or one that covers everything, says nothing of its record and is in none of its sets; rows
+with all quasi-identifiers suppressed are left out. With many attributes only small sets are looked at (`most`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims
 from auditor.measure.sample_uniqueness import dis_scores, largest_size, published_values, special_uniques
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Kind, Measure
+from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SpecialUniques(Attack):
     claim: ClassVar[str] = "This record stands out by these few attributes."
     needs: ClassVar[str] = "Published quasi-identifiers."
     success: ClassVar[str] = "A high DIS score: a match with the record is likely right."
-    lowered_by: ClassVar[str] = "Coarsening or withholding the attributes that contribute most."
+    lowered_by: ClassVar[str] = "Coarsening or suppressing the attributes that contribute most."
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure(

@@ -4,7 +4,7 @@ A record that is the only one of its kind in the release may have doubles among 
 classes of one, two and more records there are, statistical models estimate how many people are unique in the population:
 Zayatz's, Pitman's, the shifted negative binomial (SNB), and Dankar's rule that chooses among them by the sampling fraction
 (see `auditor/measure/population_uniqueness.py`). The share among the population and among the records is the same. A model
-that did not converge says so. Where a register is known the true share stands beside the estimates (`detail.register`).
+that did not converge says so. Where a population is given the true share stands beside the estimates (`detail.register`).
 
 Where the people have sampling weights (a column with the role `weight`) the audit adds the individual risk of Benedetti and
 Franconi, by which a class of records stands for as many people as its weights add up to.
@@ -12,7 +12,7 @@ Franconi, by which a class of records stands for as many people as its weights a
 Papers: Zayatz 1991; Hoshino 2001; Chen & Keller-McNulty 1998; Dankar, El Emam, Neisa & Roffey 2012; Benedetti &
 Franconi 1998.
 
-Decided here: in the true share a record is unique in the population where its labels cover one person of the register.
+Decided here: in the true share a record is unique in the population where its labels cover one person of it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Goal, Lacks, NotApplicable, View
+from attacks.base import Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SampleClaims, SeveralClaims
 from auditor.measure.population_uniqueness import Sample, estimates
 from auditor.measure.sample_uniqueness import published_values
 from auditor.model.arrays import Bools, Ints
 from auditor.model.errors import UsageError
 from auditor.model.packing import distinct_rows
-from auditor.model.record.meaning import Criterion, Kind, Measure
+from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
 from auditor.model.release import Release
 from auditor.model.schema import Role
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
@@ -37,8 +37,8 @@ from auditor.posterior.population import IndependentPopulation, RegisterPopulati
 
 @dataclass(frozen=True)
 class Uniqueness(Attack):
-    """Estimates how many records are unique in the population; `population` is how many people it has (by default the
-    register's)."""
+    """Estimates how many records are unique in the population; `population` is how many people it has (by default that of the
+    population given)."""
 
     name: ClassVar[str] = "uniqueness"
     summary: ClassVar[str] = "Estimates which share of the records is unique in the population, not only in the sample."
@@ -108,7 +108,7 @@ class Uniqueness(Attack):
         people = self.population or (None if register is None else register.people)
         weighted = bool(release.schema.names(Role.WEIGHT))
         if people is None and not weighted:
-            why = "the size of the population is not known: give a register, or the setting population."
+            why = "the size of the population is not known: give a population, or the setting population."
             return NotApplicable(why, Lacks.POPULATION)
         if people is not None and people < sizes.sum():
             return NotApplicable(f"the population must not have fewer people than the {int(sizes.sum())} records.")
@@ -149,7 +149,7 @@ class Uniqueness(Attack):
 
 
 def _classes(release: Release, block: int, columns: list[str]) -> Ints:
-    """The class of each fragment, by its labels; -1 where all quasi-identifiers are withheld."""
+    """The class of each fragment, by its labels; -1 where all quasi-identifiers are suppressed."""
     kept = ~release.suppressed[release.blocks[block].bucket]
     key = np.full(len(kept), -1, dtype=np.int64)
     key[kept] = distinct_rows(published_values(release, columns)[0][kept])
@@ -157,7 +157,7 @@ def _classes(release: Release, block: int, columns: list[str]) -> Ints:
 
 
 def _in_register(view: View, alone: Bools, block: int, columns: list[str]) -> Bools | None:
-    """Which of the records that are alone in the sample are so in the register as well; None without a register that
+    """Which of the records that are alone in the sample are so in the population as well; None without a population that
     says so."""
     register, release = view.knowledge.register, view.release
     if register is None or any(c not in register.codes for c in columns):

@@ -45,7 +45,7 @@ class Parts:
 
 def parts(labels: Labels, label: int) -> Parts | None:
     """The parts of a label that is the narrowest of some people's values; None where nothing follows from that: one value,
-    a withheld one, an alias, or a label for everything, which also stands for what has no label of its own."""
+    a suppressed one, an alias, or a label for everything, which also stands for what has no label of its own."""
     domain, codes = labels.domain, labels.codes(label)
     if len(codes) < 2 or labels.suppressed[label] or label in labels.aliases:
         return None

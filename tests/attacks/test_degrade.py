@@ -141,7 +141,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 def test_what_it_needs() -> None:
     world = small()
-    assert "no acquaintance is known" in reason(Degrade(Method.POINTS), world.view("age"))
+    assert "there is no acquaintance" in reason(Degrade(Method.POINTS), world.view("age"))
     plain = by_hand(COLUMNS, ROWS)
     open_world = Hidden(plain.table, plain.release, plain.provenance, plain.table)
     assert reason(Degrade(), open_world.view("age")) == "no number of age is published as category and degree."

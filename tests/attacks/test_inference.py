@@ -17,7 +17,8 @@ from anonymizers import ANONYMIZERS
 from attacks.base import Lacks, NotApplicable, View
 from attacks.claims import ValueClaims, WindowClaims
 from attacks.inference import Inference
-from auditor.auditing.scoring.claims import Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Truth
 from auditor.auditing.sides import Side
 from auditor.model.arrays import Bools, Codes, Floats
 from auditor.model.errors import UsageError
@@ -107,7 +108,7 @@ def test_not_applicable() -> None:
     world = by_hand(COLUMNS, ROWS, known=())
     view = View(world.release, world.knowledge, beliefs_of(world, Link.CONTAINMENT), None, "ill")
     assert Inference().run(view, np.random.default_rng(0)) == NotApplicable(
-        "Nothing that is published is known of the people.", Lacks.PEOPLE
+        "The adversary knows nothing of the people that is published.", Lacks.PEOPLE
     )
 
 

@@ -14,7 +14,8 @@ from anonymizers import ANONYMIZERS
 from attacks.base import NotApplicable, View
 from attacks.claims import MemberClaims
 from attacks.shadow_membership import ShadowMembership, _distances, _typical
-from auditor.auditing.scoring.members import MemberFigure, score_members
+from auditor.auditing.scoring.figures import Figure
+from auditor.auditing.scoring.members import score_members
 from auditor.model.arrays import Codes
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge, Mechanism
@@ -73,7 +74,7 @@ def town_with(method: str, seed: int = 1, **settings: Any) -> Town:
     return Town(population, release, Mechanism(method, settings, again))
 
 
-def figure(members: MemberClaims, others: MemberClaims, measure: str) -> MemberFigure:
+def figure(members: MemberClaims, others: MemberClaims, measure: str) -> Figure:
     found = score_members(members, others, "outsiders", np.random.default_rng(0))
     return next(f for f in found if f.measure == measure)
 
