@@ -16,7 +16,6 @@ from referencing import Registry, Resource
 
 import auditor
 from anonymizers import ANONYMIZERS
-from auditor.commands.parsing import values
 from auditor.engines.worker import carry_out
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import Axis, Comparison, LeftOut, Point, RunCell
@@ -151,13 +150,6 @@ def test_ids_change_with_all_that_the_result_depends_on() -> None:
         cells(grid(["mondrian"], [4]))[0].id,
     ]
     assert len({base, *changed}) == 1 + len(changed)
-
-
-def test_values_by_commas() -> None:
-    assert values("2,3") == ["2", "3"]
-    assert values('[["a","b"],["c"]], "x,y"') == ['[["a","b"],["c"]]', '"x,y"']
-    with pytest.raises(UsageError):
-        values("2,,3")
 
 
 def test_what_is_run_again() -> None:
