@@ -18,7 +18,7 @@ from auditor.auditing.audit import audit
 from auditor.files.decoding import decode_file, decode_table, decode_text, read_key
 from auditor.files.manifests import labels_file
 from auditor.files.releases import read_release, write_release
-from auditor.files.tables import write_files
+from auditor.files.tables import read_raw, write_files
 from auditor.model.errors import KeyFileError, ReleaseError, UsageError
 from auditor.model.key import Aliases, Categories, Key
 from auditor.model.release import Release
@@ -248,6 +248,9 @@ def test_decode_gives_the_original_back(made: Path, auditor_cli: Run) -> None:
     ended = auditor_cli("decode", made / "r.csv", "--key", made / "key.json", "-o", made / "d.csv", "--quiet")
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     assert stat.S_IMODE((made / "d.csv").stat().st_mode) == 0o600
+    ended = auditor_cli("decode", made / "r.csv", "--key", made / "key.json", "-o", made / "d.parquet")
+    again = [{c: list(cells) for c, cells in read_raw(made / name).columns.items()} for name in ("d.parquet", "d.csv")]
+    assert (ended.code, again[0]) == (0, again[1])
     assert auditor_cli("decode", made / "r.csv", "--key", made / "key.json", "-o", made / "d.csv").code == 2
     assert auditor_cli("decode", made / "r.csv", "--key", made / "key.json", "-o", made / "r.csv", "--force").code == 2
 
@@ -263,6 +266,8 @@ def test_decode_says_what_is_wrong(made: Path, auditor_cli: Run) -> None:
         ((made / "none.txt", "--key", made / "key.json"), 3, "none.txt: there is no such file"),
         ((text, "--key", made / "data.csv"), 3, "must be JSON"),
         ((text, "--key", made / "key.json", "--column", "disease"), 2, "must name a graded column"),
+        ((text, "--key", made / "key.json", "-o", made / "d.parquet"), 2, "Parquet needs a table with distinct column"),
+        ((text, "--key", made / "key.json", "-o", made / "d.xlsx"), 2, "cannot be written with the ending .xlsx"),
         ((text,), 2, "--key"),
     ):
         ended = auditor_cli("decode", *arguments)
