@@ -24,17 +24,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from auditor.model.record.record import OK, AuditRecord, RunRecord
 from reports.html import render_html
-from reports.reading import strongest_success, strongest_value, value_of
+from reports.reading import Meanings, strongest_success, strongest_value, value_of
 from reports.tables.side_by_side import compare
 from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
-from reports.words.summary import utility_name
 
 PAGE = 200
 """Records on a page of the list."""
 COLUMNS = (
     ("release", "Release"),
     ("method", "Method"),
-    ("parameters", "Parameters"),
+    ("parameters", "Settings"),
     ("k", "k"),
     ("verdict", "Policy"),
     ("risk", "Highest risk"),
@@ -62,6 +61,7 @@ class Summary:
     risk_text: str
     risk_note: str
     utility: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    usual: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,11 @@ def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summar
         raise TypeError("passed must be true or false")  # or any text would pass
     risk, text, note = _risk(record)
     useful: dict[str, tuple[float, str]] = {}
+    meanings = Meanings(record)
     for row in record.utility:
         value, statistic = finite(row.value), row.params.get("statistic")
         if row.status == OK and value is not None:
-            name = utility_name(clean(row.measure, 40), statistic if isinstance(statistic, str) else None)
+            name = meanings.utility_name(clean(row.measure, 40), statistic if isinstance(statistic, str) else None)
             useful.setdefault(name, (value, number(value)))
     return Summary(
         key=key,
@@ -104,6 +105,7 @@ def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summar
         risk_text=text,
         risk_note=note,
         utility=useful,
+        usual=next((meanings.utility_name(m.name, m.statistic) for m in meanings.headlines()), ""),
     )
 
 
@@ -164,10 +166,10 @@ def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, as
 
 
 def _measures(rows: Sequence[Summary]) -> list[str]:
-    """The utility measures that some record has, the commonest first; of those the error of queries, as in the reports."""
+    """The utility measures that some record has, the commonest first; of those the one that reports show first."""
     found = Counter(name for row in rows for name in row.utility)
-    usual = utility_name("queries", "median")
-    return sorted(found, key=lambda name: (-found[name], name != usual))
+    usual = {row.usual for row in rows}
+    return sorted(found, key=lambda name: (-found[name], name not in usual))
 
 
 def _matches(row: Summary, wanted: str) -> bool:

@@ -27,8 +27,9 @@ from reports.pictures.lines import lines
 from reports.pictures.pictures import ROWS, frontier, panels
 from reports.pictures.points import numbers
 from reports.pictures.small import small_pictures
-from reports.reading import lead_adversary, one_person
+from reports.reading import Meanings, lead_adversary, one_person
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
+from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import Sweep, sweep_table, sweeps
@@ -46,7 +47,6 @@ from reports.tables.tables import (
 )
 from reports.tables.worst import worst_classes, worst_rows
 from reports.text import clean, number, settings
-from reports.words import glossary
 from reports.words.findings import findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import adversary_lines, bottom_line, briefs
@@ -116,7 +116,8 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "people": people,
         "attacks": list(attacks.values()),
         "inputs": inputs_table(run),
-        "glossary": glossary,
+        "glossary": glossary(run),
+        "sweep_note": SWEEP,
     }
 
 
@@ -157,7 +158,7 @@ def _compared(run: RunRecord) -> dict[str, Any] | None:
     found = run.comparison
     if found is None:
         return None
-    return {"note": frontier_note(found), "table": frontier_table(found), "left_out": left_out_table(found)}
+    return {"note": frontier_note(run, found), "table": frontier_table(found), "left_out": left_out_table(found)}
 
 
 def _attacks_picture(run: RunRecord) -> str | None:
@@ -180,7 +181,7 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "facts": release_facts(record),
         "policy": policy_name(record.policy) if record.policy is not None else "",
         "source": clean(record.policy.source) if record.policy is not None else "",
-        "checks": policy_table(record.policy) if record.policy is not None else None,
+        "checks": policy_table(record) if record.policy is not None else None,
         "findings": findings(record) if several else [],
         "remedies": remedy_words(record),
         "classes": class_table(record),
@@ -191,7 +192,7 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "attacks": [_attack(record, attack) for attack in attacks],
         "gaps": gaps(record),
         "utility": utility_table(record.utility) if record.utility else None,
-        "notes": [clean(note, 600) for note in record.notes],
+        "notes": [clean(note.text, 600) for note in record.notes],
     }
 
 
@@ -203,16 +204,15 @@ def _brief(record: AuditRecord) -> str:
 
 
 def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
-    rows = sorted_risks(record, attack)
-    facts = next((a for a in record.attacks if a.name == attack), None)
+    rows, meanings = sorted_risks(record, attack), Meanings(record)
     tables = []
     for _, group in groupby(rows, key=lambda r: (r.sensitive, r.adversary)):
         table, shared = compact_risks(list(group))
-        tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), merged(table)))
+        tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), merged(table, meanings)))
     return {
         "name": clean(attack, 60),
-        "facts": facts,
+        "claim": clean(meanings.attack(attack).claim),
         "tables": tables,
-        "worst": worst_rows(rows),
+        "worst": worst_rows(meanings, rows),
         "classes": worst_classes(rows, lead_adversary(record)),
     }

@@ -57,7 +57,7 @@ def _case(suite: ElementTree.Element, check: PolicyCheck, record: AuditRecord) -
     if check.passed:
         return
     kind = "error" if check.passed is None else "failure"
-    fault = ElementTree.SubElement(case, kind, message=_text(check_text(check)), type=_text(check.measure))
+    fault = ElementTree.SubElement(case, kind, message=_text(check_text(record, check)), type=_text(check.measure))
     source = f"Source of the limit: {check.source or record.policy.source}"
     fault.text = _text("\n".join([policy_name(record.policy), source]))
 

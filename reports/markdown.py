@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from auditor.model.record.record import AuditRecord, RunRecord
 from reports.pictures.detailed import detailed
-from reports.reading import lead_adversary
+from reports.reading import Meanings, lead_adversary
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
+from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import sweep_table, sweeps
@@ -29,7 +30,6 @@ from reports.tables.tables import (
 )
 from reports.tables.worst import worst_classes, worst_rows
 from reports.text import markdown, number
-from reports.words import glossary
 from reports.words.findings import Finding, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import adversary_lines, bottom_line, briefs
@@ -50,14 +50,14 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
     parts += [markdown(line) for line in adversary_lines(run)]
     for one in sweeps(run):
         title = f"## {markdown(one.title)}: {one.measure} by known attributes (of {one.of})"
-        parts += [title, markdown(glossary.SWEEP), _table(sweep_table(one))]
+        parts += [title, markdown(SWEEP), _table(sweep_table(one))]
     drawn = f"![Risk against utility]({picture})" if picture else ""
     if run.comparison is not None:
         found_points = run.comparison
         parts += [
             "## Risk against utility",
             drawn,
-            markdown(frontier_note(found_points)),
+            markdown(frontier_note(run, found_points)),
             _table(frontier_table(found_points)),
         ]
         if found_points.left_out:
@@ -93,7 +93,7 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     parts.append(_list(f"{name}: {markdown(text)}" for name, text in release_facts(record)))
     if record.policy is not None:
         outcome = "PASS" if record.policy.passed else "FAIL"
-        parts += [f"### {outcome} – {markdown(policy_name(record.policy))}", _table(policy_table(record.policy))]
+        parts += [f"### {outcome} – {markdown(policy_name(record.policy))}", _table(policy_table(record))]
     parts += _remedies(record)
     if not single:
         parts += ["### Findings on this release", _findings(findings(record)), *_lacking(record, "###")]
@@ -107,7 +107,7 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
         classes = worst_classes([risk for risk in rows if risk.attack == attack], lead_adversary(record))
         if classes is not None:
             parts += [f"### Worst classes: {markdown(attack)}", "Row numbers of your file.", _table(classes)]
-    hit = worst_rows(rows)
+    hit = worst_rows(Meanings(record), rows)
     if hit:
         parts += ["### Worst rows", _list(f"{markdown(name)}: {text}" for name, text in hit)]
     missing = gaps(record)
@@ -117,7 +117,7 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     if record.utility:
         parts += ["### Utility", _table(utility_table(record.utility))]
     if record.notes:
-        parts += ["### Notes", _list(markdown(note) for note in record.notes)]
+        parts += ["### Notes", _list(markdown(note.text) for note in record.notes)]
     return parts
 
 
@@ -179,8 +179,9 @@ def _method(run: RunRecord) -> list[str]:
             for a in attacks.values()
         )
         parts += ["### Attacks", _list(lines)]
-    parts += ["### Columns", _list(f"**{name}**: {markdown(text)}" for name, text in glossary.COLUMNS)]
-    parts += ["### Links", _list(f"**{name}**: {markdown(text)}" for name, text in glossary.LINKS)]
+    for terms in glossary(run):
+        lines = (f"**{markdown(name)}**: {markdown(text)}" for name, text in terms.pairs)
+        parts += [f"### {terms.heading}", _list(lines)]
     return parts
 
 

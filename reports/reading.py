@@ -1,9 +1,8 @@
-"""Reading the record: which figure stands for an attack, what it is compared with, and whether it beats that.
+"""Reading the record: what its figures mean, which figure stands for an attack, and whether it beats what it is held against.
 
-The figure for a headline is the prosecutor's under the link `class`, because thresholds of policies mean that one;
-membership has no link and is taken from the posterior's score against real outsiders. A rate is compared with what its
-excess was taken over (a control that leaves a person out lies too low in small classes, so the higher of control and
-baseline counts), else with chance where chance is known. Nothing here makes a sentence.
+`Meanings` looks up what the record says about its attacks, links and measures; what it does not say gets a plain default.
+The figure for a headline is the lead adversary's under the first link of the record, because policies judge that one. A rate
+is compared with what its excess was taken over: the control or the baseline. Nothing here makes a sentence.
 """
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from auditor.model.record.comparison import FEW_ATTEMPTS
+from auditor.model.record.meaning import RELEASE, UTILITY, AttackFacts, Better, Goal, Kind, LinkFacts, Measure
 from auditor.model.record.record import OK, AuditRecord, Risk, RunRecord, Utility
-from reports.text import finite, percent
+from reports.text import clean, finite, percent, spoken
 
-COUNTS = frozenset({"at_risk", "certain", "above", "fakes"})
-LINKS = ("class", "likelihood", "tightest", "containment", "distance")
-ATTACKS = ("linking", "homogeneity", "proximity", "divergence", "membership")
-HARMS = frozenset({"divergence"})
+SUCCESS, CERTAIN = "success", "certain"
+"""Words that all attacks share: the share of claims that are right, and how many people have a value that is certain."""
 _STANCES = ("prosecutor", "journalist", "marketer")
 _PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders", "kind": "multivariate"}
+_STATISTICS = {"p90": "90th percentile"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Excess:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a figure is held against: the `control`, the `baseline`, or `chance` where chance is known."""
+    """What a figure is held against: the `control` or the `baseline`."""
 
     name: str
     value: float
@@ -52,6 +51,124 @@ class Standing:
     label: str
 
 
+class Meanings:
+    """What some records say about their attacks, links and measures, each under its name."""
+
+    def __init__(self, *records: AuditRecord) -> None:
+        self.attacks = {facts.name: facts for record in records for facts in record.attacks}
+        self.links = {facts.name: facts for record in records for facts in record.links}
+        self.measures = {(measure.of, measure.name): measure for record in records for measure in record.measures}
+        self._attack_ranks = {name: place for place, name in enumerate(self.attacks)}
+        self._link_ranks = {name: place for place, name in enumerate(self.links)}
+
+    def attack(self, name: str) -> AttackFacts:
+        """What an attack is; of one that is not declared, the name and the defaults."""
+        return self.attacks.get(name) or AttackFacts(name, "", "", "", "", criterion="")
+
+    def link(self, name: str) -> LinkFacts:
+        """What a link is."""
+        return self.links.get(name) or LinkFacts(name, "", "")
+
+    def granted(self, link: str | None) -> bool:
+        """Whether the adversary is told the class."""
+        return link is not None and self.link(link).granted
+
+    def measure(self, of: str, name: str) -> Measure:
+        """What a measure of an attack, of utility or of the release means."""
+        return self.measures.get((of, name)) or Measure(name, "", of=of)
+
+    def utility(self, name: str) -> Measure:
+        """What a measure of utility means."""
+        return self.measure(UTILITY, name)
+
+    def statistics(self) -> list[Measure]:
+        """The class statistics, in the order of the tables."""
+        return [measure for (of, _), measure in self.measures.items() if of == RELEASE]
+
+    def headlines(self) -> list[Measure]:
+        """The measures of utility for reports that have room for one or two."""
+        return [measure for (of, _), measure in self.measures.items() if of == UTILITY and measure.headline]
+
+    def utility_name(self, name: str, which: str | None = None) -> str:
+        """The name of a utility measure in a report: `query error (median)`."""
+        label = label_of(self.utility(name))
+        return f"{label} ({_STATISTICS.get(which, spoken(which))})" if which else label
+
+    def attack_rank(self, name: str) -> int:
+        """The place of an attack in the order of the reports."""
+        return self._attack_ranks.get(name, len(self._attack_ranks))
+
+    def link_rank(self, link: str | None) -> int:
+        """The place of a link in the order of the reports."""
+        return self._link_ranks.get(link or "", len(self._link_ranks))
+
+    def about_members(self, risk: Risk) -> bool:
+        """Whether the attack is after membership."""
+        return self.attack(risk.attack).goal == Goal.MEMBERSHIP
+
+    def pick(self, rows: Iterable[Risk], measure: str) -> Risk | None:
+        """The row that stands for a measure: the first link, then the preferred settings, then the highest risk."""
+        found = [r for r in rows if r.measure == measure]
+        return min(found, key=lambda r: (self.link_rank(r.link), _strangeness(r), -_danger(r)), default=None)
+
+    def compared(self, rows: Sequence[Risk]) -> Risk | None:
+        """The rate of one attack that is held against control and baseline."""
+        names = self.attack(rows[0].attack).compared if rows else ()
+        return next((r for name in names if (r := self.pick(rows, name)) is not None and is_rate(r)), None)
+
+    def strongest_link(self, rows: Iterable[Risk], like: Risk) -> Risk | None:
+        """Of the rows that differ from `like` in their link only, the one with the highest figure."""
+        same = [r for r in rows if r.link != like.link and r.params == like.params and _topic(r) == _topic(like)]
+        return max(same, key=lambda r: (value_of(r), -self.link_rank(r.link)), default=None)
+
+    def groups(self, rows: Sequence[Risk]) -> list[tuple[str, str | None]]:
+        """The (attack, sensitive column) pairs that occur, in the order of the reports."""
+        pairs = dict.fromkeys((r.attack, r.sensitive) for r in rows)
+        return sorted(pairs, key=lambda pair: self.attack_rank(pair[0]))
+
+    def standing(self, risk: Risk) -> Standing:
+        """Whether a figure beats what it is held against, by its interval; certain disclosures are no matter of chance."""
+        if risk.measure == CERTAIN and value_of(risk) > 0:
+            return Standing("certain", "certain")
+        if risk.n == 1:
+            return Standing("unknown", "one person")
+        held = reference_of(risk)
+        if held is None:
+            return Standing("unknown", "nothing to compare with")
+        guess = held.name == "baseline" and not self.about_members(risk)
+        name = "guessing without the release" if guess else "the control" if held.name == "control" else "chance"
+        shown = f" ({percent(held.value)})" if is_rate(risk) else ""
+        better = f"better than {name}" if guess else f"above {name}"
+        if value_of(risk) - held.value <= 1e-9:
+            return Standing("not_above", (f"no {better}" if guess else f"not {better}") + shown)
+        low, noted = finite(risk.low), excess_of(risk)
+        edge = noted.low if noted is not None else None
+        if edge is None and low is not None:
+            edge = low - held.value
+        if edge is None and risk.kind == Kind.RATE:
+            return Standing("unclear", f"not shown to be {better}{shown}: no interval")
+        if edge is not None and edge <= 1e-9:
+            return Standing("unclear", f"not shown to be {better}{shown}: it may be chance")
+        return Standing("above", f"above {name}")
+
+
+def label_of(measure: Measure) -> str:
+    """The short name of a measure in a report."""
+    return clean(measure.label, 120) or spoken(measure.name)
+
+
+def _topic(risk: Risk) -> tuple[str, str, str | None, str]:
+    return risk.attack, risk.adversary, risk.sensitive, risk.measure
+
+
+def _strangeness(risk: Risk) -> int:
+    return sum(risk.params.get(key, value) != value for key, value in _PREFERRED.items())
+
+
+def _danger(risk: Risk) -> float:
+    return -value_of(risk) if risk.better == Better.HIGHER else value_of(risk)
+
+
 def figures(record: AuditRecord) -> list[Risk]:
     """The risk rows that hold a figure; where the record is about one person they have no intervals, for there is nothing
     to estimate."""
@@ -61,13 +178,13 @@ def figures(record: AuditRecord) -> list[Risk]:
 
 def one_person(record: AuditRecord) -> bool:
     """Whether the attacks on values and records were made on one person only."""
-    about = {r.n for r in record.risks if r.status == OK and r.attack != "membership" and r.n is not None}
-    return about == {1}
+    members = {facts.name for facts in record.attacks if facts.goal == Goal.MEMBERSHIP}
+    return {r.n for r in record.risks if r.status == OK and r.attack not in members and r.n is not None} == {1}
 
 
 def _certainly(risk: Risk) -> Risk:
     detail = {key: value for key, value in risk.detail.items() if key not in ("excess", "histogram")}
-    people = risk.n if risk.measure in COUNTS or risk.measure == "no_match" else 1  # of membership: the members
+    people = risk.n if risk.kind in (Kind.COUNT, Kind.FACT) else 1  # of membership: the members
     return replace(risk, low=None, high=None, n=people, detail=detail)
 
 
@@ -80,98 +197,34 @@ def value_of(risk: Risk) -> float:
 
 
 def is_count(risk: Risk) -> bool:
-    """Whether the figure is a number of people; the classes found may be given as a count or as a rate."""
-    return risk.measure in COUNTS or (risk.measure == "class_found" and risk.low is None)
+    """Whether the figure is a number of people."""
+    return risk.kind == Kind.COUNT
 
 
 def is_rate(risk: Risk) -> bool:
-    """Whether the figure is a probability or a share (not a count, not the m of an (ε,m))."""
+    """Whether the figure is a probability or a share."""
     value = finite(risk.value)
-    whole = isinstance(risk.value, int) and risk.low is None and risk.baseline is None
-    if is_count(risk) or risk.measure == "m" or value is None:
-        return False
-    return 0 <= value <= 1 and not (whole and risk.attack not in ATTACKS)
+    return risk.kind in (Kind.RATE, Kind.EXTREME) and value is not None and 0 <= value <= 1
 
 
 def excess_of(risk: Risk) -> Excess | None:
-    """The excess over the reference: as recorded, else worked out from a rate and its control."""
-    noted, control = risk.detail.get("excess"), finite(risk.control)
-    if risk.n == 1:
-        return None  # one person is no rate
-    if isinstance(noted, Mapping) and (value := finite(noted.get("value"))) is not None:
-        over = "baseline" if noted.get("over") == "baseline" else "control"
-        if "over" in noted or over == _higher(risk):
-            return Excess(value, finite(noted.get("low")), finite(noted.get("high")), over)
-    if control is None or not is_rate(risk) or risk.measure in ("max", "window"):
+    """The excess over the reference, where the record has one and it is about several people."""
+    noted = risk.detail.get("excess")
+    if risk.n == 1 or not isinstance(noted, Mapping) or (value := finite(noted.get("value"))) is None:
         return None
-    if risk.attack == "membership" and risk.measure != "success":
-        return None  # an area or a difference of rates is not a share of right guesses
-    over = _higher(risk)
-    held = finite(risk.baseline) if over == "baseline" else control
-    return None if held is None or held >= 1 else Excess((value_of(risk) - held) / (1 - held), over=over)
-
-
-def _higher(risk: Risk) -> str:
-    """What an excess is over where the record does not say: leaving a person out makes a control that lies too low."""
-    control, baseline = finite(risk.control), finite(risk.baseline)
-    left_out = (risk.control_kind or "").startswith("leave")
-    return "baseline" if left_out and baseline is not None and baseline > (control or 0.0) else "control"
+    over = "baseline" if noted.get("over") == "baseline" else "control"
+    return Excess(value, finite(noted.get("low")), finite(noted.get("high")), over)
 
 
 def reference_of(risk: Risk) -> Reference | None:
-    """What the figure is held against."""
-    noted = excess_of(risk) if is_rate(risk) else None
-    over = noted.over if noted is not None else _higher(risk)
-    baseline = finite(risk.baseline)
-    if over == "baseline" and baseline is not None:
+    """What the figure is held against. A control that leaves a person out lies too low in small classes: where the record
+    does not say what it took the excess over, a higher baseline counts then."""
+    control, baseline, noted = finite(risk.control), finite(risk.baseline), excess_of(risk)
+    left_out = (risk.control_kind or "").startswith("leave") and (baseline or 0.0) > (control or 0.0)
+    first = noted.over == "baseline" if noted is not None and is_rate(risk) else left_out
+    if baseline is not None and (first or control is None):
         return Reference("baseline", baseline)
-    if (control := finite(risk.control)) is not None:
-        return Reference("control", control)
-    if baseline is not None:
-        return Reference("baseline", baseline)
-    if risk.attack == "membership":
-        if risk.measure == "auc":
-            return Reference("chance", 0.5)
-        if risk.measure == "advantage":
-            return Reference("chance", 0.0)
-        if (rate := false_positives(risk)) is not None:
-            return Reference("chance", rate)
-    return None
-
-
-def false_positives(risk: Risk) -> float | None:
-    """The false-positive rate in the name of a measure such as `tpr_at_fpr_0.01`."""
-    tail = risk.measure.rpartition("_")[2] if risk.measure.startswith("tpr_at_fpr_") else ""
-    try:
-        return finite(float(tail))
-    except ValueError:
-        return None
-
-
-def standing_of(risk: Risk) -> Standing:
-    """Whether the figure beats what it is held against, by its interval; certain disclosures are no matter of chance."""
-    if risk.measure == "certain" and value_of(risk) > 0:
-        return Standing("certain", "certain")
-    held = reference_of(risk)
-    if risk.n == 1:
-        return Standing("unknown", "one person")
-    if held is None:
-        return Standing("unknown", "nothing to compare with")
-    guess = held.name == "baseline" and risk.attack != "membership"
-    name = "guessing without the release" if guess else "the control" if held.name == "control" else "chance"
-    shown = f" ({percent(held.value)})" if is_rate(risk) else ""
-    better = f"better than {name}" if guess else f"above {name}"
-    if value_of(risk) - held.value <= 1e-9:
-        return Standing("not_above", (f"no {better}" if guess else f"not {better}") + shown)
-    low, noted = finite(risk.low), excess_of(risk)
-    edge = noted.low if noted is not None else None
-    if edge is None and low is not None:
-        edge = low - held.value
-    if edge is None and not is_count(risk) and risk.measure != "max":
-        return Standing("unclear", f"not shown to be {better}{shown}: no interval")
-    if edge is not None and edge <= 1e-9:
-        return Standing("unclear", f"not shown to be {better}{shown}: it may be chance")
-    return Standing("above", f"above {name}")
+    return None if control is None else Reference("control", control)
 
 
 def lead_adversary(record: AuditRecord) -> str | None:
@@ -184,61 +237,18 @@ def lead_adversary(record: AuditRecord) -> str | None:
     return next((name for name in named if name in present), None)
 
 
-def pick(rows: Iterable[Risk], measure: str, **wanted: str | None) -> Risk | None:
-    """The row that stands for a measure: link `class` first, then the preferred parameters, then the highest."""
-    found = [r for r in rows if r.measure == measure and all(getattr(r, key) == value for key, value in wanted.items())]
-    if not found:
-        return None
-    return min(
-        found, key=lambda r: (link_rank(r.link), _strangeness(r), -value_of(r) if r.attack == "membership" else 0.0)
-    )
-
-
-def link_rank(link: str | None) -> int:
-    """The place of a link model in the order of the reports."""
-    return LINKS.index(link) if link in LINKS else len(LINKS)
-
-
-def attack_rank(attack: str) -> int:
-    """The place of an attack in the order of the reports."""
-    return ATTACKS.index(attack) if attack in ATTACKS else len(ATTACKS)
-
-
-def _strangeness(risk: Risk) -> int:
-    return sum(risk.params.get(key, value) != value for key, value in _PREFERRED.items())
-
-
-def strongest_link(rows: Iterable[Risk], like: Risk) -> Risk | None:
-    """Of the rows that differ from `like` in their link only, the one with the highest figure."""
-    same = [
-        r
-        for r in rows
-        if (r.attack, r.adversary, r.sensitive, r.measure)
-        == (like.attack, like.adversary, like.sensitive, like.measure)
-        and r.link != like.link
-        and r.params == like.params
-    ]
-    return max(same, key=lambda r: (value_of(r), -link_rank(r.link)), default=None)
-
-
-def groups(rows: Sequence[Risk]) -> list[tuple[str, str | None]]:
-    """The (attack, sensitive column) pairs that occur, in the order of the reports."""
-    seen = dict.fromkeys((r.attack, r.sensitive) for r in rows)
-    order = list(seen)
-    return sorted(order, key=lambda pair: (attack_rank(pair[0]), order.index(pair)))
-
-
 def strongest_success(record: AuditRecord) -> tuple[Risk, Excess] | None:
     """The `success` with the largest excess, over all attacks that disclose, adversaries and links; one of a few attempts
     only where there is no other, so that three lucky guesses do not outdo thousands."""
-    rows = [r for r in figures(record) if r.measure == "success" and r.attack not in HARMS]
+    harms = {facts.name for facts in record.attacks if facts.harm}
+    rows = [r for r in figures(record) if r.measure == SUCCESS and r.attack not in harms]
     pairs = [(r, e) for r in rows if (e := excess_of(r)) is not None]
     return max(pairs, key=lambda pair: ((pair[0].n or 0) >= FEW_ATTEMPTS, pair[1].value), default=None)
 
 
 def strongest_value(record: AuditRecord) -> Risk | None:
     """The highest `success`, for runs in which nothing has a control."""
-    return max((r for r in figures(record) if r.measure == "success" and is_rate(r)), key=value_of, default=None)
+    return max((r for r in figures(record) if r.measure == SUCCESS and is_rate(r)), key=value_of, default=None)
 
 
 def utility_of(record: AuditRecord, measure: str, statistic: str | None = None) -> Utility | None:
@@ -252,15 +262,13 @@ def utility_of(record: AuditRecord, measure: str, statistic: str | None = None) 
 
 
 def shared_utility(run: RunRecord) -> tuple[str, str | None] | None:
-    """The utility measure to set risk against: the median query error, else the first that all releases have."""
-    if not run.records:
-        return None
-    wanted: list[tuple[str, str | None]] = [("queries", "median")]
-    for row in run.records[0].utility:
+    """The utility measure to set risk against: the first headline that all releases have, else any that all have, else the
+    first headline of any."""
+    headlines = [(measure.name, measure.statistic or None) for measure in Meanings(*run.records).headlines()]
+    wanted = list(headlines)
+    for row in run.records[0].utility if run.records else ():
         statistic = row.params.get("statistic")
         wanted.append((row.measure, statistic if isinstance(statistic, str) else None))
-    for measure, statistic in wanted:
-        if all(utility_of(record, measure, statistic) is not None for record in run.records):
-            return measure, statistic
-    known = [utility_of(record, "queries", "median") is not None for record in run.records]
-    return ("queries", "median") if any(known) else None
+    counts = {one: sum(utility_of(record, *one) is not None for record in run.records) for one in wanted}
+    shared = next((one for one in wanted if counts[one] == len(run.records)), None)
+    return shared or next((one for one in headlines if counts[one]), None)

@@ -15,9 +15,12 @@ from itertools import groupby
 from tabulate import tabulate
 
 from auditor.model.record.comparison import Comparison
+from auditor.model.record.meaning import Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.pictures.detailed import detailed
+from reports.reading import SUCCESS, Meanings
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
+from reports.tables.glossary import SWEEP
 from reports.tables.remedies import remedy_words
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import is_sweep, sweep_table, sweeps
@@ -32,8 +35,7 @@ from reports.tables.tables import (
     utility_table,
 )
 from reports.tables.worst import worst_rows
-from reports.text import THIN, clean, number, settings
-from reports.words import glossary
+from reports.text import THIN, capital, clean, number, settings
 from reports.words.findings import Finding, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import Brief, adversary_lines, bottom_line, briefs
@@ -48,7 +50,7 @@ def render_terminal(run: RunRecord, width: int = 100) -> str:
     if is_sweep(run):
         parts.extend(_sweeps(run, width))
     elif run.comparison is not None:
-        parts.extend(_comparison(run.comparison, width))
+        parts.extend(_comparison(run, run.comparison, width))
     elif len(run.records) == 1:
         parts.extend(_release(run.records[0], width))
     elif run.records:
@@ -60,20 +62,20 @@ def render_terminal(run: RunRecord, width: int = 100) -> str:
 
 def _sweeps(run: RunRecord, width: int) -> list[str]:
     """The curves of a sweep as tables; all other figures are in the record."""
-    parts = [_wrap(f"{glossary.SWEEP} Brackets are 95 % intervals.", width)]
+    parts = [_wrap(f"{SWEEP} Brackets are 95 % intervals.", width)]
     for found in sweeps(run):
         title = f"{found.title}: {found.measure} by known attributes (of {found.of})"
         parts.append(_section(title, _fitted(sweep_table(found), width), width))
     return parts
 
 
-def _comparison(found: Comparison, width: int) -> list[str]:
+def _comparison(run: RunRecord, found: Comparison, width: int) -> list[str]:
     """The frontier and what has no place; all other figures are in the report."""
     parts = []
     spare = [["interval of utility"], ["k"], ["from"], ["interval"]]
     if found.points:
         table = _fitted(frontier_table(found), width, spare)
-        parts.append(_section("Risk against utility", f"{_wrap(frontier_note(found), width)}\n\n{table}", width))
+        parts.append(_section("Risk against utility", f"{_wrap(frontier_note(run, found), width)}\n\n{table}", width))
     if found.left_out:
         lines = [_wrap(": ".join(row[:2]) + f", {row[2]}", width, "- ") for row in left_out_table(found).rows]
         parts.append(_section("Without a place", "\n".join(lines), width))
@@ -104,8 +106,10 @@ def _adversaries(run: RunRecord, width: int) -> str:
 
 def _several(run: RunRecord, width: int) -> str:
     table = overview(run)
+    meanings = Meanings(*run.records)
+    useful = [[meanings.utility_name(m.name, m.statistic)] for m in meanings.headlines()[1:]]
     endings = [[h for h in table.headings if h.endswith(ending)] for ending in _SPARE]
-    spare = [["granularity"], ["#"], *endings]
+    spare = [*useful, ["#"], *endings]
     parts = [_adversaries(run, width), _title("Releases", "-", width), _fitted(table, width, spare)]
     line = bottom_line(run)
     if line:
@@ -145,7 +149,7 @@ def _release(record: AuditRecord, width: int) -> list[str]:
         parts.append(_section("Class statistics", "\n\n".join(_fitted(table, width) for table in tables), width))
     rows = sorted_risks(record)
     if rows:
-        parts.append(_section("Risk", "\n\n".join(_risk_groups(rows, width)), width))
+        parts.append(_section("Risk", "\n\n".join(_risk_groups(Meanings(record), rows, width)), width))
     missing = gaps(record)
     if missing:
         lines = [_wrap(f"{gap.what}: {gap.status}, {gap.reason}", width, "- ") for gap in missing]
@@ -156,9 +160,7 @@ def _release(record: AuditRecord, width: int) -> list[str]:
         parts.append(_section("Utility", _fitted(utility_table(record.utility), width), width))
     if record.policy is not None and record.policy.checks:
         parts.append(
-            _section(
-                _capital(policy_name(record.policy)), _fitted(policy_table(record.policy), width, [["source"]]), width
-            )
+            _section(capital(policy_name(record.policy)), _fitted(policy_table(record), width, [["source"]]), width)
         )
     said = remedy_words(record)
     if said is not None:
@@ -167,16 +169,14 @@ def _release(record: AuditRecord, width: int) -> list[str]:
         best = [f"Carry out the first:\n  {said.commands[0][1]}"] if said.commands else []
         parts.append(_section("What would lower the risk", "\n\n".join(["\n".join(lines), *body, *best]), width))
     if record.notes:
-        parts.append(_section("Notes", "\n".join(_wrap(clean(note, 600), width, "- ") for note in record.notes), width))
+        parts.append(
+            _section("Notes", "\n".join(_wrap(clean(note.text, 600), width, "- ") for note in record.notes), width)
+        )
     return parts
 
 
 def _section(name: str, body: str, width: int) -> str:
     return f"{_title(name, '-', width)}\n\n{body}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _lacking(record: AuditRecord, width: int) -> str:
@@ -195,15 +195,17 @@ def _findings(found: Sequence[Finding], width: int, heading: str) -> str:
     return _section(heading, "\n".join(lines), width)
 
 
-def _risk_groups(rows: Sequence[Risk], width: int) -> list[str]:
+def _risk_groups(meanings: Meanings, rows: Sequence[Risk], width: int) -> list[str]:
     made = []
     for (attack, _, _), group in groupby(rows, key=lambda r: (r.attack, r.sensitive, r.adversary)):
         mine = list(group)
-        kept = [r for r in mine if r.measure in ("auc", "success")] if attack == "membership" else mine
+        facts = meanings.attack(attack)
+        some = (*facts.compared[:1], SUCCESS) if facts.goal == Goal.MEMBERSHIP else ()
+        kept = [r for r in mine if r.measure in some] if some else mine
         table, shared = compact_risks(kept or mine)
         title = clean(attack, 60).upper() + (f": {shared}" if shared else "")
-        body = _fitted(_joined(table), width, (["expected"], ["excess"], ["baseline"], ["n"]))
-        hit = [_wrap(f"worst rows of {name}: {text}", width, "  ") for name, text in worst_rows(mine)[:2]]
+        body = _fitted(_joined(table), width, (["expected"], ["excess"], ["baseline"], ["n"]), meanings)
+        hit = [_wrap(f"worst rows of {name}: {text}", width, "  ") for name, text in worst_rows(meanings, mine)[:2]]
         more = [_wrap("The other measures are in the HTML report and the JSON.", width, "  ")] if kept != mine else []
         made.append("\n".join([_wrap(title, width), body, *more, *hit]))
     return made
@@ -229,17 +231,18 @@ _LEAST_ROOM, _LONGEST = 16, 2_000
 """No column is made narrower than this, and no cell longer."""
 
 
-def _fitted(table: Table, width: int, spare: Sequence[Sequence[str]] = ()) -> str:
-    """The table as text; the columns of `spare` go group by group until it fits, then the widest columns are wrapped."""
+def _fitted(table: Table, width: int, spare: Sequence[Sequence[str]] = (), meanings: Meanings | None = None) -> str:
+    """The table as text; the columns of `spare` go group by group until it fits, then the widest columns are wrapped. With
+    `meanings`, links that share their figures share a row."""
     whole, left_out = table, []
-    table = merged(whole)
+    table = merged(whole, meanings) if meanings is not None else whole
     text = _drawn(table)
     for names in spare:
         if _width(text) <= width:
             break
         left_out += [name for name in names if name in table.headings and name != "#"]
         whole = whole.without(*names)
-        table = merged(whole)
+        table = merged(whole, meanings) if meanings is not None else whole
         text = _drawn(table)
     note = "\n" + _wrap(f"Left out for want of room: {', '.join(left_out)}.", width, "  ") if left_out else ""
     if _width(text) <= width or not table.rows:

@@ -158,3 +158,8 @@ def spoken(name: object) -> str:
     """A column's or a thing's name for a sentence: plain identifiers lose their underscores."""
     text = clean(name, 60)
     return text.replace("_", " ") if re.fullmatch(r"\w+", text) else text
+
+
+def capital(text: str) -> str:
+    """`text` with its first letter made a capital."""
+    return text[:1].upper() + text[1:]

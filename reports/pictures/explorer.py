@@ -1,7 +1,7 @@
 """The interactive picture of risk against utility: what it shows, as data for the script in the page.
 
 A point is a release. The reader chooses the axes (the strongest attack or any one attack; any utility measure), leaves
-methods out, hovers for method and parameters, and goes to a release by clicking its point. The static picture above the
+methods out, hovers for method and settings, and goes to a release by clicking its point. The static picture above the
 script stands for it where there is no script, in print and in Markdown; both begin with the same axes and figures, which in
 a comparison are those of its table. Drawn by Observable Plot (see `vendor/README.md`), embedded, so that a report makes no
 request.
@@ -18,18 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from auditor.model.record.comparison import Point, which_figure
+from auditor.model.record.meaning import Better
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
-from reports.pictures.pictures import pictured
 from reports.pictures.points import entries
 from reports.reading import (
+    SUCCESS,
     Excess,
+    Meanings,
     excess_of,
     figures,
-    groups,
-    is_rate,
     lead_adversary,
     one_person,
-    pick,
     shared_utility,
     strongest_success,
     utility_of,
@@ -37,7 +36,6 @@ from reports.reading import (
 )
 from reports.tables.frontier import risk_title
 from reports.text import clean, finite, spoken
-from reports.words.summary import utility_name
 
 STRONGEST, COMPARED = "strongest", "compared"
 _HERE = Path(__file__).parents[1]
@@ -80,7 +78,7 @@ def explorer(run: RunRecord) -> dict[str, Any] | None:
     better = {} if run.comparison is None else {start[0]: run.comparison.risk.better}
     return {
         "points": points,
-        "risks": [{"key": key, "name": name, "better": better.get(key, "lower")} for key, name in risks.items()],
+        "risks": [{"key": key, "name": name, "better": better.get(key, Better.LOWER)} for key, name in risks.items()],
         "utility": [{"key": key, **facts} for key, facts in utility.items()],
         "start": {"risk": start[0] if start[0] in risks else next(iter(risks)), "utility": start[1]},
     }
@@ -128,19 +126,19 @@ def _risks(record: AuditRecord, names: dict[str, str]) -> dict[str, dict[str, An
     if strongest is not None:
         names.setdefault(STRONGEST, "strongest attack, excess")
         made[STRONGEST] = _height(*strongest)
-    adversary = lead_adversary(record)
+    adversary, meanings = lead_adversary(record), Meanings(record)
     rows = figures(record)
-    for attack, sensitive in groups(rows):
+    for attack, sensitive in meanings.groups(rows):
         mine = [r for r in rows if (r.attack, r.sensitive, r.adversary) == (attack, sensitive, adversary)]
         column = f" of {spoken(sensitive)}" if sensitive else ""
-        success = pick(mine, "success")
+        success = meanings.pick(mine, SUCCESS)
         over = None if success is None else excess_of(success)
         if success is not None and over is not None:
             key = f"{attack}|{sensitive or ''}|excess"
             names.setdefault(key, f"{clean(attack, 40)}{column}, excess")
             made[key] = _height(success, over)
-        row = pictured(attack, mine)
-        if row is not None and is_rate(row):
+        row = meanings.compared(mine)
+        if row is not None:
             key = f"{attack}|{sensitive or ''}|{row.measure}"
             names.setdefault(key, f"{clean(attack, 40)}{column}, {spoken(row.measure)}")
             made[key] = {"value": value_of(row), "low": finite(row.low), "high": finite(row.high), "note": _note(row)}
@@ -160,14 +158,15 @@ def _note(risk: Risk) -> str:
 def _utility(record: AuditRecord, axes: dict[str, dict[str, str]]) -> dict[str, float]:
     """The utility figures of a release, by axis; `axes` collects them."""
     made: dict[str, float] = {}
+    meanings = Meanings(record)
     for row in record.utility:
         value = finite(row.value)
         if value is None:
             continue
         which = which_figure(row.params)
         key = _key(row.measure, which)
-        better = "higher" if row.better == "higher" else "lower"
-        axes.setdefault(key, {"name": utility_name(row.measure, which), "better": better})
+        better = Better.HIGHER if row.better == Better.HIGHER else Better.LOWER
+        axes.setdefault(key, {"name": meanings.utility_name(row.measure, which), "better": better})
         made.setdefault(key, value)
     return made
 

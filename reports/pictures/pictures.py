@@ -6,24 +6,22 @@ its links. The details of a record may hold anything, so histograms and curves a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from auditor.model.record.comparison import Comparison
+from auditor.model.record.meaning import Better, Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.pictures.charts import Mark, Panel, Point, Ways
 from reports.pictures.points import numbers
 from reports.reading import (
-    attack_rank,
+    SUCCESS,
+    Meanings,
     figures,
-    groups,
-    is_rate,
     lead_adversary,
-    link_rank,
     one_person,
-    pick,
     reference_of,
     shared_utility,
     strongest_success,
@@ -32,30 +30,10 @@ from reports.reading import (
     value_of,
 )
 from reports.tables.frontier import risk_title, utility_title
-from reports.text import clean, finite, number, spoken
-from reports.words.summary import utility_name
+from reports.text import capital, clean, finite, number, spoken
 
 ROWS = 12  # releases in a panel; more make a picture nobody reads
 BINS = 16
-_PICTURED = {
-    "linking": ("success", "mean"),
-    "divergence": ("top",),
-    "membership": ("auc",),
-}
-_ACROSS = {
-    "linking": "probability of the right link",
-    "homogeneity": "confidence in the best guess",
-    "proximity": "belief near the truth",
-    "divergence": "belief on unrelated values",
-    "membership": "matching buckets",
-}
-_HEADINGS = {
-    "linking": "Linking: the right record is found",
-    "homogeneity": "Homogeneity: the {column} is guessed right",
-    "proximity": "Proximity: the {column} lies in the claimed interval",
-    "divergence": "Divergence: an unrelated {column} is believed (a harm)",
-    "membership": "Membership: members ranked above {others} (0.5 is a coin)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +73,12 @@ def frontier(run: RunRecord) -> Frontier | None:
     """Risk against utility over the releases of a run, as a comparison places them where there is one; nothing where an axis
     has no figures."""
     if run.comparison is not None:
-        return _compared(run.comparison)
+        return _compared(run, run.comparison)
     axis = shared_utility(run)
     if axis is None or any(one_person(record) for record in run.records):
         return None
     controlled = any(strongest_success(record) is not None for record in run.records)
-    points, missing, better = [], [], "lower"
+    points, missing, better = [], [], str(Better.LOWER)
     for place, record in enumerate(run.records, 1):
         row = utility_of(record, *axis)
         found = _risk(record, controlled)
@@ -119,14 +97,14 @@ def frontier(run: RunRecord) -> Frontier | None:
     y_name = "strongest attack, excess" if controlled else "strongest attack, success"
     return Frontier(
         tuple(points),
-        f"{utility_name(*axis)}, {clean(better, 20)} is better",
+        f"{Meanings(*run.records).utility_name(*axis)}, {clean(better, 20)} is better",
         y_name,
         tuple(missing),
-        (better, "lower"),
+        (better, Better.LOWER),
     )
 
 
-def _compared(found: Comparison) -> Frontier | None:
+def _compared(run: RunRecord, found: Comparison) -> Frontier | None:
     points = tuple(
         Point(
             number,
@@ -140,8 +118,8 @@ def _compared(found: Comparison) -> Frontier | None:
         )
         for number, point in enumerate(found.points, 1)
     )
-    x = f"{utility_title(found.utility)}, {clean(found.utility.better, 20)} is better"
-    y = risk_title(found.risk) + (", higher is better" if found.risk.better == "higher" else "")
+    x = f"{utility_title(run, found.utility)}, {clean(found.utility.better, 20)} is better"
+    y = risk_title(found.risk) + (", higher is better" if found.risk.better == Better.HIGHER else "")
     missing = tuple(clean(one.name, 60) for one in found.left_out)
     return Frontier(points, x, y, missing, (found.utility.better, found.risk.better)) if points else None
 
@@ -156,23 +134,23 @@ def _risk(record: AuditRecord, controlled: bool) -> tuple[Risk, tuple[float, flo
 
 def panels(run: RunRecord) -> list[Panel]:
     """A panel for each attack and sensitive column; its rows are releases, or the links of the one release."""
-    rows = [r for record in run.records for r in figures(record)]
+    rows, meanings = [r for record in run.records for r in figures(record)], Meanings(*run.records)
     made = []
-    for attack, sensitive in groups(rows):
+    for attack, sensitive in meanings.groups(rows):
         of_one = len(run.records) == 1
-        marks = _links(run.records[0], attack, sensitive) if of_one else _releases(run, attack, sensitive)
+        marks = _links(meanings, run.records[0], attack, sensitive) if of_one else _releases(run, attack, sensitive)
         if marks:
-            mine = [r for r in rows if r.attack == attack and r.params.get("against", "outsiders") == "outsiders"]
-            others = "outsiders" if any(r.measure == "auc" for r in mine) else "made-up people"
-            made.append(Panel(_heading(attack, sensitive).replace("{others}", others), tuple(marks)))
+            real = any(r.attack == attack and r.params.get("against") == "outsiders" for r in rows)
+            made.append(
+                Panel(_heading(meanings, attack, sensitive, "outsiders" if real else "made-up people"), tuple(marks))
+            )
     return made
 
 
-def _heading(attack: str, sensitive: str | None) -> str:
-    column = spoken(sensitive) if sensitive else "value"
-    name = clean(attack, 40)
-    other = f"{name[:1].upper()}{name[1:]}" + (f": {column}" if sensitive else "")
-    return _HEADINGS[attack].replace("{column}", column) if attack in _HEADINGS else other
+def _heading(meanings: Meanings, attack: str, sensitive: str | None, others: str) -> str:
+    column, caption = spoken(sensitive) if sensitive else "value", meanings.attack(attack).caption
+    made = capital(clean(attack, 40)) + (f": {column}" if sensitive else "")
+    return clean(caption).replace("{others}", others).replace("{column}", column) if caption else made
 
 
 def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
@@ -181,7 +159,7 @@ def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
         record = run.records[place - 1]
         adversary = lead_adversary(record)
         mine = [r for r in _rows(record, attack, sensitive) if r.adversary == adversary]
-        row = pictured(attack, mine)
+        row = Meanings(record).compared(mine)
         if row is not None:
             marks.append(_mark(f"{number_} {clean(record.release.name, 60)}", row))
     if len(marks) > ROWS:
@@ -190,31 +168,22 @@ def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
     return marks
 
 
-def _links(record: AuditRecord, attack: str, sensitive: str | None) -> list[Mark]:
+def _links(meanings: Meanings, record: AuditRecord, attack: str, sensitive: str | None) -> list[Mark]:
     rows = _rows(record, attack, sensitive)
     adversary = lead_adversary(record)
     mine = [r for r in rows if r.adversary == adversary] or rows
-    links = sorted(dict.fromkeys(r.link for r in mine), key=link_rank)
-    found = [row for link in links if (row := pictured(attack, [r for r in mine if r.link == link])) is not None]
-    if attack == "membership":
-        scores = {str(r.params.get("score", "")): r for r in mine if r.measure == "auc" and is_rate(r)}
-        against = [r for r in mine if r.measure == "auc" and r.params.get("against", "outsiders") == "outsiders"]
-        if len(scores) > 1 and against:
-            return [_mark(f"score {spoken(r.params.get('score', ''))}", r) for r in against]
+    links = sorted(dict.fromkeys(r.link for r in mine), key=meanings.link_rank)
+    found = [row for link in links if (row := meanings.compared([r for r in mine if r.link == link])) is not None]
+    if len(found) == 1 and found[0].link is None and "score" in found[0].params:
+        lead = found[0]
+        like = [r for r in mine if r.measure == lead.measure and r.params.get("against") == lead.params.get("against")]
+        if len(like) > 1:
+            return [_mark(f"score {spoken(r.params.get('score', ''))}", r) for r in like]
     return [_mark(f"link {spoken(r.link)}" if r.link else spoken(r.adversary), r) for r in found]
 
 
 def _rows(record: AuditRecord, attack: str, sensitive: str | None) -> list[Risk]:
     return [r for r in figures(record) if r.attack == attack and r.sensitive == sensitive]
-
-
-def pictured(attack: str, rows: Sequence[Risk]) -> Risk | None:
-    """The rate that stands for an attack in a picture."""
-    for measure in _PICTURED.get(attack, ("success",)):
-        row = pick(rows, measure)
-        if row is not None and is_rate(row):
-            return row
-    return None
 
 
 def _mark(name: str, risk: Risk) -> Mark:
@@ -244,24 +213,29 @@ def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
     made: list[Histogram] = []
     seen: set[tuple[str, str | None, str]] = set()
     adversary = lead_adversary(record)
-    rows = sorted(figures(record), key=lambda r: (r.adversary != adversary, attack_rank(r.attack), link_rank(r.link)))
-    for risk in rows:
+    meanings = Meanings(record)
+
+    def place(r: Risk) -> tuple[bool, int, int]:
+        return r.adversary != adversary, meanings.attack_rank(r.attack), meanings.link_rank(r.link)
+
+    for risk in sorted(figures(record), key=place):
         key = (risk.attack, risk.sensitive, risk.measure)
         noted = risk.detail.get("histogram")
         if key in seen or not isinstance(noted, Mapping) or len(made) >= limit:
             continue
-        drawn = _histogram(_histogram_title(risk), noted, _ACROSS.get(risk.attack, "value"))
+        across = meanings.attack(risk.attack).axis
+        title = _title(risk, f"people by {across or spoken(risk.measure)}")
+        drawn = _histogram(title, noted, across or "value")
         if drawn is not None:
             seen.add(key)
             made.append(drawn)
     return made
 
 
-def _histogram_title(risk: Risk) -> str:
-    name = clean(risk.attack, 40)
+def _title(risk: Risk, what: str) -> str:
     column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
     link = f", link {clean(risk.link, 40)}" if risk.link else ""
-    return f"{name[:1].upper()}{name[1:]}{column}: people by {_ACROSS.get(risk.attack, spoken(risk.measure))}{link}"
+    return f"{capital(clean(risk.attack, 40))}{column}: {what}{link}"
 
 
 def _histogram(title: str, noted: Mapping[str, Any], across: str) -> Histogram | None:
@@ -284,9 +258,9 @@ def _edge(low: float, high: float) -> str:
 
 
 def roc(record: AuditRecord) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """The curve of the membership attack that stands for the release."""
+    """The curve of the attack on membership that stands for the release."""
     rows = [r for r in figures(record) if isinstance(r.detail.get("roc"), Mapping)]
-    best = pick(rows, "auc") or (rows[0] if rows else None)
+    best = Meanings(record).pick(rows, rows[0].measure) if rows else None
     if best is None:
         return None
     across, up = _numbers(best.detail["roc"].get("fpr")), _numbers(best.detail["roc"].get("tpr"))
@@ -296,21 +270,25 @@ def roc(record: AuditRecord) -> tuple[tuple[float, ...], tuple[float, ...]] | No
 
 
 def calibrations(record: AuditRecord, limit: int = 2) -> list[Calibration]:
-    """How often claims are right that are made with a given confidence: of the lead adversary, under the link that must be
-    calibrated (`likelihood`), else under the next that is not granted the class, where the two agree by construction."""
+    """How often claims are right that are made with a given confidence: of the lead adversary, under the first link that is
+    not told the class (told it, the two agree by construction); values before records."""
     made: dict[tuple[str, str | None], Calibration] = {}
-    adversary = lead_adversary(record)
-    rows = [r for r in figures(record) if r.adversary == adversary and r.measure == "success" and r.link != "class"]
-    for risk in sorted(rows, key=lambda r: (r.attack == "linking", attack_rank(r.attack), link_rank(r.link))):
+    adversary, meanings = lead_adversary(record), Meanings(record)
+    rows = [
+        r for r in figures(record) if r.adversary == adversary and r.measure == SUCCESS and not meanings.granted(r.link)
+    ]
+
+    def place(r: Risk) -> tuple[bool, int, int]:
+        of_records = meanings.attack(r.attack).goal == Goal.IDENTITY
+        return of_records, meanings.attack_rank(r.attack), meanings.link_rank(r.link)
+
+    for risk in sorted(rows, key=place):
         noted = risk.detail.get("calibration")
         if (risk.attack, risk.sensitive) in made or not isinstance(noted, Mapping):
             continue
         expected, realised = _numbers(noted.get("expected")), _numbers(noted.get("realised"))
         if expected and realised and len(expected) == len(realised) > 1:
-            column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
-            link = f", link {clean(risk.link, 40)}" if risk.link else ""
-            name = clean(risk.attack, 40)
-            title = f"{name[:1].upper()}{name[1:]}{column}: claims that are right, by their confidence{link}"
+            title = _title(risk, "claims that are right, by their confidence")
             made[risk.attack, risk.sensitive] = Calibration(title, expected, realised)
     return list(made.values())[:limit]
 

@@ -1,4 +1,4 @@
-"""What was done differently for two records: method and parameters, adversaries, attacks, inputs, policy, seed, versions.
+"""What was done differently for two records: method and settings, adversaries, attacks, inputs, policy, seed, versions.
 
 It is what a reader must know before the figures of the two are compared; `side_by_side` compares those.
 """
@@ -23,7 +23,7 @@ class Difference:
 
 
 def differences(left: AuditRecord, right: AuditRecord) -> Iterable[Difference]:
-    """What was done differently: method and parameters, adversaries, attacks, inputs, policy, seed and versions."""
+    """What was done differently: method and settings, adversaries, attacks, inputs, policy, seed and versions."""
     for what, one, two in _done(left, right):
         if one != two:
             yield Difference(what, one or NONE, two or NONE)
@@ -33,7 +33,7 @@ def _done(left: AuditRecord, right: AuditRecord) -> Iterable[tuple[str, str, str
     a, b = left.release, right.release
     yield "method", clean(a.method or ""), clean(b.method or "")
     for key in dict.fromkeys([*a.params, *b.params]):
-        yield f"parameter {clean(key, 40)}", settings(_only(a.params, key)), settings(_only(b.params, key))
+        yield f"setting {clean(key, 40)}", settings(_only(a.params, key)), settings(_only(b.params, key))
     yield "kind of release", clean(a.kind), clean(b.kind)
     yield "suppressed rows count as", clean(a.suppression), clean(b.suppression)
     yield "quasi-identifiers", _names(a.quasi), _names(b.quasi)

@@ -6,9 +6,10 @@ The points come placed and sorted in the record; here they get their words.
 from __future__ import annotations
 
 from auditor.model.record.comparison import Axis, Comparison, Point
+from auditor.model.record.record import RunRecord
+from reports.reading import Meanings
 from reports.tables.tables import Table
 from reports.text import NONE, clean, interval, number, probability, spoken
-from reports.words.summary import utility_name
 
 _STATUS = {
     "timeout": "too slow",
@@ -25,13 +26,13 @@ def risk_title(axis: Axis) -> str:
     return f"{clean(axis.figure, 60)}, excess" if axis.excess else clean(axis.figure, 60)
 
 
-def utility_title(axis: Axis) -> str:
+def utility_title(run: RunRecord, axis: Axis) -> str:
     """What the utility axis measures, in words."""
     measure, _, which = axis.figure.partition(".")
-    return utility_name(measure, which or None)
+    return Meanings(*run.records).utility_name(measure, which or None)
 
 
-def frontier_note(found: Comparison) -> str:
+def frontier_note(run: RunRecord, found: Comparison) -> str:
     """How the table is to be read, in a sentence or two."""
     best = sum(point.beaten_by is None for point in found.points)
     several = any(point.seeds > 1 for point in found.points)
@@ -45,7 +46,7 @@ def frontier_note(found: Comparison) -> str:
         f"{number(best)} of {number(len(found.points))} are on the frontier, beaten by nobody: no other is as "
         "good on both axes and better on one. "
         f"Risk is {risk_title(found.risk)}, {clean(found.risk.better, 10)} is better; utility is "
-        f"{utility_title(found.utility)}, {clean(found.utility.better, 10)} is better: {over}.{beaten}"
+        f"{utility_title(run, found.utility)}, {clean(found.utility.better, 10)} is better: {over}.{beaten}"
     )
 
 

@@ -69,8 +69,8 @@ def _driver(driver: Driver) -> str:
     figure, criterion = clean(driver.figure, 80), clean(driver.criterion, 60)
     if not driver.people:
         return f"{figure}: no class alone drives it ({criterion})."
-    classes = f"{number(driver.classes)} {'class' if driver.classes == 1 else 'classes'}"
-    people = f"{number(driver.people)} {'person' if driver.people == 1 else 'people'}"
+    classes = "1 class" if driver.classes == 1 else f"{number(driver.classes)} classes"
+    people = "1 person" if driver.people == 1 else f"{number(driver.people)} people"
     helping = [c for c in driver.columns if c.cleared]
     named = [f"{clean(c.column, 60)} clears {number(c.cleared)}" for c in helping[:_COLUMNS]]
     coarser = (

@@ -14,44 +14,20 @@ from itertools import groupby, zip_longest
 from typing import TypeVar
 
 from auditor.model.record.comparison import which_figure
-from auditor.model.record.record import (
-    NOT_CONVERGED,
-    OK,
-    AuditRecord,
-    PolicyCheck,
-    ReleaseFacts,
-    Risk,
-    SensitiveFacts,
-    Utility,
-)
-from reports.reading import HARMS, attack_rank, is_count, is_rate, link_rank
+from auditor.model.record.meaning import RELEASE, Better, Kind
+from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, PolicyCheck, Risk, Utility
+from auditor.model.record.release_facts import SensitiveFacts
+from reports.reading import Meanings, is_count, is_rate, label_of
 from reports.tables.differences import Difference, differences, warnings
-from reports.tables.statistics import BOUNDED, UNBOUNDED
+from reports.tables.statistics import BOUNDED, UNBOUNDED, UNDER, class_statistics, column_statistics
 from reports.tables.tables import measure_text
 from reports.text import NONE, clean, finite, interval, number, probability, settings
-from reports.words.glossary import GLOSSES
 from reports.words.verdicts import check_text
 
-HIGHER, LOWER, NEITHER = "higher", "lower", ""
-_SAFER_HIGHER = frozenset({"m"})
-_NO_SIDE = frozenset({"no_match", "fakes"})  # more of it is not plainly a gain or a loss for the people in the data
-_UNDER = {"l_recursive_c": ("l", "l_recursive_l"), "proximity_m": ("ε", "proximity_epsilon")}
-"""Statistics that hold under a setting: those of unlike settings are not compared."""
+_NEITHER = ""
+_NO_SIDE = ("values",)  # more of it is not plainly a gain or a loss for the people in the data
 _ASSUMED = ("prior", "population")  # settings that do not tell figures apart
-_STATISTICS = {
-    "values": NEITHER, "alpha": LOWER, "l_distinct": HIGHER, "l_entropy": HIGHER, "l_recursive_c": LOWER,
-    "t_equal": LOWER, "t_ordered": LOWER, "t_hierarchical": LOWER, "beta_basic": LOWER, "beta_enhanced": LOWER,
-    "delta_disclosure": LOWER, "proximity_m": HIGHER, "homogeneity": LOWER,
-}  # fmt: skip
-_CLASSES = {
-    "prosecutor_max": LOWER, "prosecutor_mean": LOWER, "prosecutor_min": LOWER, "at_risk": LOWER, "marketer": LOWER,
-    "sample_uniques": LOWER,
-}  # fmt: skip
-_REGISTER = {
-    "journalist_max": "journalist_max", "journalist_mean": "journalist_mean", "marketer": "register_marketer",
-    "at_risk": "register_at_risk",
-}  # fmt: skip
-"""What a register says of the classes, with the names that reports have for it; all are better lower."""
+_SAFER = ("safer", "weaker")
 T = TypeVar("T")
 
 
@@ -137,11 +113,12 @@ def _risks(left: AuditRecord, right: AuditRecord) -> Iterable[Section]:
     pairs = _paired(left.risks, right.risks, _risk_key)
     known = [(a, b) for a, b in pairs if _known(a) or _known(b)]
     places = {name: at for at, name in enumerate(dict.fromkeys(_one(pair).adversary for pair in known))}
-    known.sort(key=lambda pair: _order(_one(pair), places))
+    meanings = Meanings(left, right)
+    known.sort(key=lambda pair: _order(meanings, _one(pair), places))
     why = (_hindrances(left), _hindrances(right))
     for (attack, column), rows in groupby(known, key=lambda pair: (_one(pair).attack, _one(pair).sensitive or "")):
         heading = clean(attack, 60) + (f": {clean(column, 60)}" if column else "")
-        yield Section(heading, tuple(_risk_row(a, b, why) for a, b in rows))
+        yield Section(heading, tuple(_risk_row(meanings, a, b, why) for a, b in rows))
 
 
 def _hindrances(record: AuditRecord) -> dict[tuple[str, str, str | None], str]:
@@ -162,21 +139,23 @@ def _known(risk: Risk | None) -> bool:
     return risk is not None and risk.status == OK and finite(risk.value) is not None
 
 
-def _order(risk: Risk, adversaries: Mapping[str, int]) -> tuple[int, str, str, int, int]:
-    place = adversaries[risk.adversary]
-    return (attack_rank(risk.attack), risk.attack, risk.sensitive or "", place, link_rank(risk.link))
+def _order(meanings: Meanings, risk: Risk, adversaries: Mapping[str, int]) -> tuple[int, str, str, int, int]:
+    place, rank = adversaries[risk.adversary], meanings.attack_rank(risk.attack)
+    return rank, risk.attack, risk.sensitive or "", place, meanings.link_rank(risk.link)
 
 
-def _risk_row(left: Risk | None, right: Risk | None, why: tuple[Mapping[tuple[str, str, str | None], str], ...]) -> Row:
+_Why = tuple[Mapping[tuple[str, str, str | None], str], ...]
+
+
+def _risk_row(meanings: Meanings, left: Risk | None, right: Risk | None, why: _Why) -> Row:
     shown = _one((left, right))
     about = ", ".join(part for part in (clean(shown.adversary, 40), f"link {shown.link}" if shown.link else "") if part)
     missing = [each.get((shown.attack, shown.adversary, shown.link), "not asked") for each in why]
     one, two = _risk_figure(left, missing[0]), _risk_figure(right, missing[1])
-    no_side = shown.measure in _NO_SIDE or shown.attack in HARMS
-    safer = NEITHER if no_side else HIGHER if shown.measure in _SAFER_HIGHER else LOWER
+    good = _NEITHER if meanings.attack(shown.attack).harm else shown.better
     counted = any(is_count(r) for r in (left, right) if r is not None and _known(r))
     rated = all(is_rate(r) for r in (left, right) if r is not None and _known(r))
-    return _row(measure_text(shown), clean(about), one, two, safer, ("less risk", "more risk"), counted, rated)
+    return _row(measure_text(shown), clean(about), one, two, good, ("less risk", "more risk"), counted, rated)
 
 
 def _risk_figure(risk: Risk | None, missing: str) -> _Figure:
@@ -220,12 +199,13 @@ def _row(
     size = abs(change)
     text = sign + (probability(size) if rated or shares else number(size)) + (" of the people" if shares else "")
     overlap = _overlap(left, right)
-    way = HIGHER if change > 0 else LOWER
+    way = Better.HIGHER if change > 0 else Better.LOWER
     if overlap:
         said = f"{way} on the right, but the intervals overlap: it may be chance"
         return Row(name, about, left.cell, right.cell, text, "unclear", said)
-    kind = way if not good else "better" if way == good else "worse"
-    said = f"{way} on the right" + (f": {words[0] if kind == 'better' else words[1]}" if good else "")
+    sided = good in list(Better)
+    kind = str(way) if not sided else "better" if way == good else "worse"
+    said = f"{way} on the right" + (f": {words[0] if kind == 'better' else words[1]}" if sided else "")
     said += "; the intervals are apart" if overlap is False else ""
     return Row(name, about, left.cell, right.cell, text, kind, said)
 
@@ -261,46 +241,32 @@ def _summary(rows: Sequence[Row]) -> str:
 
 
 def _statistics(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
-    words = ("safer", "weaker")
     a, b = left.release, right.release
     deleted = ["left_out_rows"] if a.left_out_rows or b.left_out_rows else []
     for name in ("rows", "suppressed_rows", *deleted, "classes"):
-        yield _row(name.replace("_", " "), "", _plain(getattr(a, name)), _plain(getattr(b, name)), NEITHER, words)
-    yield _row("k", GLOSSES["k"], _plain(a.k), _plain(b.k), HIGHER, words)
-    for name, good in _CLASSES.items():
-        if a.risk is not None or b.risk is not None:
-            one, two = (_plain(getattr(r, name, None), getattr(r, "records", None)) for r in (a.risk, b.risk))
-            counted = name in ("at_risk", "sample_uniques")
-            limits = [settings({"threshold": getattr(r, "threshold", None)}) for r in (a.risk, b.risk)]
-            unlike = limits if name == "at_risk" else ["", ""]
-            for label, first, second in _apart(name, one, two, unlike):
-                yield _row(label, GLOSSES[name], first, second, good, words, counted, not counted)
-    yield from _registers(a, b, words)
+        yield _row(name.replace("_", " "), "", _plain(getattr(a, name)), _plain(getattr(b, name)), _NEITHER, _SAFER)
+    meaning = label_of(Meanings(left, right).measure(RELEASE, "k"))
+    yield _row("k", meaning, _plain(a.k), _plain(b.k), Better.HIGHER, _SAFER)
+    sides = [{one.measure.name: one for one in class_statistics(record)} for record in (left, right)]
+    for name in dict.fromkeys([*sides[0], *sides[1]]):
+        both = [side.get(name) for side in sides]
+        measure = next(one.measure for one in both if one is not None)
+        one, two = (_plain(s and s.value, s.records if s else None) for s in both)
+        rated, counted = measure.kind in (Kind.RATE, Kind.EXTREME), measure.kind == Kind.COUNT
+        for label, first, second in _apart(name, one, two, [s.given if s else "" for s in both]):
+            yield _row(label, label_of(measure), first, second, measure.better, _SAFER, counted, rated)
     columns = ({f.column: f for f in a.sensitive}, {f.column: f for f in b.sensitive})
     for column in dict.fromkeys([*columns[0], *columns[1]]):
-        for name, good in _STATISTICS.items():
-            facts = [side.get(column) for side in columns]
+        for measure in column_statistics((left, right)):
+            name, facts = measure.name, [side.get(column) for side in columns]
             one, two = (_statistic(fact, name) for fact in facts)
             if one.value is None and two.value is None:
                 continue
-            sign, source = _UNDER.get(name, ("", ""))
+            sign, source = UNDER.get(name, ("", ""))
             unlike = [settings({sign: getattr(fact, source, None)}) if sign else "" for fact in facts]
+            good = _NEITHER if name in _NO_SIDE else measure.better
             for label, first, second in _apart(f"{name} of {clean(column, 60)}", one, two, unlike):
-                yield _row(label, GLOSSES[name], first, second, good, words)
-
-
-def _registers(a: ReleaseFacts, b: ReleaseFacts, words: tuple[str, str]) -> Iterable[Row]:
-    """What a register says of both sides; those of registers of unlike size are not compared."""
-    for source, name in _REGISTER.items():
-        one, two = (
-            _plain(getattr(side.register, source, None), getattr(side.risk, "records", None)) for side in (a, b)
-        )
-        if one.value is None and two.value is None:
-            continue
-        asked = ("people", "threshold") if source == "at_risk" else ("people",)
-        unlike = [settings({key: getattr(side.register, key, None) for key in asked}) for side in (a, b)]
-        for label, first, second in _apart(name, one, two, unlike):
-            yield _row(label, GLOSSES[name], first, second, LOWER, words, source == "at_risk", source != "at_risk")
+                yield _row(label, label_of(measure), first, second, good, _SAFER)
 
 
 def _apart(name: str, one: _Figure, two: _Figure, unlike: Sequence[str]) -> Iterable[tuple[str, _Figure, _Figure]]:
@@ -343,8 +309,8 @@ def _utility(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
             continue  # why a measure does not apply is said beside each of the other side's figures
         if instead is not None and instead.status != OK:
             one, two = one or instead, two or instead
-        good = HIGHER if shown.better == HIGHER else LOWER if shown.better == LOWER else NEITHER
-        about = [f"{good} is better"] if good else []
+        good = shown.better
+        about = [f"{good} is better"] if good in list(Better) else []
         if one is not None and two is not None and one.status == two.status == OK:
             apart = [name for name in {**one.params, **two.params} if one.params.get(name) != two.params.get(name)]
             about += [f"made with other {', '.join(clean(name, 40) for name in apart)}"] if apart else []
@@ -385,11 +351,11 @@ def _policy(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
         other = ("left" if two is None else "right", f"asked on the {'left' if two is None else 'right'} only")
         kind, said = outcomes.get(held, other)
         bound = f"{clean(shown.measure, 80)} {clean(shown.relation, 4)} {settings({'': shown.limit}).removeprefix('=')}"
-        yield Row(bound, "", _check(one), _check(two), NONE, kind, said)
+        yield Row(bound, "", _check(left, one), _check(right, two), NONE, kind, said)
 
 
-def _check(check: PolicyCheck | None) -> Cell:
+def _check(record: AuditRecord, check: PolicyCheck | None) -> Cell:
     if check is None:
         return Cell(NONE, reason="not asked")
     word = "holds" if check.passed else "FAILS" if check.passed is not None else "cannot be judged"
-    return Cell(word, reason=check_text(check))
+    return Cell(word, reason=check_text(record, check))

@@ -6,97 +6,103 @@ one that a column could have but no bound holds for says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from auditor.model.record.record import AuditRecord, SensitiveFacts
+from auditor.model.record.meaning import RELEASE, Kind, Measure
+from auditor.model.record.record import AuditRecord
+from auditor.model.record.release_facts import ClassRisk, RegisterRisk, SensitiveFacts, WeightedRisk
+from reports.reading import Meanings, label_of
 from reports.tables.tables import Table
 from reports.text import NONE, clean, finite, number, probability, settings
-from reports.words.glossary import GLOSSES
 
 UNBOUNDED = "no bound"
-_STATISTICS = (
-    "alpha",
-    "l_distinct",
-    "l_entropy",
-    "l_recursive_c",
-    "t_equal",
-    "t_ordered",
-    "t_hierarchical",
-    "beta_basic",
-    "beta_enhanced",
-    "delta_disclosure",
-    "proximity_m",
-    "homogeneity",
-)
 BOUNDED = frozenset({"l_recursive_c", "beta_enhanced", "delta_disclosure"})
 """Statistics of any column of which there is none where no bound would hold."""
+UNDER = {"l_recursive_c": ("l", "l_recursive_l"), "proximity_m": ("ε", "proximity_epsilon")}
+"""Statistics that hold under a setting: its sign, and the field that has it."""
+_HOMES: tuple[tuple[str, str, type[ClassRisk] | type[WeightedRisk] | type[RegisterRisk]], ...] = (
+    ("risk", "", ClassRisk),
+    ("weighted", "weighted_", WeightedRisk),
+    ("register", "register_", RegisterRisk),
+    ("register", "", RegisterRisk),
+)
+"""Where statistics of classes stand in the facts of a release, and what their names begin with that the fields lack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A figure of the classes: its value, of how many records it is, and the settings that it holds under."""
+
+    measure: Measure
+    home: str
+    value: float
+    records: int | None
+    given: str
+
+    @property
+    def text(self) -> str:
+        """The figure as a cell of a table."""
+        if self.measure.kind == Kind.COUNT and self.records is not None:
+            return f"{number(self.value)} of {number(self.records)}"
+        return number(self.value) if self.measure.kind in (Kind.COUNT, Kind.FACT) else probability(self.value)
+
+
+def class_statistics(record: AuditRecord) -> list[Statistic]:
+    """What class sizes, sampling weights and a population say of finding records."""
+    made, release = [], record.release
+    for measure in Meanings(record).statistics():
+        homes = ((home, measure.name.removeprefix(start), kind) for home, start, kind in _HOMES)
+        home, field = next(((h, f) for h, f, kind in homes if f in kind.__dataclass_fields__), ("", ""))
+        facts = getattr(release, home) if home else None
+        value = finite(getattr(facts, field, None))
+        if value is None or measure.name.endswith("_share"):  # the count of the same says it
+            continue
+        asked = {"people": getattr(facts, "people", None)} if home == "register" else {}
+        if field == "at_risk":
+            asked["threshold"] = getattr(facts, "threshold", None)
+        records = None if release.risk is None else release.risk.records
+        made.append(Statistic(measure, home, value, records, settings(asked)))
+    return made
 
 
 def class_table(record: AuditRecord) -> Table | None:
-    """What class sizes, sampling weights and a register say; None for several blocks, whose people are told apart in other
+    """What class sizes, sampling weights and a population say; None for several blocks, whose people are told apart in other
     ways, and for records of older versions."""
-    rows = [*_sizes(record), *_weights(record), *_register(record)]
+    release, none = record.release, "not applicable"
+    rows = [] if release.risk is None else [("k", number(release.k), label_of(Meanings(record).measure(RELEASE, "k")))]
+    for one in class_statistics(record):
+        name, value = one.measure.name, one.value
+        wild = (
+            name.startswith("wildcard") and release.risk and release.risk.wildcard_mean == release.risk.prosecutor_mean
+        )
+        if not wild and (value or name != "short"):  # no single cell is suppressed, the population is complete
+            rows.append((f"{name} ({one.given})" if one.given else name, one.text, label_of(one.measure)))
+    if release.weighted is not None and release.weighted.reason is not None:
+        rows.append((f"weighted ({clean(release.weighted.column, 40)})", none, clean(release.weighted.reason)))
+    if release.register is not None and release.register.reason is not None and release.risk is not None:
+        rows.append((f"population ({number(release.register.people)} people)", none, clean(release.register.reason)))
     return Table(("statistic", "value", "meaning"), tuple(rows), frozenset({1})) if rows else None
 
 
-def _sizes(record: AuditRecord) -> Iterable[tuple[str, str, str]]:
-    risk = record.release.risk
-    if risk is None:
-        return
-    of = f" of {number(risk.records)}"
-    yield "k", number(record.release.k), GLOSSES["k"]
-    for name in ("prosecutor_max", "prosecutor_mean", "prosecutor_min"):
-        yield name, probability(getattr(risk, name)), GLOSSES[name]
-    if risk.wildcard_max is not None and risk.wildcard_mean != risk.prosecutor_mean:  # single cells are withheld
-        yield "wildcard_max", probability(risk.wildcard_max), GLOSSES["wildcard_max"]
-        yield "wildcard_mean", probability(finite(risk.wildcard_mean)), GLOSSES["wildcard_mean"]
-    yield f"at_risk ({settings({'threshold': risk.threshold})})", number(risk.at_risk) + of, GLOSSES["at_risk"]
-    yield "marketer", probability(risk.marketer), GLOSSES["marketer"]
-    yield "sample_uniques", number(risk.sample_uniques) + of, GLOSSES["sample_uniques"]
+def column_statistics(records: Iterable[AuditRecord]) -> list[Measure]:
+    """The statistics that sensitive columns have, in the order of the tables."""
+    return [m for m in Meanings(*records).statistics() if m.name in SensitiveFacts.__dataclass_fields__]
 
 
-def _weights(record: AuditRecord) -> Iterable[tuple[str, str, str]]:
-    found = record.release.weighted
-    if found is None:
-        return
-    by = clean(found.column, 40)
-    if found.reason is not None:
-        yield f"weighted ({by})", "not applicable", clean(found.reason)
-        return
-    yield f"weighted_people ({by})", number(finite(found.people)), GLOSSES["weighted_people"]
-    yield "weighted_max", probability(finite(found.max)), GLOSSES["weighted_max"]
-    yield "weighted_mean", probability(finite(found.mean)), GLOSSES["weighted_mean"]
-    yield "weighted_reidentified", number(finite(found.reidentified)), GLOSSES["weighted_reidentified"]
-    name = f"weighted_at_risk ({settings({'threshold': found.threshold})})"
-    yield name, number(finite(found.at_risk)), GLOSSES["weighted_at_risk"]
-
-
-def _register(record: AuditRecord) -> Iterable[tuple[str, str, str]]:
-    found = record.release.register
-    if found is None or (record.release.risk is None and found.reason is not None):
-        return
-    by = f"{number(found.people)} people"
-    if found.reason is not None:
-        yield f"register ({by})", "not applicable", clean(found.reason)
-        return
-    yield f"journalist_max ({by})", probability(finite(found.journalist_max)), GLOSSES["journalist_max"]
-    yield "journalist_mean", probability(finite(found.journalist_mean)), GLOSSES["journalist_mean"]
-    yield "register_marketer", probability(finite(found.marketer)), GLOSSES["register_marketer"]
-    name = f"register_at_risk ({settings({'threshold': found.threshold})})"
-    yield name, number(finite(found.at_risk)), GLOSSES["register_at_risk"]
-    if found.short:
-        yield "short", number(found.short), GLOSSES["short"]
+def shown_statistics(record: AuditRecord) -> set[str]:
+    """The names of the statistics that the tables of a record show."""
+    columns = {m.name for m in column_statistics([record]) if any(_cell(f, m.name) for f in record.release.sensitive)}
+    return {"k", *columns, *(one.measure.name for one in class_statistics(record))}
 
 
 def statistics_table(record: AuditRecord) -> Table | None:
     """The class statistics of the sensitive columns, one row a statistic that some column has, with what it means."""
     facts = record.release.sensitive
-    if not facts:
-        return None
-    names = ["values", *(name for name in _STATISTICS if any(_cell(f, name) for f in facts))]
-    cells = tuple((_name(name, facts), *(_cell(f, name) or NONE for f in facts), GLOSSES[name]) for name in names)
+    shown = [m for m in column_statistics([record]) if any(_cell(f, m.name) for f in facts)]
+    cells = tuple((_name(m.name, facts), *(_cell(f, m.name) or NONE for f in facts), label_of(m)) for m in shown)
     headings = ("statistic", *(clean(f.column, 60) for f in facts), "meaning")
-    return Table(headings, cells, frozenset(range(1, len(facts) + 1)))
+    return Table(headings, cells, frozenset(range(1, len(facts) + 1))) if cells else None
 
 
 def _cell(facts: SensitiveFacts, name: str) -> str:
@@ -108,6 +114,6 @@ def _cell(facts: SensitiveFacts, name: str) -> str:
     return UNBOUNDED if name in BOUNDED and facts.alpha is not None else ""
 
 
-def _name(name: str, facts: Iterable[SensitiveFacts]) -> str:
+def _name(name: str, facts: Sequence[SensitiveFacts]) -> str:
     asked = next((f.l_recursive_l for f in facts if f.l_recursive_l is not None), None)
     return f"{name} (l={asked})" if name == "l_recursive_c" and asked else name

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
-from reports.reading import attack_rank, figures, groups, is_rate, link_rank, value_of
+from reports.reading import Meanings, figures, is_rate, value_of
 from reports.tables.tables import Table
-from reports.text import NONE, clean, finite, number, probability, spoken
+from reports.text import NONE, capital, clean, finite, number, probability, spoken
 
-_MEASURES = ("success", "top", "auc")
-_LINKS = ("likelihood", "containment", "tightest", "class")
 MOST_CURVES = 4
 
 
@@ -58,15 +56,16 @@ def sweeps(run: RunRecord) -> list[Sweep]:
     """The curves of a run: for each adversary and attack (and sensitive column) those of its links or releases."""
     everything = [[r for r in figures(record) if _known(r) is not None] for record in run.records]
     rows = [r for each in everything for r in each]
-    made = []
+    made, meanings = [], Meanings(*run.records)
     for who in dict.fromkeys(_who(r) for r in rows):
-        for attack, sensitive in sorted(groups(rows), key=lambda pair: attack_rank(pair[0])):
+        for attack, sensitive in meanings.groups(rows):
             mine = [
                 [r for r in each if (_who(r), r.attack, r.sensitive) == (who, attack, sensitive)] for each in everything
             ]
-            measure = next((m for m in _MEASURES if any(r.measure == m for each in mine for r in each)), None)
+            there = {r.measure for each in mine for r in each}
+            measure = next((name for name in meanings.attack(attack).compared if name in there), None)
             chosen = [[r for r in each if r.measure == measure and is_rate(r)] for each in mine]
-            curves = _links(chosen[0]) if len(chosen) == 1 else _releases(run.records, chosen)
+            curves = _links(meanings, chosen[0]) if len(chosen) == 1 else _releases(meanings, run.records, chosen)
             if measure is not None and curves:
                 of = max(_of(r) for each in chosen for r in each)
                 made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves[:MOST_CURVES])))
@@ -95,21 +94,20 @@ def _said(point: Known) -> str:
     return f"{probability(point.value)} [{probability(point.low)}, {probability(point.high)}]"
 
 
-def _links(rows: Sequence[Risk]) -> list[Curve]:
-    links = sorted(dict.fromkeys(r.link for r in rows), key=link_rank)
+def _links(meanings: Meanings, rows: Sequence[Risk]) -> list[Curve]:
+    links = sorted(dict.fromkeys(r.link for r in rows), key=meanings.link_rank)
     made = [
         _curve(f"link {spoken(link)}" if link else "success", [r for r in rows if r.link == link]) for link in links
     ]
     return [curve for curve in made if len(curve.points) > 1]
 
 
-def _releases(records: Sequence[AuditRecord], rows: Sequence[Sequence[Risk]]) -> list[Curve]:
+def _releases(meanings: Meanings, records: Sequence[AuditRecord], rows: Sequence[Sequence[Risk]]) -> list[Curve]:
     made = []
     for place, (record, mine) in enumerate(zip(records, rows, strict=True), 1):
-        links = sorted(
-            dict.fromkeys(r.link for r in mine), key=lambda link: _LINKS.index(link) if link in _LINKS else 9
-        )
-        best = [r for r in mine if links and r.link == links[0]]
+        links = dict.fromkeys(r.link for r in mine)
+        first = min(links, key=lambda link: (meanings.granted(link), meanings.link_rank(link)), default=None)
+        best = [r for r in mine if r.link == first]
         made.append(_curve(f"{place} {clean(record.release.name, 40)}", best))
     return [curve for curve in made if len(curve.points) > 1]
 
@@ -124,9 +122,8 @@ def _curve(name: str, rows: Sequence[Risk]) -> Curve:
 
 
 def _title(who: str, attack: str, sensitive: str | None) -> str:
-    name = clean(attack, 40)
     column = f" of {spoken(sensitive)}" if sensitive else ""
-    return f"{name[:1].upper()}{name[1:]}{column}" + f" by the {clean(who, 60)}"
+    return f"{capital(clean(attack, 40))}{column} by the {clean(who, 60)}"
 
 
 def _known(risk: Risk) -> int | None:

@@ -1,7 +1,7 @@
 """The tables of a report as rows of plain text, the same for every renderer.
 
 A `Table` holds headings and cells that are already written as text but not yet escaped. The overview has the figures
-a policy looks at (prosecutor, link `class`) with the strongest other link beside them.
+a policy looks at (the lead adversary, the first link) with the strongest other link beside them.
 """
 
 from __future__ import annotations
@@ -9,29 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from auditor.model.record.comparison import which_figure
+from auditor.model.record.meaning import Goal
 from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
-from reports.reading import (
-    attack_rank,
-    excess_of,
-    figures,
-    groups,
-    is_count,
-    is_rate,
-    lead_adversary,
-    link_rank,
-    pick,
-    strongest_link,
-    utility_of,
-    value_of,
-)
+from reports.reading import Meanings, excess_of, figures, is_count, is_rate, lead_adversary, utility_of, value_of
 from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
-from reports.words.summary import utility_name
 from reports.words.verdicts import check_text
 
-_MEMBERS = ("member AUC", "member AUC, made-up people")
-_PLAIN = ("reading", "score", "against")  # parameters whose value says enough without the name
+_PLAIN = ("reading", "score", "against")  # settings whose value says enough without the name
 _UNSAID = ("prior", "population")  # assumptions that all rows of an attack share; the record has them
-_UTILITY = ("statistic", "k", "class")  # what tells utility figures apart; the record has the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,56 +78,55 @@ def excess_text(risk: Risk) -> str:
 
 
 def overview(run: RunRecord) -> Table:
-    """One row a release: its k, the headline risks, utility and verdict."""
-    columns: dict[str, list[str]] = {}
-
-    def put(place: int, heading: str, text: str) -> None:
-        cells = columns.setdefault(heading, [NONE] * len(run.records))
-        cells[place] = text
-
-    error = utility_name("queries", "median")
-    for heading in ("#", "release", "verdict", "k", error, "link mean", "link max", *_MEMBERS):
-        columns[heading] = [NONE] * len(run.records)
-    for place, record in enumerate(run.records):
-        put(place, "#", str(place + 1))
-        put(place, "release", clean(record.release.name, 60))
-        put(place, "verdict", verdict_word(record.policy))
-        put(place, "k", number(record.release.k))
-        for heading, text in _headline_risks(record):
-            put(place, heading, text)
-    for place, record in enumerate(run.records):
-        for measure, statistic in (("queries", "median"), ("granularity", None)):
-            row = utility_of(record, measure, statistic)
-            put(place, utility_name(measure, statistic), number(finite(row.value)) if row is not None else NONE)
-    headings = tuple(columns)
-    rows = tuple(tuple(columns[h][i] for h in headings) for i in range(len(run.records)))
+    """One row a release: its k, its verdict, the first headline of utility, the risks that lead, and other utility."""
+    meanings = Meanings(*run.records)
+    useful = [(measure.name, measure.statistic or None) for measure in meanings.headlines()]
+    cells = []
+    for place, record in enumerate(run.records, 1):
+        shown = {"#": str(place), "release": clean(record.release.name, 60), "verdict": verdict_word(record.policy)}
+        shown["k"] = number(record.release.k)
+        for at, one in enumerate(useful):
+            row = utility_of(record, *one)
+            shown[meanings.utility_name(*one)] = number(finite(row.value)) if row is not None else NONE
+            if at == 0:
+                shown |= dict(_headline_risks(record, meanings))
+        cells.append(shown if useful else shown | dict(_headline_risks(record, meanings)))
+    headings = tuple(dict.fromkeys(heading for shown in cells for heading in shown))
+    rows = tuple(tuple(shown.get(heading, NONE) for heading in headings) for shown in cells)
     numeric = frozenset(i for i, h in enumerate(headings) if h not in ("release", "verdict"))
     return Table(headings, rows, numeric).without_empty()
 
 
-def _headline_risks(record: AuditRecord) -> Iterable[tuple[str, str]]:
+def _headline_risks(record: AuditRecord, meanings: Meanings) -> Iterable[tuple[str, str]]:
+    """The risks that lead: of links, of membership and of each sensitive column, by the first attack that has figures."""
     adversary = lead_adversary(record)
-    rows = [r for r in figures(record) if r.adversary == adversary]
-    linking = [r for r in rows if r.attack == "linking"]
-    for measure in ("mean", "max"):
-        if (row := pick(linking, measure)) is not None:
-            yield f"link {measure}", probability(value_of(row))
-    for attack, sensitive in groups(rows):
-        if attack != "homogeneity":
-            continue
+    rows = [r for r in figures(record) if r.adversary == adversary and not meanings.attack(r.attack).harm]
+    first: dict[tuple[str, str | None], str] = {}
+    for attack, sensitive in meanings.groups(rows):
+        first.setdefault((meanings.attack(attack).goal, sensitive), attack)
+    order: dict[str, int] = {Goal.IDENTITY: 0, Goal.MEMBERSHIP: 1}
+    for (goal, sensitive), attack in sorted(first.items(), key=lambda item: order.get(item[0][0], 2)):
         mine = [r for r in rows if r.attack == attack and r.sensitive == sensitive]
-        if (row := pick(mine, "success")) is None:
-            continue
-        name = spoken(sensitive) if sensitive else "value"
-        excess, other = excess_of(row), strongest_link(mine, row)
-        yield f"{name} guessed", probability(value_of(row))
-        if excess is not None:
-            yield f"{name} excess", probability(excess.value)
-        if other is not None and probability(value_of(other)) != probability(value_of(row)):
-            yield f"{name} best other link", f"{probability(value_of(other))} {clean(other.link or '', 20)}"
-    membership = [r for r in rows if r.attack == "membership"]
-    if (row := pick(membership, "auc")) is not None:
-        yield _MEMBERS[row.params.get("against") == "fakes"], probability(value_of(row))
+        row = meanings.compared(mine)
+        if goal == Goal.IDENTITY:
+            for risk in (meanings.pick(mine, measure) for measure in meanings.attack(attack).lead):
+                if risk is not None and is_rate(risk) and risk is not row:
+                    yield f"link {spoken(risk.measure)}", probability(value_of(risk))
+        elif row is not None and goal == Goal.MEMBERSHIP:
+            against = ", made-up people" if row.params.get("against") == "fakes" else ""
+            yield f"member {spoken(row.measure)}{against}", probability(value_of(row))
+        elif row is not None:
+            yield from _guesses(meanings, mine, row)
+
+
+def _guesses(meanings: Meanings, rows: Sequence[Risk], row: Risk) -> Iterable[tuple[str, str]]:
+    name = spoken(row.sensitive) if row.sensitive else "value"
+    excess, other = excess_of(row), meanings.strongest_link(rows, row)
+    yield f"{name} guessed", probability(value_of(row))
+    if excess is not None:
+        yield f"{name} excess", probability(excess.value)
+    if other is not None and probability(value_of(other)) != probability(value_of(row)):
+        yield f"{name} best other link", f"{probability(value_of(other))} {clean(other.link or '', 20)}"
 
 
 def verdict_word(policy: PolicyVerdict | None) -> str:
@@ -151,22 +136,16 @@ def verdict_word(policy: PolicyVerdict | None) -> str:
 
 def sorted_risks(record: AuditRecord, attack: str | None = None) -> list[Risk]:
     """The rows with a figure, by attack, sensitive column, adversary and link."""
+    meanings = Meanings(record)
     rows = [r for r in figures(record) if attack is None or r.attack == attack]
-    names, people, columns = (
-        _places(r.attack for r in rows),
-        _places(r.adversary for r in rows),
-        _places(r.sensitive for r in rows),
-    )
-    return sorted(
-        rows,
-        key=lambda r: (
-            attack_rank(r.attack),
-            names[r.attack],
-            columns[r.sensitive],
-            people[r.adversary],
-            link_rank(r.link),
-        ),
-    )
+    names = _places(r.attack for r in rows)
+    people, columns = _places(r.adversary for r in rows), _places(r.sensitive for r in rows)
+
+    def place(r: Risk) -> tuple[int, ...]:
+        ranks = meanings.attack_rank(r.attack), names[r.attack]
+        return (*ranks, columns[r.sensitive], people[r.adversary], meanings.link_rank(r.link))
+
+    return sorted(rows, key=place)
 
 
 def _places(items: Iterable[str | None]) -> dict[str | None, int]:
@@ -174,7 +153,7 @@ def _places(items: Iterable[str | None]) -> dict[str | None, int]:
 
 
 def risk_table(rows: Sequence[Risk], said: Collection[str] = ()) -> Table:
-    """The risk rows with everything a row says, except its worst rows and the parameters `said` elsewhere."""
+    """The risk rows with everything a row says, except its worst rows and the settings `said` elsewhere."""
     headings = (
         "attack", "adversary", "link", "sensitive", "measure", "value", "interval",
         "expected", "baseline", "control", "excess", "n",
@@ -214,7 +193,7 @@ def compact_risks(rows: Sequence[Risk]) -> tuple[Table, str]:
     return table.without_empty(), ", ".join([*said, given] if given else said)
 
 
-def merged(table: Table) -> Table:
+def merged(table: Table, meanings: Meanings) -> Table:
     """The table with rows that differ in their link only made one: `all links`, `other links`, or by commas."""
     if "link" not in table.headings:
         return table
@@ -223,21 +202,21 @@ def merged(table: Table) -> Table:
     gathered: dict[tuple[str, ...], list[str]] = {}
     for row in table.rows:
         gathered.setdefault((*row[:at], *row[at + 1 :]), []).append(row[at])
-    rows = [(*rest[:at], link_words(found, links), *rest[at:]) for rest, found in gathered.items()]
+    rows = [(*rest[:at], link_words(meanings, found, links), *rest[at:]) for rest, found in gathered.items()]
     return replace(table, rows=tuple(rows))
 
 
-def link_words(found: Sequence[str], links: Collection[str]) -> str:
-    """Some of the `links`, by the shortest name for them."""
+def link_words(meanings: Meanings, found: Sequence[str], links: Collection[str]) -> str:
+    """Some of the `links`, by the shortest name for them: the others are those that are not told the class."""
     if len(found) > 1 and set(found) == set(links):
         return "all links"
-    if len(found) > 1 and set(found) == set(links) - {"class"}:
+    if len(found) > 1 and set(found) == {link for link in links if not meanings.granted(link)}:
         return "other links"
-    return ", ".join(sorted(found, key=link_rank))
+    return ", ".join(sorted(found, key=meanings.link_rank))
 
 
 def measure_text(risk: Risk, said: Collection[str] = ()) -> str:
-    """The measure with its parameters, less those already `said`: `above (tau=0.5)`."""
+    """The measure with its settings, less those already `said`: `above (tau=0.5)`."""
     plain = [key for key in _PLAIN if key in risk.params and key not in said]
     parts = [clean(risk.params[key], 40) for key in plain]
     if rest := settings(risk.params, {*said, *plain, *_UNSAID}):
@@ -252,7 +231,8 @@ def utility_table(rows: Sequence[Utility]) -> Table:
     for row in rows:
         value = finite(row.value)
         known = row.status == OK and value is not None
-        given = ", ".join(clean(row.params[key], 40) for key in _UTILITY if row.params.get(key) is not None)
+        apart = (which_figure(row.params), row.params.get("k"))  # what tells figures apart; the record has the rest
+        given = ", ".join(clean(one, 40) for one in apart if one is not None)
         name = clean(row.measure, 40) + (f" ({given})" if given else "")
         if known:
             shown = " ".join(part for part in (number(value), interval(finite(row.low), finite(row.high))) if part)
@@ -287,15 +267,15 @@ def _status(status: str) -> str:
     )
 
 
-def policy_table(policy: PolicyVerdict) -> Table:
-    """The checks of a policy, in words."""
+def policy_table(record: AuditRecord) -> Table:
+    """The checks of the policy, in words."""
     cells = tuple(
         (
-            check_text(c),
+            check_text(record, c),
             "holds" if c.passed else "FAILS" if c.passed is not None else "cannot be judged",
             clean(c.source or ""),
         )
-        for c in policy.checks
+        for c in (record.policy.checks if record.policy is not None else ())
     )
     return Table(("check", "outcome", "source"), cells).without_empty()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from auditor.model.record.record import Risk
+from reports.reading import Meanings
 from reports.tables.tables import Table, link_words, measure_text
 from reports.text import clean, finite, number, probability, words
 
 _SHOWN_WORST = 20
 
 
-def worst_rows(rows: Sequence[Risk]) -> list[tuple[str, str]]:
+def worst_rows(meanings: Meanings, rows: Sequence[Risk]) -> list[tuple[str, str]]:
     """Row numbers of the people hit hardest, one entry for each list that differs: which figures they belong to."""
     gathered: dict[tuple[int, ...], dict[str, list[str]]] = {}
     every = {r.link for r in rows if r.link is not None}
@@ -27,7 +28,7 @@ def worst_rows(rows: Sequence[Risk]) -> list[tuple[str, str]]:
         text = ", ".join(str(row) for row in numbers[:_SHOWN_WORST]) + (f" and {number(more)} more" if more > 0 else "")
         by_links: dict[str, list[str]] = {}
         for what, links in names.items():
-            known = link_words([clean(link, 40) for link in links], {clean(link, 40) for link in every})
+            known = link_words(meanings, [clean(link, 40) for link in links], {clean(link, 40) for link in every})
             by_links.setdefault(known, []).append(what)
         shown = [words(what, 4) + (_under(known)) for known, what in by_links.items()]
         made.append(("; ".join(shown), text))

@@ -13,41 +13,16 @@ from auditor.model.record.record import Risk
 from reports.text import clean, finite, number, percent, probability, spoken
 
 
-def about_one(risk: Risk) -> str | None:
-    """The sentence for a figure about one person; none where the usual one will do."""
-    value = finite(risk.value) or 0.0
+def belief(risk: Risk) -> str:
+    """`the adversary believes the disease is Bronchitis, with probability 1 (true)`"""
+    value, claim, chance = finite(risk.value) or 0.0, revealed(risk), finite(risk.expected)
     column = spoken(risk.sensitive) if risk.sensitive else "sensitive value"
-    match risk.attack, risk.measure:
-        case ("linking" | "record-linkage", "max" | "mean" | "success"):
-            sure = "certainty" if value == 1 else f"probability {probability(value)}"
-            return f"This adversary links the person to their own record with {sure}."
-        case ("linking" | "record-linkage", "class_found"):
-            return f"The person's class is {'found' if value > 0 else 'not found'}."
-        case ("homogeneity" | "proximity", "success"):
-            return _belief(risk, column, value)
-        case ("homogeneity", "certain"):
-            return f"The person's {column} is {'' if value > 0 else 'not '}certain to this adversary."
-        case ("divergence", "mean"):
-            return f"{percent(value)} of the belief about the {column} lies on values unrelated to the truth."
-        case ("divergence", "top"):
-            chance = "" if value == 1 else f" with probability {probability(value)} (ties split)"
-            return f"The adversary's strongest belief about the {column} is unrelated to the truth{chance}."
-        case ("membership", "auc"):
-            others = "made-up people" if risk.params.get("against") == "fakes" else "people who are not in the data"
-            return f"This adversary takes the person for a member before {percent(value)} of {others}."
-    return None
-
-
-def _belief(risk: Risk, column: str, value: float) -> str:
-    """`The adversary believes the disease is Bronchitis, with probability 1 (true).`"""
-    claim, chance = revealed(risk), finite(risk.expected)
-    tied = 0 < value < 1
     if claim is None:
         held = f" has probability {probability(chance)}, and it" if chance is not None else ""
-        return f"The adversary's strongest belief about the {column}{held} is {_truth(risk, value)}."
-    each = " each" if tied else ""
+        return f"the adversary's strongest belief about the {column}{held} is {_truth(risk, value)}"
+    each = " each" if 0 < value < 1 else ""
     sure = f",{each} with probability {probability(chance)}" if chance is not None else ""
-    return f"The adversary believes the {column} is {claim}{sure} ({_truth(risk, value)})."
+    return f"the adversary believes the {column} is {claim}{sure} ({_truth(risk, value)})"
 
 
 def _truth(risk: Risk, value: float) -> str:
@@ -55,7 +30,8 @@ def _truth(risk: Risk, value: float) -> str:
         return "true"
     if value <= 0:
         return "false"
-    if risk.attack == "homogeneity" and abs(1 / value - round(1 / value)) < 1e-6:
+    single = not {"width", "epsilon"} & set(risk.params)  # of several intervals more than one may hold the truth
+    if single and abs(1 / value - round(1 / value)) < 1e-6:
         return f"tied between {number(round(1 / value))} values, one of which is true"
     return f"tied, {percent(value)} of the tied claims being true"
 

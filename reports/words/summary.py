@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from auditor.model.record.meaning import Better, Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord, Utility
-from reports.reading import Excess, one_person, shared_utility, strongest_success, utility_of
+from reports.reading import Excess, Meanings, one_person, shared_utility, strongest_success, utility_of
 from reports.text import clean, finite, number, percent, probability, spoken, words
-from reports.words.findings import Finding, findings
+from reports.words.findings import IDENTIFIERS, VALUE, Finding, findings
 from reports.words.sentences import adversary_line
 
-_KINDS = ("identifiers", "value", "identity", "membership")
+_KINDS = (IDENTIFIERS, VALUE, Goal.IDENTITY, Goal.MEMBERSHIP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +88,20 @@ def _attack(risk: Risk) -> str:
 
 def _most_useful(run: RunRecord) -> str:
     """The best utility among releases that changed something: the original has no error, which is no merit."""
-    axis = shared_utility(run)
+    axis, meanings = shared_utility(run), Meanings(*run.records)
     rows = [(r, u) for r in run.records if axis is not None and (u := utility_of(r, *axis)) is not None]
-    rows = [(r, u) for r, u in rows if not _untouched(u)]
+    rows = [(r, u) for r, u in rows if finite(u.value) != meanings.utility(u.measure).best]
     if not rows or axis is None:
         return ""
-    sign = 1 if rows[0][1].better == "lower" else -1
+    sign = 1 if rows[0][1].better == Better.LOWER else -1
     best, figure = min(rows, key=lambda pair: sign * (finite(pair[1].value) or 0.0))
     alike = [r for r, u in rows if r is best or _meet(u, figure)]
-    name = utility_name(*axis)
+    name = meanings.utility_name(*axis)
     value = number(finite(figure.value))
     if len(alike) == 1:
         return f"{clean(best.release.name, 60)} has the best {name} of those that protect: {value}."
     names = words([clean(r.release.name, 60) for r in alike])
     return f"By {name}, {names} are best and cannot be told apart ({value} for {clean(best.release.name, 60)})."
-
-
-def _untouched(row: Utility) -> bool:
-    value = finite(row.value)
-    return value == 0 if row.better == "lower" else row.measure == "granularity" and value == 1
 
 
 def _meet(one: Utility, two: Utility) -> bool:
@@ -114,13 +110,3 @@ def _meet(one: Utility, two: Utility) -> bool:
     if None in low or None in high:
         return one.value == two.value
     return max(v for v in low if v is not None) <= min(v for v in high if v is not None)
-
-
-def utility_name(measure: str, statistic: str | None = None) -> str:
-    """The name of a utility measure in a report."""
-    if measure == "queries":
-        return {"median": "query error (median)", "p90": "query error (90th percentile)"}.get(
-            statistic or "", "query error"
-        )
-    name = spoken(measure)
-    return f"{name} ({spoken(statistic)})" if statistic else name

@@ -5,13 +5,14 @@ A check is a sentence with its key in brackets: `The smallest class has 5 people
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from auditor.model.record.record import AuditRecord, PolicyCheck, PolicyVerdict, RunRecord
-from reports.text import clean, number, percent, probability, short, spoken, words
-
-_DOUBT = "do not cover the original value"  # how a note begins that questions the correspondence of rows
+from auditor.model.record.meaning import NoteKind
+from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk, RunRecord
+from reports.reading import Meanings, label_of
+from reports.text import capital, clean, number, percent, short, spoken, words
+from reports.words.sentences import filled, template
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def verdict(run: RunRecord) -> Verdict:
     if not run.records:
         return Verdict("none", "Nothing was audited", ("The run holds no release.",))
     if not judged:
-        some = any("policy was not judged" in note for record in run.records for note in record.notes)
+        some = any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes)
         why = (
             "only some people were attacked, and a policy is about the whole release"
             if some
@@ -73,7 +74,7 @@ def warnings(run: RunRecord) -> tuple[str, ...]:
         name = f"{clean(record.release.name, 60)}: " if several else ""
         if record.release.identifiers:
             made.append(name + published(record))
-        made += [name + clean(note, 600) for note in record.notes if _DOUBT in note]
+        made += [name + clean(note.text, 600) for note in record.notes if note.kind == NoteKind.DOUBT]
     return tuple(made)
 
 
@@ -108,53 +109,23 @@ def _release_line(record: AuditRecord) -> str:
 def failed_checks(record: AuditRecord) -> list[str]:
     """A sentence for each check of the policy that does not hold."""
     checks = record.policy.checks if record.policy is not None else ()
-    return [check_text(check) for check in checks if not check.passed]
+    return [check_text(record, check) for check in checks if not check.passed]
 
 
-def _chance(value: float) -> str:
-    return f"probability {probability(value)}"
-
-
-def _values(value: float) -> str:
-    return "1 sensitive value" if value == 1 else f"{number(value)} different sensitive values"
-
-
-def _people(value: float) -> str:
-    return "1 person" if value == 1 else f"{'nobody' if value == 0 else number(value) + ' people'}"
-
-
-# For each key: what the figure is called, the sentence with the figure, and how a limit is written.
-_CHECKS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]] = {
-    "release.identifiers": ("The identifiers", "Identifier columns that are published: {}", number, short),
-    "release.k": ("The size of the smallest class", "The smallest class has {}", _people, short),
-    "release.l_distinct": (
-        "The variety of values",
-        "The poorest class has {}",
-        _values,
-        short,
-    ),
-    "release.alpha": ("The commonest value", "One value makes up {} of a class", percent, percent),
-    "linking.max": ("The highest risk", "The most exposed person is linked with {}", _chance, short),
-    "linking.mean": ("The mean risk", "On average a person is linked with {}", _chance, short),
-    "homogeneity.certain": ("Certain disclosure", "A sensitive value is certain for {}", _people, short),
-    "membership.auc": ("Membership", "Members are told from others in {} of pairs", percent, percent),
-}
-
-
-def check_text(check: PolicyCheck) -> str:
+def check_text(record: AuditRecord, check: PolicyCheck) -> str:
     """`The smallest class has 5 people; at least 10 are required (release.k).`"""
     key = clean(check.measure, 80)
-    plain = spoken(key.replace(".", " ")) if key.replace(".", "").replace("_", "").isalnum() else key
-    name, text, show, limit = _CHECKS.get(key, (f"The figure {plain}", f"The figure {plain} is {{}}", number, short))
+    of, _, name = key.partition(".")
+    measure = Meanings(record).measure(of, name)
+    label = label_of(measure) if measure.label else f"figure {spoken(key.replace('.', ' '))}"
     if check.value is None:
-        return f"{name} cannot be judged: {clean(check.reason or 'there is no figure')} ({key})."
-    least = check.relation == ">="
-    many = show in (_people, _values) and check.limit != 1
-    bound = (
-        f"at least {limit(check.limit)} {'are' if many else 'is'} required"
-        if least
-        else "none is allowed"
-        if check.limit == 0
-        else f"at most {limit(check.limit)} {'are' if many else 'is'} allowed"
-    )
-    return f"{text.format(show(check.value))}; {bound} ({key})."
+        return f"{capital(label)}: cannot be judged, {clean(check.reason or 'there is no figure')} ({key})."
+    same = (r for r in record.risks if (r.attack, r.measure, r.value) == (of, name, check.value) and r.status == OK)
+    risk = next(same, Risk(of, "", None, name, value=check.value, kind=measure.kind))
+    text = template(measure, risk).partition(";")[0] if measure.sentence else f"the {label} is {number(check.value)}"
+    limit = percent(check.limit) if "{rate}" in text or "{share}" in text else short(check.limit)
+    verb = "are" if check.limit > 1 and float(check.limit).is_integer() else "is"
+    bound = f"at least {limit} {verb} required" if check.relation == ">=" else f"at most {limit} {verb} allowed"
+    if check.relation != ">=" and check.limit == 0:
+        bound = "none is allowed"
+    return f"{capital(clean(filled(text, risk), 600)).rstrip('.')}; {bound} ({key})."

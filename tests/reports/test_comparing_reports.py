@@ -11,7 +11,8 @@ import pytest
 from auditor.engines.worker import carry_out
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import RunCell
-from auditor.model.record.record import AuditRecord, ReleaseFacts, Risk, RunRecord, Utility
+from auditor.model.record.record import AuditRecord, Risk, RunRecord, Utility
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.runs.placing import Placed, RiskChoice, comparison
 from auditor.runs.worker import CellJob, CellWork
 from reports import render_html, render_markdown, render_terminal
@@ -24,6 +25,8 @@ from reports.pictures.pictures import frontier, panels
 from reports.pictures.points import numbers
 from reports.tables.frontier import frontier_note
 from tests.runs.test_comparing import FEW, world
+from tests.support import record_samples as samples
+from tests.support.record_samples_rows import row
 
 # By method and seed: excess of homogeneity under the links class and containment, m of proximity, query error, accuracies.
 #   x: the worst link is containment: 0.4 and 0.6 → 0.5; error 0.1 and 0.3 → 0.2; m 2 and 4 → 3
@@ -39,20 +42,24 @@ FIGURES = {
 
 def success(link: str, value: float) -> Risk:
     detail = {"excess": {"value": value, "over": "control"}}
-    return Risk("homogeneity", "prosecutor", link, "success", "disease", value=value, control=0.0, n=100, detail=detail)
+    return row("homogeneity", "prosecutor", link, "success", "disease", value=value, control=0.0, n=100, detail=detail)
 
 
 def record(name: str, method: str, figures: tuple[float, ...]) -> AuditRecord:
     of_class, contained, m, error, right = figures
     risks = [success("class", of_class), success("containment", contained)]
-    risks.append(Risk("proximity", "prosecutor", "class", "m", "income", value=int(m), n=100))
+    risks.append(row("proximity", "prosecutor", "class", "m", "income", value=int(m), n=100))
     utility = [
         Utility("queries", value=error, better="lower", params={"statistic": "median"}),
         Utility("classification", value=right, better="higher", params={"class": "sex"}),
         Utility("classification", value=1 - right, better="higher", params={"class": "disease"}),
     ]
     return AuditRecord(
-        1, ReleaseFacts(name, "generalised", 100, 0, "excluded", 20, 5, {"5": 20}, method), risks, utility
+        1,
+        ReleaseFacts(name, "generalised", 100, 0, "excluded", 20, 5, {"5": 20}, method),
+        risks,
+        utility,
+        **samples.WORDS,
     )
 
 
@@ -172,10 +179,11 @@ def test_the_interval_of_an_error_over_seeds_ends_at_nothing() -> None:
 
 
 def test_the_note_speaks_of_others_only_where_there_are_some() -> None:
-    found = compared("homogeneity.success", "queries").comparison
+    run = compared("homogeneity.success", "queries")
+    found = run.comparison
     assert found is not None
-    assert "The others are beaten by the one named" in frontier_note(found)
-    assert "others" not in frontier_note(replace(found, points=found.points[:2]))
+    assert "The others are beaten by the one named" in frontier_note(run, found)
+    assert "others" not in frontier_note(run, replace(found, points=found.points[:2]))
 
 
 def test_details_of_many_releases_are_printed_where_they_are_open() -> None:

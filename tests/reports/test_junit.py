@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-from auditor.model.record.record import AuditRecord, PolicyCheck, PolicyVerdict, ReleaseFacts, RunRecord
+from auditor.model.record.record import AuditRecord, PolicyCheck, PolicyVerdict, RunRecord
+from auditor.model.record.release_facts import ReleaseFacts
 from reports import render_junit
 from tests.conftest import Ended
+from tests.support.record_samples import WORDS
 
 Cli = Callable[..., Ended]
 
@@ -20,7 +22,7 @@ CHECKS = (
     PolicyCheck("membership.auc", 0.6, "<=", None, None, "no outsiders are known"),
 )
 RECORD = AuditRecord(
-    1, RELEASE, (), policy=PolicyVerdict("own", "a title", "somebody", CHECKS, False), tool={"version": "0"}
+    1, RELEASE, (), policy=PolicyVerdict("own", "a title", "somebody", CHECKS, False), tool={"version": "0"}, **WORDS
 )
 
 
@@ -37,7 +39,8 @@ def test_a_check_is_a_test() -> None:
     failure = failed.find("failure")
     assert failure is not None
     assert failure.get("message") == (
-        "The most exposed person is linked with probability 0.250; at most 0.09 is allowed (linking.max)."
+        "The most exposed person is linked to their own record with probability 0.250 (one in 4); at most 0.09 is allowed "
+        "(linking.max)."
     )
     assert "EMA 2018" in (failure.text or "")
     error = unknown.find("error")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import reports
+from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Risk, Utility, read_run
 from reports import render_html, render_markdown, render_terminal
 from reports.pictures import charts
@@ -20,6 +21,7 @@ from reports.pictures.explorer import EXPLORER, THEME, permission, scripts
 from reports.pictures.labels import place
 from reports.pictures.pictures import class_sizes, frontier, histograms, panels
 from reports.pictures.svg import ticks
+from reports.reading import Meanings
 from reports.tables.tables import compact_risks, merged, overview, release_facts
 from reports.tables.worst import worst_rows
 from reports.text import THIN, clean, markdown, number, percent, probability, span, words
@@ -34,6 +36,7 @@ RUNS = {
     "empty": samples.empty_run,
     "hostile": samples.hostile_run,
 }
+WORDS = Meanings(samples.record("sample", 0.3, 0.1))
 RENDERERS = {"terminal": render_terminal, "markdown": render_markdown, "html": render_html}
 
 
@@ -86,10 +89,10 @@ def test_overview_has_the_headline_figures() -> None:
     assert row["disease guessed"] == "0.477"  # 0.22 + 0.78 * 0.33
     assert row["disease excess"] == "0.330"
     assert row["disease best other link"] == "0.439 likelihood"
-    assert row["member AUC"] == "0.649"
+    assert row["member auc"] == "0.649"
     assert row["verdict"] == "FAIL"
     assert row["granularity"] == "–"
-    assert table.headings[4:8] == ("query error (median)", "link mean", "link max", "member AUC")
+    assert table.headings[4:8] == ("query error (median)", "link mean", "link max", "member auc")
 
 
 def test_overview_leaves_out_what_says_nothing_more() -> None:
@@ -97,8 +100,8 @@ def test_overview_leaves_out_what_says_nothing_more() -> None:
     fakes = samples.rate("membership", "auc", 0.7, 9, link=None, params={"against": "fakes"})
     record = replace(one(fakes), risks=(*like, fakes))
     headings = overview(samples.run_of(record, record)).headings
-    assert "member AUC, made-up people" in headings
-    assert not [h for h in headings if "other link" in h or h == "member AUC"]
+    assert "member auc, made-up people" in headings
+    assert not [h for h in headings if "other link" in h or h == "member auc"]
 
 
 def test_links_with_equal_figures_share_a_row() -> None:
@@ -106,9 +109,9 @@ def test_links_with_equal_figures_share_a_row() -> None:
         samples.rate("homogeneity", "success", v, 90, link=link)
         for link, v in zip(samples.LINKS, (0.5, 0.5, 0.6, 0.5), strict=True)
     ]
-    assert [row[0] for row in merged(compact_risks(rows)[0]).rows] == ["other links", "class"]
+    assert [row[0] for row in merged(compact_risks(rows)[0], WORDS).rows] == ["other links", "class"]
     same = [replace(r, value=0.5, low=0.4, high=0.6) for r in rows]
-    assert [row[0] for row in merged(compact_risks(same)[0]).rows] == ["all links"]
+    assert [row[0] for row in merged(compact_risks(same)[0], WORDS).rows] == ["all links"]
 
 
 def test_a_narrow_terminal_says_what_it_leaves_out() -> None:
@@ -130,7 +133,7 @@ def test_class_statistics_say_what_they_mean(renderer: str) -> None:
 def test_published_identifiers_and_doubts_stand_at_the_top(renderer: str, several: bool) -> None:
     whole = samples.record("odd", 0.3, 0.1)
     doubt = "age: 5 of 9 labels do not cover the original value."
-    bad = replace(whole, release=replace(whole.release, identifiers=("id",)), notes=(doubt,))
+    bad = replace(whole, release=replace(whole.release, identifiers=("id",)), notes=(Note(doubt, NoteKind.DOUBT),))
     text = RENDERERS[renderer](samples.run_of(bad, whole) if several else samples.run_of(bad))
     text = re.sub(r"<style>.*</style>", "", text, flags=re.DOTALL).replace("&#39;", "'")
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", text))
@@ -215,14 +218,14 @@ def test_charts_draw_a_single_point_and_equal_points() -> None:
 
 
 def test_worst_rows_are_gathered_by_their_rows() -> None:
-    found = dict(worst_rows(samples.single_run().records[0].risks))
+    found = dict(worst_rows(WORDS, samples.single_run().records[0].risks))
     assert found["disease certain (all links)"] == "8, 9, 21"
     assert "and 17 more" in found["max (all links)"]
     readings = [
         Risk("divergence", "p", "class", "mean", "disease", {"reading": r}, value=0.5, worst_rows=rows)
         for r, rows in (("frequency", (1, 2)), ("distinct", (12345,)))
     ]
-    assert worst_rows(readings) == [
+    assert worst_rows(WORDS, readings) == [
         ("disease mean (frequency) (link class)", "1, 2"),
         ("disease mean (distinct) (link class)", "12345"),  # as --suppress-rows takes it
     ]
@@ -345,7 +348,7 @@ def test_html_escapes() -> None:
 
 def test_html_of_a_release_shows_the_method() -> None:
     text = plain(render_html(samples.sample_run()))
-    for part in ("20240", "9f" * 32, "auditor 0.1.0", "age, sex and postcode.", "l-diversity. ICDE 2006"):
+    for part in ("20240", "9f" * 32, "auditor 0.1.0", "age, sex and postcode.", "Machanavajjhala et al. 2006"):
         assert part in text
     assert "(value − control) / (1 − control)" in text
 

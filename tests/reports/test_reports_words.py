@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from auditor.model.record.meaning import Kind
 from auditor.model.record.record import AuditRecord, PolicyCheck, Risk
 from reports import render_html, render_terminal
 from reports.pictures.pictures import panels
-from reports.reading import Excess, excess_of, figures, is_rate, reference_of, standing_of
+from reports.reading import Excess, Meanings, excess_of, figures, is_rate, reference_of
 from reports.text import THIN
 from reports.words.findings import findings, gaps
 from reports.words.person import revealed
@@ -17,6 +18,9 @@ from reports.words.sentences import adversary_line, comparison, sentence, who
 from reports.words.summary import bottom_line, briefs
 from reports.words.verdicts import check_text, verdict
 from tests.support import record_samples as samples
+from tests.support.record_samples_rows import row
+
+WORDS = Meanings(samples.record("sample", 0.3, 0.1))
 
 
 def plain(text: str) -> str:
@@ -73,16 +77,16 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
         ("proximity", "above", 3, {"epsilon": 5}, "3 of 100 people can be placed within ±5 of their true disease"),
         ("proximity", "window", 0.75, {"width": 30}, "75 % of the belief about one person's disease falls into an interval"),
         ("proximity", "success", 0.5, {"width": 30}, "of width 30 that holds the true disease for 50 % of 100 people"),
-        ("proximity", "m", 4, {"epsilon": 5}, "At most one in 4 of the disease values of a class lies within ±5"),
-        ("proximity", "m", 1, {"epsilon": 5}, "No protection against a near guess"),
+        ("proximity", "m", 4, {"epsilon": 5}, "At most one in 4 disease values of a class lies within ±5"),
+        ("proximity", "m", 1, {"epsilon": 5}, "lie within ±5 of one of them: no protection against a near guess (m = 1)"),
         ("divergence", "mean", 0.5, {"reading": "distinct"}, "lies on values unrelated to the truth (each distinct value"),
         ("divergence", "above", 9, {}, "9 of 100 people would be believed to have an unrelated disease"),
         ("divergence", "top", 0.25, {}, "is wrong, and unrelated to the truth, for 25 % of 100 people"),
-        ("membership", "auc", 0.71, {}, "tells one person who is in the data from one who is not in 71 % of pairs"),
-        ("membership", "auc", 0.71, {"against": "fakes"}, "from one made-up person in 71 % of pairs"),
+        ("membership", "auc", 0.71, {}, "tells the person who is in the data from one who is not"),
+        ("membership", "auc", 0.71, {"against": "fakes"}, "In 71 % of pairs,"),
         ("membership", "advantage", 0.3, {}, "30 percentage points higher among members than among people who are not"),
-        ("membership", "tpr_at_fpr_0.01", 0.2, {}, "may be called members in error, 20 % of the members"),
-        ("membership", "tpr_at_fpr_0.001", 0.2, {}, "If 0.1 % of people who are not in the data"),
+        ("membership", "tpr_at_fpr_0.01", 0.2, {}, "is called a member in error, 20 % of the members"),
+        ("membership", "tpr_at_fpr_0.001", 0.2, {}, "While one in 1000 people who are not in the data"),
         ("membership", "no_match", 0.4, {}, "40 % of outsiders match nothing"),
         ("membership", "fakes", 12, {}, "12 of 100 made-up people match the release"),
         ("definetti", "success", 0.81, {}, "names the right disease for 81 % of 100 people"),
@@ -92,9 +96,9 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
 def test_every_measure_has_its_sentence(
     attack: str, measure: str, value: float, params: dict[str, object], part: str
 ) -> None:
-    risk = Risk(attack, "prosecutor", "class", measure, "disease", params=params, value=value, n=100)
-    for attacker in (None, "someone who knows their age"):
-        text = plain(sentence(risk, attacker))
+    risk = row(attack, "prosecutor", "class", measure, "disease", params=params, value=value, n=100)
+    for attacker in ("", "someone who knows their age"):
+        text = plain(sentence(WORDS, risk, attacker))
         assert part in text
         assert text.endswith(".")
         assert "  " not in text
@@ -102,39 +106,35 @@ def test_every_measure_has_its_sentence(
 
 def test_comparison_says_what_is_beaten_and_what_is_not() -> None:
     beats = samples.rate("homogeneity", "success", 0.62, 400, control=0.31, baseline=0.28, control_kind="outsiders")
-    text = plain(comparison(beats))
+    text = plain(comparison(WORDS, beats))
     assert "people who are not in the release: 31 %; the same guess without the release: 28 %." in text
     assert "44.9 % (" in text  # (0.62 - 0.31) / 0.69 = 0.449
     assert "not beat" not in text
     not_above = samples.rate(
         "homogeneity", "success", 0.3, 400, control=0.31, baseline=0.32, control_kind="leave_one_out"
     )
-    text = comparison(not_above)
+    text = comparison(WORDS, not_above)
     assert "does not beat a guess without the release" in text  # 32 % is more than the control's 31 %
     unclear = samples.rate("homogeneity", "success", 0.32, 40, control=0.31, baseline=0.1)
-    assert "may be chance" in comparison(unclear)
-    assert [standing_of(r).kind for r in (beats, not_above, unclear)] == ["above", "not_above", "unclear"]
-    assert standing_of(beats).label == "above the control"
-    assert plain(standing_of(not_above).label) == "no better than guessing without the release (32 %)"
-    assert plain(standing_of(unclear).label) == "not shown to be above the control (31 %): it may be chance"
+    assert "may be chance" in comparison(WORDS, unclear)
+    assert [WORDS.standing(r).kind for r in (beats, not_above, unclear)] == ["above", "not_above", "unclear"]
+    assert WORDS.standing(beats).label == "above the control"
+    assert plain(WORDS.standing(not_above).label) == "no better than guessing without the release (32 %)"
+    assert plain(WORDS.standing(unclear).label) == "not shown to be above the control (31 %): it may be chance"
 
 
 def test_an_excess_over_the_baseline_is_named_so() -> None:
     detail = {"excess": {"value": 0.3, "low": 0.1, "high": 0.4, "over": "baseline"}}
-    risk = Risk("homogeneity", "p", "class", "success", "disease", value=0.6, baseline=0.433, control=0.2, n=90)
+    risk = row("homogeneity", "p", "class", "success", "disease", value=0.6, baseline=0.433, control=0.2, n=90)
     over = replace(risk, detail=detail, control_kind="leave_one_out", low=0.5, high=0.7)
     held = reference_of(over)
     assert held is not None
     assert (held.name, held.value) == ("baseline", 0.433)
-    assert standing_of(over).label == "above guessing without the release"
+    assert WORDS.standing(over).label == "above guessing without the release"
     at_most = replace(over, detail={"excess": {**detail["excess"], "low": 0.0}})
-    assert "not shown to be better than guessing" in standing_of(at_most).label
+    assert "not shown to be better than guessing" in WORDS.standing(at_most).label
     below = replace(over, value=0.4, detail={"excess": {**detail["excess"], "value": -0.1, "low": -0.2}})
-    assert plain(standing_of(below).label) == "no better than guessing without the release (43.3 %)"
-    old = replace(
-        over, detail={"excess": {"value": 0.5, "low": 0.4, "high": 0.6}}
-    )  # over the control, which is too low
-    assert excess_of(old) == Excess(pytest.approx((0.6 - 0.433) / (1 - 0.433)), over="baseline")
+    assert plain(WORDS.standing(below).label) == "no better than guessing without the release (43.3 %)"
 
 
 def test_certain_disclosures_are_no_chance() -> None:
@@ -144,15 +144,14 @@ def test_certain_disclosures_are_no_chance() -> None:
     assert (found.standing, found.label, found.rank) == ("certain", "certain", 1)
 
 
-def test_excess_is_recorded_or_worked_out_but_never_for_counts() -> None:
-    worked_out = excess_of(Risk("a", "p", None, "success", value=0.5, control=0.25))
+def test_an_excess_is_recorded_and_checked() -> None:
     noted = Risk("a", "p", None, "success", value=0.5, control=0.2, detail={"excess": {"value": 0.4, "low": 0.1}})
-    assert worked_out == Excess(1 / 3)
     assert excess_of(noted) == Excess(0.4, 0.1)
     assert excess_of(Risk("a", "p", None, "certain", value=5, control=2.0, n=9)) is None
-    assert excess_of(Risk("a", "p", None, "success", value=1.0, control=1.0)) is None
+    assert excess_of(replace(noted, n=1)) is None  # one person is no rate
     assert excess_of(Risk("a", "p", None, "success", value=0.5, detail={"excess": {"value": "much"}})) is None
-    assert not is_rate(Risk("other", "p", None, "rules", value=1))
+    assert [is_rate(replace(noted, kind=kind)) for kind in Kind] == [True, False, True, False]
+    assert not is_rate(replace(noted, value=1.5))
 
 
 def test_findings_come_in_the_order_of_what_a_person_has_to_fear() -> None:
@@ -165,7 +164,7 @@ def test_findings_come_in_the_order_of_what_a_person_has_to_fear() -> None:
     assert found[0].headline == (
         "The release publishes the identifier columns 'id' and 'name': everybody can be named. Remove them."
     )
-    assert found[1].advice == "More different values in each class (l-diversity)."
+    assert found[1].advice == "More different sensitive values in every class (l-diversity, t-closeness)."
     strong = samples.rate("proximity", "success", 0.9, 400, sensitive="income", control=0.2)
     weak = samples.rate("homogeneity", "success", 0.23, 400, sensitive="disease", control=0.22)
     linked = samples.rate("linking", "success", 0.2, 400, control=0.0)
@@ -243,8 +242,8 @@ def test_one_person() -> None:
 
 def test_one_person_without_reveal_and_with_ties() -> None:
     def said(value: float, **detail: object) -> str:
-        risk = Risk("homogeneity", "p", "class", "success", "disease", value=value, expected=0.5, n=1, detail=detail)
-        return sentence(risk)
+        risk = row("homogeneity", "p", "class", "success", "disease", value=value, expected=0.5, n=1, detail=detail)
+        return sentence(WORDS, risk)
 
     assert said(1.0) == "The adversary's strongest belief about the disease has probability 0.500, and it is true."
     assert said(0.0).endswith("and it is false.")
@@ -253,9 +252,9 @@ def test_one_person_without_reveal_and_with_ties() -> None:
         "The adversary believes the disease is Flu or HIV, each with probability 0.500 "
         "(tied between 2 values, one of which is true)."
     )
-    member = Risk("membership", "p", None, "auc", value=0.9, low=0.1, high=1.0, n=64, params={"against": "fakes"})
-    value = Risk("homogeneity", "p", "class", "success", "disease", value=1.0, expected=1.0, n=1)
-    top = Risk("divergence", "p", "class", "top", "disease", value=0.0, n=1)
+    member = row("membership", "p", None, "auc", value=0.9, low=0.1, high=1.0, n=64, params={"against": "fakes"})
+    value = row("homogeneity", "p", "class", "success", "disease", value=1.0, expected=1.0, n=1)
+    top = row("divergence", "p", "class", "top", "disease", value=0.0, n=1)
     record = replace(one(value), risks=(value, member, top))
     assert [f.attack for f in findings(record)] == ["homogeneity", "membership"]  # no harm: not said
     assert plain(findings(record)[1].headline) == (
@@ -279,7 +278,8 @@ def test_verdicts() -> None:
     assert failed.kind == "fail"
     assert failed.title.startswith("FAIL – policy ema (")
     assert failed.lines[0] == (
-        "On average a person is linked with probability 0.340; at most 0.09 is allowed (linking.mean)."
+        "On average a person is linked to their own record with probability 0.340 (one in 2.9); at most 0.09 is allowed "
+        "(linking.mean)."
     )
     safe = verdict(samples.run_of(samples.record("safe", 0.02, 0.1)))
     assert (safe.kind, safe.title[:13]) == ("pass", "PASS – policy")
@@ -293,14 +293,17 @@ def test_verdicts() -> None:
     [
         ("release.k", 10, ">=", 5, "The smallest class has 5 people; at least 10 are required"),
         ("release.alpha", 0.5, "<=", 0.8, "One value makes up 80 % of a class; at most 50 % is allowed"),
-        ("homogeneity.certain", 0, "<=", 3, "A sensitive value is certain for 3 people; none is allowed"),
-        ("membership.auc", 0.6, "<=", 0.7, "Members are told from others in 70 % of pairs; at most 60 % is allowed"),
+        ("homogeneity.certain", 0, "<=", 3, "3 of the people in this release can be given their sensitive value with "
+            "certainty; none is allowed"),
+        ("membership.auc", 0.6, "<=", 0.7, "In 70 % of pairs, this adversary tells the person who is in the data "
+            "from one who is not; at most 60 % is allowed"),
         ("odd.thing", 0.6, "<=", 0.7, "The figure odd thing is 0.700; at most 0.6 is allowed"),
-        ("release.k", 10, ">=", None, "The size of the smallest class cannot be judged: several blocks"),
+        ("release.k", 10, ">=", None, "People in the smallest class: cannot be judged, several blocks"),
     ],
 )  # fmt: skip
 def test_checks_in_words(key: str, limit: float, sign: str, value: float | None, text: str) -> None:
-    assert plain(check_text(PolicyCheck(key, limit, sign, value, None, "several blocks"))) == f"{text} ({key})."
+    record = replace(samples.record("sample", 0.3, 0.1), risks=())
+    assert plain(check_text(record, PolicyCheck(key, limit, sign, value, None, "several blocks"))) == f"{text} ({key})."
 
 
 def test_bottom_line_names_the_attack_and_respects_intervals() -> None:

@@ -162,7 +162,7 @@ def test_a_report_with_a_way_back(ask: Ask) -> None:
 def test_two_records_side_by_side(ask: Ask) -> None:
     answer = ask("/compare", left="2:run.json", right="4:run.json")
     assert answer.status == 200
-    for text in ("Left: ", "mondrian k=5", "slicing k=20", "parameter k", "k=20", "holds on the right only", "−0.187"):
+    for text in ("Left: ", "mondrian k=5", "slicing k=20", "setting k", "k=20", "holds on the right only", "−0.187"):
         assert text in answer.text, text
     assert answer.text.index("What was done differently") < answer.text.index("Risk figures")
     plain = ask("/compare", left="sub/one record.json", right="1:sub/one record.json")

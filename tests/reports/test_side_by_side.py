@@ -14,18 +14,16 @@ from auditor.model.record.record import (
     NOT_APPLICABLE,
     AdversaryFacts,
     AuditRecord,
-    ClassRisk,
     Input,
     PolicyCheck,
     PolicyVerdict,
-    RegisterRisk,
-    ReleaseFacts,
     Risk,
-    SensitiveFacts,
     Utility,
 )
+from auditor.model.record.release_facts import ClassRisk, RegisterRisk, ReleaseFacts, SensitiveFacts
 from reports.tables.side_by_side import Row, compare
 from tests.support import record_samples as samples
+from tests.support import record_samples_rows as rows
 
 
 def release(**fields: Any) -> ReleaseFacts:
@@ -35,12 +33,14 @@ def release(**fields: Any) -> ReleaseFacts:
 
 
 def record(*risks: Risk, **fields: Any) -> AuditRecord:
-    return AuditRecord(seed=fields.pop("seed", 1), release=fields.pop("release", release()), risks=risks, **fields)
+    return AuditRecord(
+        seed=fields.pop("seed", 1), release=fields.pop("release", release()), risks=risks, **samples.WORDS, **fields
+    )
 
 
 def risk(value: float | None, low: float | None = None, high: float | None = None, **fields: Any) -> Risk:
     given: dict[str, Any] = {"attack": "linking", "adversary": "prosecutor", "link": "class", "measure": "success"}
-    return Risk(**{**given, **fields}, value=value, low=low, high=high)
+    return rows.row(**{**given, **fields}, value=value, low=low, high=high)
 
 
 def only(left: Risk, right: Risk) -> Row:
@@ -105,12 +105,21 @@ def test_a_record_beside_itself_has_no_difference() -> None:
 
 def test_counts_over_unequal_numbers_of_people_are_compared_as_shares() -> None:
     # 30 of 100 = 0.30 and 40 of 200 = 0.20: -0.10 of the people, less risk although the count is higher
-    row = only(risk(30, measure="certain", n=100), risk(40, measure="certain", n=200))
+    row = only(
+        risk(30, attack="homogeneity", measure="certain", n=100),
+        risk(40, attack="homogeneity", measure="certain", n=200),
+    )
     assert (row.left.text, row.right.text) == ("30 of 100", "40 of 200")
     assert (row.difference, row.kind) == ("−0.100 of the people", "better")
-    row = only(risk(30, measure="certain", n=100), risk(40, measure="certain", n=100))
+    row = only(
+        risk(30, attack="homogeneity", measure="certain", n=100),
+        risk(40, attack="homogeneity", measure="certain", n=100),
+    )
     assert (row.difference, row.kind) == ("+10", "worse")
-    row = only(risk(30, measure="certain", n=100), risk(60, measure="certain", n=200))
+    row = only(
+        risk(30, attack="homogeneity", measure="certain", n=100),
+        risk(60, attack="homogeneity", measure="certain", n=200),
+    )
     assert (row.kind, row.words) == ("same", "the same share")
 
 
@@ -118,12 +127,8 @@ def test_measures_that_are_safer_when_higher_or_no_risk_at_all() -> None:
     assert only(risk(2, measure="m", attack="proximity"), risk(4, measure="m", attack="proximity")).kind == "better"
     row = only(risk(0.2, attack="divergence", measure="top"), risk(0.4, attack="divergence", measure="top"))
     assert row.kind == "higher"
-    assert (
-        only(
-            risk(0.9, attack="membership", measure="no_match"), risk(0.4, attack="membership", measure="no_match")
-        ).kind
-        == "lower"
-    )
+    matching = [risk(n, attack="membership", measure="fakes", n=9) for n in (4, 9)]  # the more match, the less it says
+    assert only(*matching).kind == "better"
 
 
 def test_figures_are_paired_by_what_they_measure() -> None:
@@ -285,9 +290,9 @@ def test_what_was_done_differently_comes_first() -> None:
     )  # fmt: skip
     made = compare(left, right)
     told = {d.what: (d.left, d.right) for d in made.differs}
-    assert list(told)[:4] == ["method", "parameter k", "parameter l", "kind of release"]
-    assert told["parameter k"] == ("k=5", "k=10")
-    assert told["parameter l"] == ("–", "l=2")
+    assert list(told)[:4] == ["method", "setting k", "setting l", "kind of release"]
+    assert told["setting k"] == ("k=5", "k=10")
+    assert told["setting l"] == ("–", "l=2")
     assert told["adversary prosecutor"] == ("Knows age.", "Knows age and sex.")
     assert told["adversary journalist"] == ("not asked", "Knows age.")
     assert told["attacks"] == ("–", "linking")

@@ -11,20 +11,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from attacks import ATTACKS
+from auditor.measure.statistics import STATISTICS
+from auditor.measure.utility import MEASURES, utility_meanings
+from auditor.model.record.meaning import AttackFacts, LinkFacts, Measure, Note, NoteKind
 from auditor.model.record.record import (
     NOT_APPLICABLE,
     AdversaryFacts,
-    AttackFacts,
     AuditRecord,
     Input,
     PolicyCheck,
     PolicyVerdict,
-    ReleaseFacts,
     Risk,
     RunRecord,
-    SensitiveFacts,
     Utility,
 )
+from auditor.model.record.release_facts import ReleaseFacts, SensitiveFacts
+from auditor.posterior.links import LINKS as LINK_FACTS
 from tests.support.record_samples_rows import LINKS, count, rate, risks
 
 PROSECUTOR = AdversaryFacts(
@@ -39,43 +42,13 @@ JOURNALIST = AdversaryFacts(
     "journalist",
     ("age", "sex", "postcode"),
 )
-ATTACKS = (
-    AttackFacts(
-        "linking",
-        "identity",
-        "This person is this record.",
-        "Coarser quasi-identifiers, larger classes.",
-        "Sweeney: k-anonymity, a model for protecting privacy. IJUFKS 10(5), 2002.",
-    ),
-    AttackFacts(
-        "homogeneity",
-        "attribute",
-        "This person has exactly this value.",
-        "More different values in each class (l-diversity).",
-        "Machanavajjhala et al.: l-diversity. ICDE 2006.",
-    ),
-    AttackFacts(
-        "proximity",
-        "attribute",
-        "This person's number is in this short interval.",
-        "Classes with numbers further apart.",
-        "Li, Tao, Xiao: Preservation of proximity privacy. SIGMOD 2008.",
-    ),
-    AttackFacts(
-        "divergence",
-        "attribute",
-        "This person is believed to have something unrelated.",
-        "Classes of related values.",
-        "The mission's own measure of false belief.",
-    ),
-    AttackFacts(
-        "membership",
-        "membership",
-        "This person is in the data.",
-        "Buckets that also cover people who are not in the data.",
-        "Li et al.: Slicing. TKDE 24(3), 2012.",
-    ),
-)
+UTILITY = utility_meanings([Utility(measure.name) for measure in MEASURES])
+WORDS: dict[str, Any] = {
+    "attacks": tuple(attack.facts() for attack in ATTACKS.all().values()),
+    "measures": (*(m for attack in ATTACKS.all().values() for m in attack.meanings()), *UTILITY, *STATISTICS),
+    "links": LINK_FACTS,
+}
+"""What attacks, links and measures are, as an audit writes it into the record."""
 
 
 def utilities(error: float, granularity: float | None) -> tuple[Utility, ...]:
@@ -157,9 +130,9 @@ def record(
         utility=utilities(error, granularity),
         policy=ema(mean, top) if policy else None,
         adversaries=(PROSECUTOR, JOURNALIST),
-        attacks=ATTACKS,
+        **WORDS,
         inputs=inputs,
-        notes=("Values are not revealed.",),
+        notes=(Note("Values are not revealed."),),
         tool={"name": "auditor", "version": "0.1.0", "numpy": "2.4.6"},
     )
 
@@ -290,9 +263,11 @@ def hostile_run() -> RunRecord:
         policy=PolicyVerdict(HOSTILE, HOSTILE, HOSTILE, (check,), False),
         utility=(Utility(HOSTILE, value=0.2, better=HOSTILE, params={HOSTILE: HOSTILE}),),
         adversaries=(AdversaryFacts("prosecutor", HOSTILE, "prosecutor", (HOSTILE,)),),
-        attacks=(AttackFacts("homogeneity", HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
+        attacks=(AttackFacts("homogeneity", *[HOSTILE] * 6, lead=(HOSTILE,), axis=HOSTILE, caption=HOSTILE),),
+        measures=tuple(Measure(name, *[HOSTILE] * 6) for name in ("success", HOSTILE)),
+        links=(LinkFacts(HOSTILE, HOSTILE, HOSTILE),),
         inputs=(Input(HOSTILE, HOSTILE, HOSTILE, 3),),
-        notes=(HOSTILE, f"{HOSTILE}: 3 of 9 labels do not cover the original value."),
+        notes=(Note(HOSTILE, HOSTILE), Note(HOSTILE, NoteKind.DOUBT)),
         tool={HOSTILE: HOSTILE},
     )
     return RunRecord(title=HOSTILE, seed=1, records=(made, replace(made, release=release)), tool={HOSTILE: HOSTILE})

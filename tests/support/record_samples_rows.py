@@ -6,9 +6,19 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from attacks import ATTACKS
 from auditor.model.record.record import NOT_APPLICABLE, NOT_CONVERGED, Risk
 
 LINKS = {"containment": 0.55, "likelihood": 0.85, "class": 1.0, "tightest": 0.9}
+
+
+KINDS = {(m.of, m.name): {"kind": m.kind, "better": m.better} for a in ATTACKS.all().values() for m in a.meanings()}
+"""The kind of each figure, and which way is safer."""
+
+
+def row(attack: str, adversary: str, link: str | None, measure: str, *more: Any, **fields: Any) -> Risk:
+    """A row with the kind that its measure declares, as an audit makes it."""
+    return Risk(attack, adversary, link, measure, *more, **{**KINDS.get((attack, measure), {}), **fields})
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
@@ -21,24 +31,31 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 def rate(attack: str, measure: str, value: float, n: int, **fields: Any) -> Risk:
     """A rate with its interval and, where there is a control, the excess over it."""
     low, high = wilson(value, n)
-    control = fields.get("control")
+    control, baseline = fields.get("control"), fields.get("baseline") or 0.0
     detail = dict(fields.pop("detail", {}))
     if control is not None and control < 1:
-        over = [(x - control) / (1 - control) for x in (value, low, high)]
-        detail["excess"] = {"value": over[0], "low": over[1], "high": over[2]}
+        too_low = fields.get("control_kind") == "leave_one_out" and baseline > control
+        held = baseline if too_low else control
+        over = [(x - held) / (1 - held) for x in (value, low, high)]
+        detail["excess"] = {
+            "value": over[0],
+            "low": over[1],
+            "high": over[2],
+            "over": "baseline" if too_low else "control",
+        }
     given = {"adversary": "prosecutor", "link": "class", **fields}
-    return Risk(attack=attack, measure=measure, value=value, low=low, high=high, n=n, detail=detail, **given)
+    return row(attack, measure=measure, value=value, low=low, high=high, n=n, detail=detail, **given)
 
 
 def count(attack: str, measure: str, value: int, n: int, **fields: Any) -> Risk:
     given = {"adversary": "prosecutor", "link": "class", **fields}
-    return Risk(attack=attack, measure=measure, value=value, n=n, **given)
+    return row(attack, measure=measure, value=value, n=n, **given)
 
 
 def linking_rows(leak: float, n: int, link: str, share: float) -> Iterable[Risk]:
     mean, top = max(1 / n, leak * share), min(1.0, max(1 / n, leak * share * 2.2))
     found = 1.0 if link == "class" else share * 0.9
-    yield Risk(
+    yield row(
         "linking",
         "prosecutor",
         link,
@@ -51,7 +68,7 @@ def linking_rows(leak: float, n: int, link: str, share: float) -> Iterable[Risk]
     )
     edges, counts = [0.0, 0.05, 0.1, 0.2, 0.5, 1.0], [int(n * part) for part in (0.31, 0.28, 0.22, 0.13, 0.06)]
     histogram = {"histogram": {"edges": edges, "counts": counts}}
-    yield Risk(
+    yield row(
         "linking",
         "prosecutor",
         link,
@@ -119,7 +136,7 @@ def proximity_rows(leak: float, n: int, link: str, share: float) -> Iterable[Ris
         ("mean", success * 0.9),
         ("window", min(1.0, success * 1.5)),
     ):
-        yield Risk("proximity", "prosecutor", measure=measure, value=value, baseline=0.12, n=n, **common)
+        yield row("proximity", "prosecutor", measure=measure, value=value, baseline=0.12, n=n, **common)
     yield count(
         "proximity", "above", int(n * leak * share * 0.7), n, **{**common, "params": {"epsilon": 2500, "tau": 0.5}}
     )
@@ -134,14 +151,14 @@ def proximity_rows(leak: float, n: int, link: str, share: float) -> Iterable[Ris
         control_kind="leave_one_out",
         **common,
     )
-    yield Risk("proximity", "prosecutor", measure="m", value=1 if leak > 0.5 else 3, n=n, **common)
+    yield row("proximity", "prosecutor", measure="m", value=1 if leak > 0.5 else 3, n=n, **common)
 
 
 def divergence_rows(leak: float, n: int, link: str, share: float) -> Iterable[Risk]:
     for reading, more in (("frequency", 1.0), ("distinct", 1.2)):
         common: dict[str, Any] = {"link": link, "sensitive": "disease", "params": {"reading": reading}}
         harm = min(1.0, 0.6 * (1 - leak * share) * more)
-        yield Risk("divergence", "prosecutor", measure="mean", value=harm, baseline=0.66, n=n, **common)
+        yield row("divergence", "prosecutor", measure="mean", value=harm, baseline=0.66, n=n, **common)
         yield count("divergence", "above", int(harm * n), n, **{**common, "params": {"reading": reading, "tau": 0.5}})
         yield rate(
             "divergence", "top", harm * 0.8, n, baseline=0.62, control=0.5, control_kind="leave_one_out", **common
@@ -168,7 +185,7 @@ def membership_rows(leak: float, n: int) -> Iterable[Risk]:
                 yield rate("membership", "tpr_at_fpr_0.001", 0.001 + 0.2 * leak * worth, n, baseline=0.001, **common)
     if n < 1000:
         reason = "0.001 of the outsiders is less than one person"
-        yield Risk("membership", "prosecutor", None, "tpr_at_fpr_0.001", status=NOT_APPLICABLE, reason=reason)
+        yield row("membership", "prosecutor", None, "tpr_at_fpr_0.001", status=NOT_APPLICABLE, reason=reason)
     yield rate("membership", "no_match", leak * 0.5, n, link=None)
     yield count("membership", "fakes", int(n * (1 - leak)), n, link=None)
 
@@ -179,7 +196,7 @@ def risks(leak: float, n: int, links: Sequence[str] = tuple(LINKS)) -> tuple[Ris
         if link not in links:
             reason = "the release has more than one block, so no class has a loss of its own"
             rows += [
-                Risk("linking", "prosecutor", link, m, status=NOT_APPLICABLE, reason=reason) for m in ("max", "mean")
+                row("linking", "prosecutor", link, m, status=NOT_APPLICABLE, reason=reason) for m in ("max", "mean")
             ]
             continue
         rows += linking_rows(leak, n, link, share)
@@ -188,14 +205,14 @@ def risks(leak: float, n: int, links: Sequence[str] = tuple(LINKS)) -> tuple[Ris
         rows += divergence_rows(leak, n, link, share)
         not_numeric = "disease is nominal: proximity needs a numeric sensitive column"
         rows.append(
-            Risk("proximity", "prosecutor", link, "success", "disease", status=NOT_APPLICABLE, reason=not_numeric)
+            row("proximity", "prosecutor", link, "success", "disease", status=NOT_APPLICABLE, reason=not_numeric)
         )
     journalist = {"adversary": "journalist", "baseline": 1 / (8 * n), "n": n}
-    rows.append(Risk("linking", link="class", measure="mean", value=leak / 8, **journalist))
-    rows.append(Risk("linking", link="class", measure="max", value=min(1.0, leak / 3), **journalist))
+    rows.append(row("linking", link="class", measure="mean", value=leak / 8, **journalist))
+    rows.append(row("linking", link="class", measure="max", value=min(1.0, leak / 3), **journalist))
     rows += membership_rows(leak, n)
     rows.append(
-        Risk(
+        row(
             "uniqueness",
             "journalist",
             None,
