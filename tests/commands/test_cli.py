@@ -140,7 +140,7 @@ def test_release_alone(auditor_cli: Cli, town: Path, tmp_path: Path) -> None:
     assert done >= {(a, "class") for a in ("linking", "homogeneity", "proximity", "divergence")}
     assert {link for _, link in done} == {"class", None}  # nobody can be looked up
     assert found["release"]["k"] >= 5
-    assert any("no original" in note for note in found["notes"])
+    assert any("no original" in note["text"] for note in found["notes"])
     assert all(r["reason"] for r in found["risks"] if r["status"] == "not_applicable")
 
 

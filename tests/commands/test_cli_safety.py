@@ -93,7 +93,7 @@ def test_a_policy_is_not_judged_on_some_people(auditor_cli: Cli, files: Path, tm
     ended = auditor_cli("redteam", scenario, "--targets", "P1", "--json", "-")
     record = json.loads(ended.out)["records"][0]
     assert record["policy"] is None
-    assert any("policy was not judged" in note for note in record["notes"])
+    assert any("policy was not judged" in note["text"] for note in record["notes"])
 
 
 def test_a_policy_finds_its_adversary_by_stance(auditor_cli: Cli, files: Path) -> None:
