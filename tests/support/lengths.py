@@ -10,4 +10,5 @@ import pytest
 
 def at_length(always: Sequence[Any], further: Sequence[Any]) -> list[Any]:
     """Values of a parameter: some that are always run, and further ones that are run at full length only."""
-    return [*always, *(pytest.param(value, marks=pytest.mark.proof(only=True)) for value in further)]
+    only = pytest.mark.proof(only=True)
+    return [*always, *(pytest.param(*(v if isinstance(v, tuple) else (v,)), marks=only) for v in further)]
