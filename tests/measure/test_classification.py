@@ -94,7 +94,7 @@ def test_the_same_people_are_held_out_whatever_the_release() -> None:
     ("rows", "published", "more", "reason"),
     [
         ({"job": ["x", "y"] * 5, "illness": ["f", "g"] * 5}, None, {}, f"fewer than {LEAST} people"),
-        ({"job": ["x", "y"] * 20}, None, {}, "takes two"),
+        ({"job": ["x", "y"] * 20}, None, {}, "needs two"),
         ({"job": ["x"] * 40, "illness": ["f"] * 40}, None, {}, "two values"),
     ],
 )

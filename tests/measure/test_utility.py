@@ -14,7 +14,8 @@ from auditor.measure.utility.queries import queries
 from auditor.measure.utility.sizes import class_size, discernibility
 from auditor.measure.utility.widths import granularity, granularity_arx
 from auditor.model.errors import UsageError
-from auditor.model.record.record import AuditRecord, ReleaseFacts, Utility
+from auditor.model.record.record import AuditRecord, Utility
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Release
 from auditor.model.table import Table
 from tests.support.utility_cases import GENERALISED, ORIGINAL, Rows, case_of, published, table_of
@@ -251,7 +252,7 @@ def test_a_release_of_nobody_has_no_figures() -> None:
 
 def test_queries_refuse_a_release_coded_otherwise() -> None:
     other = table_of({**ORIGINAL, "age": ["20", "30", "40", "60", "30", "99"]})
-    with pytest.raises(UsageError, match="coded alike"):
+    with pytest.raises(UsageError, match="must have the same codes"):
         queries(Case(release_of(ORIGINAL, table_of(ORIGINAL)), other, seed=1))
     with pytest.raises(UsageError, match="at least 1"):
         queries(Case(release_of(ORIGINAL, other), other), count=0)

@@ -192,7 +192,7 @@ def test_centres_of_clusters_have_no_granularity(name: str) -> None:
     for case in (Case(release), Case(release, people(), fragment)):
         (row,) = granularity(case)
         assert row.status == NOT_APPLICABLE
-        assert "centres of clusters" in str(row.reason)
+        assert "cluster centres" in str(row.reason)
 
 
 def test_every_measure_is_documented() -> None:

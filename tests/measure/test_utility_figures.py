@@ -70,7 +70,7 @@ def test_terms_that_divide_by_zero_are_left_out_and_counted() -> None:
     assert rows["IL1s"].value == pytest.approx(1 / sqrt(2 * 2 / 3) / 3)
     assert "divide by is 0" in str(rows["IL2"].reason)
     for name in ("IL4", "IL5", "IL6"):
-        assert "takes two" in str(rows[name].reason)
+        assert "needs two" in str(rows[name].reason)
 
 
 def slow_changes(original: Floats, given: Floats) -> dict[str, float]:

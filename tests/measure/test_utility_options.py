@@ -73,14 +73,14 @@ def test_audit_measures_what_is_asked_for(
 def test_a_scenario_names_measures_and_the_command_line_others(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
     file = folder / "scenario.toml"
     file.write_text(SCENARIO + '[utility]\nrun = ["pmse", "ctbil"]\n')
-    assert read_scenario(str(file)).utility == ("pmse", "CTBIL'")
+    assert read_scenario(str(file)).options.utility == ("pmse", "CTBIL'")
     done = auditor_cli("redteam", file, "--json", "-", "--quiet")
     assert measures(done.out) == ["pmse", "CTBIL'"]
     assert measures(auditor_cli("redteam", file, "--utility", "none", "--json", "-", "--quiet").out) == []
     file.write_text(SCENARIO + "[utility]\nrun = []\n")
-    assert read_scenario(str(file)).utility == ()
+    assert read_scenario(str(file)).options.utility == ()
     file.write_text(SCENARIO)
-    assert read_scenario(str(file)).utility is None
+    assert read_scenario(str(file)).options.utility is None
 
 
 def test_unknown_measures_are_refused_before_any_work(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
