@@ -237,7 +237,7 @@ def _differ(one: Found, other: Found) -> bool:
 def _named(kind: Notation) -> str:
     """A notation as part of a sentence."""
     if kind in (Notation.EVERYTHING, Notation.SUPPRESSED):
-        return "everything" if kind is Notation.EVERYTHING else "withheld"
+        return "everything" if kind is Notation.EVERYTHING else "suppressed"
     return f"{'an' if kind is Notation.INTERVAL else 'the' if kind in (Notation.VALUE, Notation.GROUP) else 'a'} {kind}"
 
 
