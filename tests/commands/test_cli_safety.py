@@ -117,7 +117,7 @@ def test_rows_matched_wrongly_are_refused(auditor_cli: Cli, files: Path) -> None
     assert "--provenance" in ended.err
     alone = auditor_cli("audit", release, "--schema", files / "schema.toml", "--original", files / "data.csv")
     assert alone.code == 2
-    assert "Give both, or neither" in alone.err
+    assert "Give the original and one of these, or neither" in alone.err
 
 
 def test_a_generalised_sensitive_column_alone(auditor_cli: Cli, files: Path) -> None:
