@@ -86,8 +86,8 @@ def code_column(engine: Engine, source: Source, column: str, form: TableFormat) 
     texts = _texts(values, form, source.cells_are_text, where)
     if source.cells_are_text and column == source.columns[0] and any(text.startswith(_MARK) for text in texts):
         raise TableError(
-            f"{source.name}: a row begins with a byte order mark (U+FEFF), as if two files had been joined. Remove the mark and "
-            "the header line after it."
+            f"{source.name}: a row begins with a byte order mark (U+FEFF), as if two files had been joined. Remove "
+            "the mark and the header line after it."
         )
     distinct = sorted(set(texts))
     rank = {text: number for number, text in enumerate(distinct)}
