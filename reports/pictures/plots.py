@@ -108,7 +108,7 @@ def _has_font() -> bool:
     import resvg_py
 
     frame = f'<svg xmlns="{_NAMESPACE}" width="20" height="20">%s</svg>'
-    word = '<text x="2" y="16" font-family="sans-serif">M</text>'
+    word = f"<text x='2' y='16' font-family='{_BODY}'>M</text>"  # the families that the pictures ask for
     empty, written = (resvg_py.svg_to_bytes(svg_string=frame % part) for part in ("", word))
     return bytes(empty) != bytes(written)
 
