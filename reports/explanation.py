@@ -1,4 +1,4 @@
-"""How a release's labels are written, as text for a terminal: a table per column, remarks, and the rows that are withheld."""
+"""How a release's labels are written, as text for a terminal: a table per column, remarks, and the suppressed rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def render_labels(explanation: LabelExplanation, width: int = 100) -> str:
         if len(explanation.blocks) > 1:
             parts.append(f"Block {number} of {len(explanation.blocks)}")
         parts.extend(_column(column, width) for column in block)
-    parts.append(_withheld(explanation.columns, explanation.suppression, width))
+    parts.append(_suppressed(explanation.columns, explanation.suppression, width))
     return "\n\n".join(parts) + "\n"
 
 
@@ -88,24 +88,25 @@ def _wrapped(texts: Iterable[str], width: int) -> list[str]:
     ]
 
 
-def _withheld(columns: tuple[ColumnFacts, ...], facts: SuppressionFacts, width: int) -> str:
-    """Which texts mean withheld or missing, and what the conventions make of rows that are withheld as a whole."""
-    lines = ["Withheld and missing values"]
+def _suppressed(columns: tuple[ColumnFacts, ...], facts: SuppressionFacts, width: int) -> str:
+    """Which texts mean suppressed or missing, and how the conventions count rows that are suppressed as a whole."""
+    lines = ["Suppressed and missing values"]
     marks: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for column in columns:
         marks.setdefault((column.suppressed, column.missing), []).append(clean(column.column))
     for (suppressed, missing), names in marks.items():
         whose = f" ({', '.join(names)})" if len(marks) > 1 else ""
-        lines += _wrapped([f"Withheld: {_texts(suppressed)}. Missing: {_texts(missing)}.{whose}"], width)
-    counts = f"All quasi-identifiers are withheld in {facts.rows} rows, some of them in {facts.partly} others."
+        lines += _wrapped([f"Suppressed: {_texts(suppressed)}. Missing: {_texts(missing)}.{whose}"], width)
+    rows = f"{facts.rows} row{'' if facts.rows == 1 else 's'}"
+    counts = f"All quasi-identifiers are suppressed in {rows}, some of them in {facts.partly} more."
     lines += _wrapped([counts, *facts.notes], width)
-    rows = [
+    cells = [
         (c.name, c.classes, NONE if c.k is None else c.k, f"{c.meaning}{' (default)' if c.name == 'excluded' else ''}")
         for c in facts.conventions
     ]
     table = tabulate(
-        rows,
-        ("--suppression", "classes", "smallest", "takes such rows as"),
+        cells,
+        ("--suppression", "classes", "smallest", "such rows count as"),
         tablefmt="simple",
         maxcolwidths=[None, None, None, width - _CONVENTION_COLUMNS],
     )

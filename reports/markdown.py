@@ -61,7 +61,7 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
             _table(frontier_table(found_points)),
         ]
         if found_points.left_out:
-            parts += ["### Without a place", _table(left_out_table(found_points))]
+            parts += ["### Left out of the picture", _table(left_out_table(found_points))]
     if len(run.records) == 1:
         record = run.records[0]
         parts += [markdown(basis(record)), f"## {ALONE if alone(record) else 'Findings'}", _findings(findings(record))]
@@ -72,7 +72,7 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
     for place in places:
         parts += _release(run.records[place - 1], single=len(run.records) == 1)
     if len(places) < len(run.records):
-        parts.append(f"Details of {number(len(run.records) - len(places))} more releases are left out here.")
+        parts.append(f"Details of {number(len(run.records) - len(places))} more releases are not in this report.")
     parts += _method(run)
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -84,7 +84,7 @@ def _several(run: RunRecord) -> list[str]:
         lines = (f"{f.kind}: {markdown(f.headline)} *({markdown(f.label)})*" for f in brief.findings)
         parts += [f"**{markdown(brief.release)}**", _list(lines) or "No attack gave a figure."]
     if len(shown) < len(run.records):
-        parts.append(f"The other {number(len(run.records) - len(shown))} releases stand below.")
+        parts.append(f"The other {number(len(run.records) - len(shown))} releases follow below.")
     return parts if run.comparison is not None else [*parts, "## Releases", _table(overview(run))]
 
 

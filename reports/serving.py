@@ -61,7 +61,7 @@ class Found:
 
 
 class Shelf:
-    """The records in a folder and the folders in it. Hidden files and folders are passed over."""
+    """The records in a folder and the folders in it. Hidden files and folders are left out."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -109,7 +109,7 @@ class Shelf:
         return summaries(run, file, changed)[place - 1], run.records[place - 1]
 
     def _files(self) -> Iterator[str | Unread]:
-        """The names of the JSON files, relative to the folder; links and names that are no text are told apart."""
+        """The names of the JSON files, relative to the folder; links and names that are not valid text count as unread."""
         closed: list[OSError] = []
         for folder, inner, files in os.walk(self.root, onerror=closed.append):
             inner[:] = sorted(name for name in inner if not name.startswith("."))
@@ -121,7 +121,7 @@ class Shelf:
                 if not relative.isprintable():
                     yield Unread(clean(relative), "The name holds characters that cannot be shown.")
                 elif file.is_symlink():
-                    yield Unread(relative, "A link, which is not followed.")
+                    yield Unread(relative, "A symbolic link, which is not followed.")
                 else:
                     yield relative
         for error in closed:
@@ -207,7 +207,7 @@ class RecordServer(ThreadingHTTPServer):
         return f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Says what went wrong, on this side only; a reader who left is no error."""
+        """Says on the terminal what went wrong, unless the reader only left."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             sys.stderr.write(f"Error while answering: {type(error).__name__}: {clean(error)}\n")
@@ -263,14 +263,14 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def parse_request(self) -> bool:
-        """Refuses what is not asked of this machine, and what is no reading."""
+        """Refuses what asks for another machine, and all that does not only read."""
         if not super().parse_request():
             return False
         hosts = self.headers.get_all("Host") or []
         if len(hosts) != 1 or not known_host(hosts[0], self.server.names, self.server.network):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST, explain="The Host header does not name this machine.")
         elif self.command not in ("GET", "HEAD"):
-            self.send_error(HTTPStatus.METHOD_NOT_ALLOWED, explain="Pages can be read only.")
+            self.send_error(HTTPStatus.METHOD_NOT_ALLOWED, explain="Pages can only be read.")
         else:
             return True
         return False
@@ -301,7 +301,7 @@ class _Handler(BaseHTTPRequestHandler):
                 HTTPStatus.UNPROCESSABLE_ENTITY, explain=f"The record cannot be shown ({type(error).__name__})."
             )
         except Exception:  # ours; said on both sides
-            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain="An error of ours. The terminal says more.")
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain="A bug in auditor. The terminal says more.")
             raise
         else:
             self._send(HTTPStatus.OK, text, policy)
@@ -351,7 +351,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, *args: object, **named: object) -> None:
-        """Keeps no log: what is looked at is nobody's business."""
+        """Keeps no log of what is looked at."""
 
 
 def _own() -> str:

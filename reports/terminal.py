@@ -70,7 +70,7 @@ def _sweeps(run: RunRecord, width: int) -> list[str]:
 
 
 def _comparison(run: RunRecord, found: Comparison, width: int) -> list[str]:
-    """The frontier and what has no place; all other figures are in the report."""
+    """The frontier and what was left out; the report has all other figures."""
     parts = []
     spare = [["interval of utility"], ["k"], ["from"], ["interval"]]
     if found.points:
@@ -78,7 +78,7 @@ def _comparison(run: RunRecord, found: Comparison, width: int) -> list[str]:
         parts.append(_section("Risk against utility", f"{_wrap(frontier_note(run, found), width)}\n\n{table}", width))
     if found.left_out:
         lines = [_wrap(": ".join(row[:2]) + f", {row[2]}", width, "- ") for row in left_out_table(found).rows]
-        parts.append(_section("Without a place", "\n".join(lines), width))
+        parts.append(_section("Left out of the picture", "\n".join(lines), width))
     return parts
 
 
@@ -180,7 +180,7 @@ def _section(name: str, body: str, width: int) -> str:
 
 
 def _lacking(record: AuditRecord, width: int) -> str:
-    """What was not given and would show more; empty where nothing is lacking."""
+    """What was not given and would show more; empty where everything was given."""
     parts = []
     for one in wanted(record):
         lines = [_wrap(figure, width, "  - ") for figure in one.figures]
@@ -244,7 +244,7 @@ def _fitted(table: Table, width: int, spare: Sequence[Sequence[str]] = (), meani
         whole = whole.without(*names)
         table = merged(whole, meanings) if meanings is not None else whole
         text = _drawn(table)
-    note = "\n" + _wrap(f"Left out for want of room: {', '.join(left_out)}.", width, "  ") if left_out else ""
+    note = "\n" + _wrap(f"Columns left out to fit the width: {', '.join(left_out)}.", width, "  ") if left_out else ""
     if _width(text) <= width or not table.rows:
         return text + note
     rooms = [max(len(row[i]) for row in table.rows) for i in range(len(table.headings))]
@@ -273,7 +273,7 @@ def _drawn(table: Table, limits: list[int | None] | None = None) -> str:
 
 
 def _stacked(table: Table, place: int) -> str:
-    """A heading broken at its spaces into lines that are not wider than what stands below."""
+    """A heading broken at its spaces into lines that are not wider than the cells below."""
     heading = clean(table.headings[place])
     below = max((len(row[place]) for row in table.rows), default=0)
     room = max(below, *(len(word) for word in heading.split()), 1)

@@ -98,7 +98,7 @@ def number(value: float | None) -> str:
 
 
 def short(value: float | None) -> str:
-    """A number that somebody chose (a limit, a parameter): as it was written, `0.09` and not `0.0900`."""
+    """A number that somebody chose (a limit, a setting): as it was written, `0.09` and not `0.0900`."""
     known = finite(value)
     if known is None:
         return NONE
@@ -133,7 +133,7 @@ def words(items: Sequence[str], limit: int = 6) -> str:
 
 
 def settings(params: Mapping[str, Any], skip: Iterable[str] = ()) -> str:
-    """Parameters as `k=5, l=3`; a switch that is off is not said."""
+    """Settings as `k=5, l=3`; a switch that is off is not said."""
     left_out = set(skip)
     return ", ".join(
         f"{clean(key, 40)}={_setting(value)}"

@@ -1,4 +1,4 @@
-"""The frontier of a comparison as tables: what no other beats, what is beaten and by what, and what has no place.
+"""The frontier of a comparison as tables: what no other beats, what is beaten and by what, and what was left out.
 
 The points come placed and sorted in the record; here they get their words.
 """
@@ -38,12 +38,12 @@ def frontier_note(run: RunRecord, found: Comparison) -> str:
     several = any(point.seeds > 1 for point in found.points)
     over = "means over seeds, with the interval of the mean" if several else "figures with their 95 % intervals"
     beaten = (
-        " The others are beaten by the one named: no worse in risk, and of such the best in utility."
+        " The others are beaten by the one named: it has no more risk, and the best utility of all such."
         if best < len(found.points)
         else ""
     )
     return (
-        f"{number(best)} of {number(len(found.points))} are on the frontier, beaten by nobody: no other is as "
+        f"{number(best)} of {number(len(found.points))} are on the frontier: no other is as "
         "good on both axes and better on one. "
         f"Risk is {risk_title(found.risk)}, {clean(found.risk.better, 10)} is better; utility is "
         f"{utility_title(run, found.utility)}, {clean(found.utility.better, 10)} is better: {over}.{beaten}"
@@ -51,7 +51,7 @@ def frontier_note(run: RunRecord, found: Comparison) -> str:
 
 
 def frontier_table(found: Comparison) -> Table:
-    """One row a method with its settings: the frontier first, by risk; then what is beaten, and by what."""
+    """One row for each method with its settings: the frontier first, by risk; then what is beaten, and by what."""
     headings = ("#", "release", "risk", "from", "utility", "k", "passes", "beaten by")
     rows = tuple(_row(number, point) for number, point in enumerate(found.points, 1))
     return Table(headings, rows, frozenset({0, 2, 4, 5})).without_empty()
@@ -79,7 +79,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def left_out_table(found: Comparison) -> Table:
-    """What has no place on the picture, and why."""
+    """What was left out of the picture, and why."""
     rows = tuple(
         (clean(one.name, 60), _STATUS.get(one.status, spoken(one.status)), clean(one.reason, 300))
         for one in found.left_out

@@ -15,7 +15,7 @@ from reports.reading import Meanings
 from reports.tables.statistics import shown_statistics
 from reports.text import clean
 
-SWEEP = "Each figure is the mean over a few sets of so many known attributes, which grow along random orders."
+SWEEP = "Each figure is the mean over several random sets of that many known attributes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ def glossary(run: RunRecord) -> list[Terms]:
     made = (
         _terms("What the columns mean", COLUMNS.items()),
         _terms(
-            "How the attacker finds the class (link)", ((n, f.meaning) for n, f in meanings.links.items() if n in links)
+            "Links: how the adversary finds the class",
+            ((n, f.meaning) for n, f in meanings.links.items() if n in links),
         ),
         _terms("Adversaries", STANCES.items()),
         _terms("Measures of risk", ((f"{name} ({', '.join(of)})", text) for (name, text), of in risks.items())),

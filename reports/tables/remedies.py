@@ -15,7 +15,7 @@ from reports.tables.tables import Table
 from reports.text import NONE, clean, number, percent, short, words
 
 SHOWN = 8
-"""So many remedies are shown; the record has the others."""
+"""How many remedies are shown; the record has the others."""
 _ROWS = 10
 _COLUMNS = 3
 
@@ -60,7 +60,7 @@ def _unmended(remedies: Sequence[Remedy]) -> str:
     always = [one for figure, one in failing[0].items() if all(figure in other for other in failing)]
     absent = [clean(one.figure, 60) for one in always if one.after is None]
     beyond = [clean(one.figure, 60) for one in always if one.after is not None]
-    said = f" There is no figure of {words(absent)} to judge, so no remedy can." if absent else ""
+    said = f" There is no figure of {words(absent)} to judge, so no remedy can pass." if absent else ""
     return said + (f" None of them brings {words(beyond)} to the limit." if beyond else "")
 
 
@@ -123,5 +123,5 @@ def _detail(remedy: Remedy) -> str:
 
 
 def _one_line(command: str) -> str:
-    """A command without control and direction characters, and else as it is: it is there to be copied."""
+    """A command without control and direction characters, otherwise unchanged: it is there to be copied."""
     return "".join(char for char in command if char.isprintable())

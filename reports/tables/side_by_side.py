@@ -122,7 +122,7 @@ def _risks(left: AuditRecord, right: AuditRecord) -> Iterable[Section]:
 
 
 def _hindrances(record: AuditRecord) -> dict[tuple[str, str, str | None], str]:
-    """Why an attack gave no figure at all; the row that says so stands for all its measures."""
+    """Why an attack gave no figure at all: one row says so for all its measures."""
     return {(r.attack, r.adversary, r.link): clean(r.reason, 300) for r in record.risks if r.status != OK and r.reason}
 
 
@@ -183,7 +183,7 @@ def _row(
     counted: bool = False,
     rated: bool = False,
 ) -> Row:
-    """The row of two figures; `good` is the way of the value that is good, `words` name a gain and a loss."""
+    """The row of two figures; `good` says which way is better, `words` name a gain and a loss."""
     if left.value is None or right.value is None:
         kind = "none" if left.value is None and right.value is None else "right" if left.value is None else "left"
         said = {"none": "on neither side", "left": "only on the left", "right": "only on the right"}[kind]
@@ -235,8 +235,8 @@ def _summary(rows: Sequence[Row]) -> str:
         if (count := sum(row.kind == kind for row in both))
     ]
     alone = len(rows) - len(both)
-    rest = f" {number(alone)} more {'stands' if alone == 1 else 'stand'} on one side only." if alone else ""
-    count_said = "1 risk figure stands" if len(both) == 1 else f"{number(len(both))} risk figures stand"
+    rest = f" {number(alone)} more {'is' if alone == 1 else 'are'} on one side only." if alone else ""
+    count_said = "1 risk figure is" if len(both) == 1 else f"{number(len(both))} risk figures are"
     return f"{count_said} on both sides: " + ", ".join(parts) + "." + rest
 
 

@@ -18,7 +18,7 @@ from reports.text import NONE, clean, finite, number, probability, settings
 
 UNBOUNDED = "no bound"
 BOUNDED = frozenset({"l_recursive_c", "beta_enhanced", "delta_disclosure"})
-"""Statistics of any column of which there is none where no bound would hold."""
+"""Statistics that every column has, except where no bound holds."""
 UNDER = {"l_recursive_c": ("l", "l_recursive_l"), "proximity_m": ("ε", "proximity_epsilon")}
 """Statistics that hold under a setting: its sign, and the field that has it."""
 _HOMES: tuple[tuple[str, str, type[ClassRisk] | type[WeightedRisk] | type[RegisterRisk]], ...] = (
@@ -27,7 +27,7 @@ _HOMES: tuple[tuple[str, str, type[ClassRisk] | type[WeightedRisk] | type[Regist
     ("register", "register_", RegisterRisk),
     ("register", "", RegisterRisk),
 )
-"""Where statistics of classes stand in the facts of a release, and what their names begin with that the fields lack."""
+"""Where class statistics are found: the field of the release, how their names begin where its fields do not, and its type."""
 
 
 @dataclass(frozen=True, slots=True)

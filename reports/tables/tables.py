@@ -69,7 +69,7 @@ def _companion(risk: Risk, value: float | None) -> str:
 
 
 def excess_text(risk: Risk) -> str:
-    """The excess over the control (or the baseline, which is said) with its interval."""
+    """The excess with its interval; over the baseline it says so."""
     excess = excess_of(risk) if risk.status == OK and finite(risk.value) is not None else None
     if excess is None:
         return NONE
@@ -226,7 +226,7 @@ def measure_text(risk: Risk, said: Collection[str] = ()) -> str:
 
 
 def utility_table(rows: Sequence[Utility]) -> Table:
-    """The utility figures with the way that is better; what is missing says why, once for measures that share a reason."""
+    """The utility figures and which way is better; missing ones with the reason, once for measures that share it."""
     cells: list[tuple[str, str, str]] = []
     for row in rows:
         value = finite(row.value)

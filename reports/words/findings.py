@@ -203,7 +203,7 @@ def _support(meanings: Meanings, own: Sequence[Risk], mine: Sequence[Risk], lead
         support += [sentence(meanings, r) for r in extra if not is_count(r) or value_of(r) != same]
         support += [sentence(meanings, rate)] if rate is not lead else []
     claim = next((claim for row in (lead, rate) if (claim := revealed(row)) is not None), None)
-    support += [f"The attacker's claim: {claim}."] if claim is not None else []
+    support += [f"The adversary's claim: {claim}."] if claim is not None else []
     support += _other_links(meanings, mine, rate)
     if facts.goal == Goal.IDENTITY:
         support += _class_found(meanings, mine, lead.adversary)

@@ -1,7 +1,7 @@
 """What the audit was not given: the line that says so, and the list of what each thing would show.
 
 Where there was no original, everything in the report is of the release alone; the heading of its findings says so, and what
-the release alone cannot show stands apart from it.
+the release alone cannot show has a section of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from reports.text import clean, number
 
 _NAMES = {
     ORIGINAL: "With the original",
-    POPULATION: "With a register of the population",
+    POPULATION: "With a population",
     MECHANISM: "With how the release was made",
     FACTS: "With further facts",
 }
@@ -22,7 +22,7 @@ NOT_ALONE = "What the release alone cannot show"
 MORE = "What more would show"
 _BASIS = (
     "From the release alone: the adversary is told the class of each record, and what is published counts as the truth. "
-    f"What takes more is listed under “{NOT_ALONE}”."
+    f"What needs more is listed under “{NOT_ALONE}”."
 )
 
 
@@ -46,7 +46,7 @@ def basis(record: AuditRecord) -> str:
     if record.sample is not None and record.sample.attacked < record.sample.people:
         some, people = number(record.sample.attacked), number(record.sample.people)
         parts.append(
-            f"Attacked: a sample of {some} of the {people} people that count. Statistics of classes are of all."
+            f"The attacks are on a sample of {some} of the {people} people that count; class statistics cover all of them."
         )
     return " ".join(parts)
 

@@ -44,7 +44,7 @@ def confidence(risk: Risk) -> float:
 
 
 def revealed(risk: Risk) -> str | None:
-    """The attacker's claim, where the user asked for values to be shown; ties with `or`, a few people apart by `;`."""
+    """The adversary's claim, where the user asked for values to be shown; ties with `or`, a few people apart by `;`."""
     window, claim = risk.detail.get("window"), risk.detail.get("claim")
     if isinstance(window, list | tuple) and window:
         several = risk.n != 1 and not _is_window(window)

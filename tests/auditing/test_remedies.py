@@ -255,7 +255,7 @@ def test_a_figure_that_does_not_apply_has_no_driver(tiny: tuple[Path, Path, Path
     assert record.remedies[0].predicted[1].passes
     said = remedy_words(record)
     assert said is not None
-    assert "There is no figure of release.t_ordered to judge, so no remedy can." in said.lead
+    assert "There is no figure of release.t_ordered to judge, so no remedy can pass." in said.lead
 
 
 def test_a_limit_out_of_reach_is_named(tiny: tuple[Path, Path, Path, Path]) -> None:

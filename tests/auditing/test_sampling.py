@@ -158,8 +158,8 @@ def test_nobody_is_named_and_the_sample_is_told() -> None:
     assert record.sample == SampleFacts(attacked or 0, people)
     assert f"a sample of {attacked} of the {people} people that count" in _shown(record)
     everybody = run_audit(alone(table(6, 150)), Options(seed=4, sample=1000))
-    assert "Attacked: a sample of" in _shown(record)
-    assert "Attacked: a sample of" not in _shown(everybody)
+    assert "The attacks are on a sample of" in _shown(record)
+    assert "The attacks are on a sample of" not in _shown(everybody)
     assert faults("record-1", json.loads(record.to_json())) == []
 
 

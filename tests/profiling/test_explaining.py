@@ -210,8 +210,8 @@ def test_columns_with_their_own_marks_are_told_apart() -> None:
     )
     assert [(n.kind, n.cells) for n in found.find("a").notations] == [("value", 1), ("suppressed", 1), ("missing", 1)]
     text = render_labels(found)
-    assert "Withheld: `XX`. Missing: `NA`. (a)" in text
-    assert "Withheld: `*`. Missing: the empty cell. (b)" in text
+    assert "Suppressed: `XX`. Missing: `NA`. (a)" in text
+    assert "Suppressed: `*`. Missing: the empty cell. (b)" in text
 
 
 def test_the_rows_order_does_not_matter() -> None:
@@ -255,7 +255,7 @@ def test_the_command_prints_a_table_and_runs_no_attack(files: tuple[Path, Path])
     assert "age (quasi, numeric; its values are not given)" in result.output
     assert "interval" in result.output
     assert "13*05" in result.output
-    assert "All quasi-identifiers are withheld in 1 rows" in result.output
+    assert "All quasi-identifiers are suppressed in 1 row, some of them in" in result.output
     assert "linking" not in result.output
     assert run("audit", release, "--schema", schema, "--explain-labels", "--quiet").output == ""
 

@@ -193,7 +193,7 @@ def test_details_of_many_releases_are_printed_where_they_are_open() -> None:
     many = replace(run, records=(*run.records, *run.records), comparison=None, cells=())
     page = render_html(many)
     assert page.count('class="release one-of-many"') == 8
-    assert "On paper stand the releases that were open" in page
+    assert "Only the releases that were open in the browser are printed" in page
 
 
 def test_a_cell_that_took_more_than_its_seconds_is_too_slow_whatever_the_clock_of_the_system() -> None:

@@ -15,7 +15,7 @@ import pytest
 import reports
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Risk, Utility, read_run
-from reports import render_html, render_markdown, render_terminal
+from reports import FORMATS, render_html, render_markdown, render_terminal
 from reports.pictures import charts
 from reports.pictures.explorer import EXPLORER, THEME, permission, scripts
 from reports.pictures.labels import place
@@ -116,7 +116,7 @@ def test_links_with_equal_figures_share_a_row() -> None:
 
 def test_a_narrow_terminal_says_what_it_leaves_out() -> None:
     text = render_terminal(samples.single_run(), 80)
-    assert "Left out for want of room: expected" in text
+    assert "Columns left out to fit the width: expected" in text
     assert "tpr_at_fpr" not in text[text.index("MEMBERSHIP") : text.index("Not computed")]
     assert "The other measures are in the HTML report and the JSON." in text
 
@@ -366,6 +366,29 @@ def test_missing_parts_render() -> None:
             assert renderer(samples.run_of(record))
             assert renderer(samples.run_of(record, whole))
     assert dict(release_facts(whole))["suppressed rows"] == "3 (excluded)"
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("several", [False, True])
+def test_a_record_that_does_not_say_what_its_figures_mean_still_renders(renderer: str, several: bool) -> None:
+    made = [replace(r, attacks=(), links=(), measures=()) for r in samples.sample_run().records]
+    text = plain(RENDERERS[renderer](samples.run_of(*made if several else made[:1])))
+    said = re.sub(r"\s+", " ", text)
+    assert re.search("The (homogeneity|proximity) attack on the (disease|income) is right for 100 %", said)
+    assert several or "The homogeneity attack on the disease is right for 100 % of 400 people" in said
+
+
+def test_every_format_renders_in_one_call() -> None:
+    run = samples.single_run()
+    made = {one.option: one.render(run) for one in FORMATS}
+    assert made["--html"] == render_html(run)
+    assert made["--markdown"] == render_markdown(run)
+    assert read_run(made["--json"], "run.json") == read_run(run.to_json(), "run.json")
+    assert made["--junit"].startswith("<?xml")
+    by_name = {one.name: one for one in FORMATS}
+    assert by_name["json"].render(run, single=True) == run.records[0].to_json()
+    assert "![Risk against utility](a.svg)" in by_name["markdown"].render(samples.sample_run(), picture="a.svg")
+    assert [one.file for one in FORMATS if one.file] == ["report.html", "run.json", "report.md"]
 
 
 def test_importing_reports_is_light() -> None:

@@ -105,7 +105,7 @@ def test_the_list_shows_every_record_and_why_others_are_not(ask: Ask) -> None:
     below = answer.text.partition('id="unread"')[2]
     assert "broken.json must be JSON. Line 1" in below
     assert "package.json must have the format" in below
-    assert "A link, which is not followed." in below
+    assert "A symbolic link, which is not followed." in below
     assert ".hidden" not in answer.text
     assert SECRET not in answer.text
     # what the row of mondrian says: its k, verdict, risk with interval, utility
@@ -137,7 +137,7 @@ def test_sorting_by_address(ask: Ask, sort: str, order: str, expected: list[str]
 def test_filters_and_the_measure_of_utility(ask: Ask) -> None:
     assert releases(ask("/", filter="MONDRIAN sub").text) == ["mondrian k=5"]
     assert releases(ask("/", verdict="pass").text) == ["slicing k=20"]
-    assert "No record fits." in ask("/", filter="nobody").text
+    assert "No record matches." in ask("/", filter="nobody").text
     page = ask("/", utility="granularity", filter="identity").text
     assert "<small>granularity</small>" in page
     assert "<td>1</td>" in page

@@ -157,8 +157,8 @@ def test_summary_counts_the_outcomes() -> None:
     left = record(risk(0.5, 0.4, 0.6), risk(0.5, measure="mean"), risk(3, measure="at_risk", n=9), risk(0.1, link="x"))
     right = record(risk(0.55, 0.5, 0.6), risk(0.4, measure="mean"), risk(4, measure="at_risk", n=9))
     assert compare(left, right).summary == (
-        "3 risk figures stand on both sides: 1 has less risk on the right, 1 has more risk on the right, 1 has a "
-        "difference that may be chance (the intervals overlap). 1 more stands on one side only."
+        "3 risk figures are on both sides: 1 has less risk on the right, 1 has more risk on the right, 1 has a "
+        "difference that may be chance (the intervals overlap). 1 more is on one side only."
     )
 
 

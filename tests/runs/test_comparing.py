@@ -389,7 +389,7 @@ def test_slow_and_crashing_methods_are_rows(tmp_path: Path, monkeypatch: pytest.
         ("endless", "timeout"), ("crashing", "failed"), ("killed", "failed"),
     ]  # fmt: skip
     _valid(run)
-    assert "Without a place" in render_terminal(run)
+    assert "Left out of the picture" in render_terminal(run)
     kept = {file: file.stat().st_mtime_ns for file in (folder / "cells").iterdir()}
     again = compare(
         frame(), Schema.from_dict(SCHEMA), methods=[*names], options=FEW, limits=Limits(timeout=1), folder=folder
