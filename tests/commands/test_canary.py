@@ -103,6 +103,7 @@ def test_a_planted_value_would_be_found(auditor_cli: Cli, folder: Path, tmp_path
     assert "CANARYitis" in record.read_text()
 
 
+@pytest.mark.slow
 def test_no_value_of_a_person_is_in_a_comparison(auditor_cli: Cli, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     ended = auditor_cli(

@@ -101,6 +101,7 @@ def test_a_register_without_a_quasi_identifier_gives_a_reason(tmp_path: Path) ->
     assert record["release"]["register"]["reason"] == "the population has no column sex"
 
 
+@pytest.mark.slow
 def test_withheld_rows_can_be_looked_up_by_nobody(tmp_path: Path) -> None:
     rows = [(2, "*", "*", "*"), (3, "[20, 39]", "North", "f"), (2, "[40, 60]", "South", "f")]
     people = register(tmp_path, [(6, 25, "a", "f"), (4, 50, "e", "f"), (3, 50, "e", "m")])

@@ -219,6 +219,7 @@ def test_tables_of_any_shape(columns: dict[str, Any], changed: dict[str, list[st
     assert_same(case.csv(tmp_path / "r.csv"), case.schema, sample=20)
 
 
+@pytest.mark.slow
 def test_classes_whose_keys_need_two_numbers(tmp_path: Path) -> None:
     """Twelve columns of 200 values, or nine of large numbers: more combinations than 62 bits have."""
     rng = np.random.default_rng(1)
