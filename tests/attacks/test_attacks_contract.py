@@ -16,8 +16,9 @@ import pytest
 
 import attacks
 from attacks import ATTACKS
-from attacks.base import Attack, Goal, NotApplicable, View
+from attacks.base import Attack, NotApplicable, View
 from auditor.auditing.audit import audit
+from auditor.model.record.meaning import Goal
 from auditor.model.record.record import Risk
 from auditor.posterior.links import Link
 from scenarios.options import Options

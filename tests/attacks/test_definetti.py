@@ -25,7 +25,8 @@ from attacks.base import NotApplicable, View
 from attacks.claims import ValueClaims
 from attacks.definetti import DeFinetti, _Learned
 from attacks.shared.learning import Lesson
-from auditor.auditing.scoring.claims import Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Truth
 from auditor.model.arrays import Codes, Floats
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge

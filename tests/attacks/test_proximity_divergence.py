@@ -14,7 +14,8 @@ import pytest
 from attacks.base import NotApplicable, View
 from attacks.divergence import Divergence, Reading
 from attacks.proximity import Proximity, best_windows
-from auditor.auditing.scoring.claims import Figure, Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.model.errors import UsageError
 from auditor.posterior.beliefs import ValueBeliefs
 from auditor.posterior.links import Link

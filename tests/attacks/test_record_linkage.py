@@ -19,7 +19,8 @@ from anonymizers.mdav import Mdav
 from attacks.base import Lacks, NotApplicable, View
 from attacks.record_linkage import RecordLinkage
 from auditor.auditing.audit import audit, run_audit
-from auditor.auditing.scoring.claims import Figure, Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.auditing.subjects import Subject
 from auditor.files.tables import read_table
 from auditor.model.errors import UsageError

@@ -13,7 +13,8 @@ from anonymizers.anonymizing import anonymize
 from attacks.base import NotApplicable, View
 from attacks.claims import PredicateClaims, SeveralClaims
 from attacks.singling_out import SinglingOut
-from auditor.auditing.scoring.claims import Crowd, Figure, Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Crowd, Figure, Truth
 from auditor.measure.intervals import Interval, excess, wilson
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge

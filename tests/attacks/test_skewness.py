@@ -10,7 +10,8 @@ from hypothesis import given
 
 from attacks.base import NotApplicable, View
 from attacks.skewness import Skewness
-from auditor.auditing.scoring.claims import Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Truth
 from auditor.measure.classes import class_facts
 from auditor.measure.divergences import parts, relative_entropy
 from auditor.model.errors import UsageError

@@ -13,7 +13,8 @@ from attacks.base import NotApplicable, View
 from attacks.claims import FactClaims
 from attacks.special_uniques import SpecialUniques
 from auditor.auditing.audit import audit
-from auditor.auditing.scoring.claims import Figure, Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.model.errors import UsageError
 from auditor.posterior.links import Link
 from scenarios.options import Options

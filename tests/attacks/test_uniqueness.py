@@ -13,7 +13,8 @@ from attacks.base import NotApplicable, View
 from attacks.claims import Claims, FactClaims, SeveralClaims
 from attacks.uniqueness import Uniqueness
 from auditor.auditing.audit import run_audit
-from auditor.auditing.scoring.claims import Crowd, Figure, Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Crowd, Figure, Truth
 from auditor.auditing.subjects import Subject
 from auditor.model.errors import UsageError
 from auditor.posterior.links import Link

@@ -11,19 +11,9 @@ import pytest
 
 from auditor.auditing.audit import audit
 from auditor.auditing.lacking import lacking
-from auditor.model.record.record import (
-    NOT_APPLICABLE,
-    OK,
-    AuditRecord,
-    ClassRisk,
-    Lack,
-    RegisterRisk,
-    ReleaseFacts,
-    Risk,
-    RunRecord,
-    SensitiveFacts,
-    WeightedRisk,
-)
+from auditor.measure.statistics import STATISTICS
+from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Lack, Risk, RunRecord
+from auditor.model.record.release_facts import ClassRisk, RegisterRisk, ReleaseFacts, SensitiveFacts, WeightedRisk
 from auditor.model.schema import Schema
 from reports.html import render_html
 from reports.markdown import render_markdown
@@ -174,7 +164,8 @@ def test_nothing_is_lacking_where_all_was_given() -> None:
 
 
 def facts(**more: Any) -> AuditRecord:
-    return AuditRecord(1, ReleaseFacts("r", "generalised", 7, 0, "excluded", 2, 3, {"3": 1, "4": 1}, **more), ())
+    release = ReleaseFacts("r", "generalised", 7, 0, "excluded", 2, 3, {"3": 1, "4": 1}, **more)
+    return AuditRecord(1, release, (), measures=STATISTICS)
 
 
 def test_class_statistics_as_tables() -> None:
@@ -184,9 +175,9 @@ def test_class_statistics_as_tables() -> None:
     assert table is not None
     cells = {row[0]: row[1] for row in table.rows}
     assert (cells["k"], cells["prosecutor_max"], cells["at_risk (threshold=0.2)"]) == ("3", "0.333", "7 of 7")
-    assert (cells["sample_uniques"], cells["weighted_people (w)"]) == ("0 of 7", "120")
+    assert (cells["sample_uniques"], cells["weighted_people (weights=w)"]) == ("0 of 7", "120")
     assert (cells["weighted_max"], cells["weighted_reidentified"]) == ("0.500", "1.75")
-    assert cells["weighted_at_risk (threshold=0.2)"] == "3"
+    assert cells["weighted_at_risk (threshold=0.2)"] == "3 of 7"
     without = class_table(facts(weighted=WeightedRisk("w", 0.2, reason="some weights are missing")))
     assert without is not None
     assert without.rows == (("weighted (w)", "not applicable", "some weights are missing"),)
@@ -199,8 +190,8 @@ def test_a_register_in_the_table_of_classes() -> None:
     table = class_table(facts(risk=risk, register=beside))
     assert table is not None
     cells = {row[0]: row[1] for row in table.rows}
-    assert (cells["journalist_max (900 people)"], cells["journalist_mean"]) == ("0.250", "0.125")
-    assert (cells["register_marketer"], cells["register_at_risk (threshold=0.2)"]) == ("0.100", "3")
+    assert (cells["journalist_max (people=900)"], cells["journalist_mean"]) == ("0.250", "0.125")
+    assert (cells["register_marketer"], cells["register_at_risk (threshold=0.2)"]) == ("0.100", "3 of 7")
     assert "short" not in cells
     short = class_table(facts(risk=risk, register=replace(beside, short=2)))
     assert short is not None
@@ -208,7 +199,7 @@ def test_a_register_in_the_table_of_classes() -> None:
     why = RegisterRisk(900, 0.2, reason="labels of age overlap")
     without = class_table(facts(risk=risk, register=why))
     assert without is not None
-    assert without.rows[-1] == ("register (900 people)", "not applicable", "labels of age overlap")
+    assert without.rows[-1] == ("population (900 people)", "not applicable", "labels of age overlap")
     assert class_table(facts(register=why)) is None  # several blocks have no classes to look up
 
 

@@ -177,9 +177,7 @@ def claims(posterior: list[float], buckets: list[float]) -> MemberClaims:
     return MemberClaims(scores, "register", 0.5)
 
 
-def members(
-    ours: MemberClaims, theirs: MemberClaims, against: str = "outsiders"
-) -> dict[tuple[str, str], Figure]:
+def members(ours: MemberClaims, theirs: MemberClaims, against: str = "outsiders") -> dict[tuple[str, str], Figure]:
     found = score_members(ours, theirs, against, np.random.default_rng(0))
     return {(f.measure, str(f.params.get("score", ""))): f for f in found}
 

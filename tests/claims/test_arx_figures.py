@@ -24,7 +24,8 @@ import pytest
 
 from auditor.auditing.audit import audit
 from auditor.measure.population_uniqueness import Sample, estimates
-from auditor.model.record.record import AuditRecord, ReleaseFacts
+from auditor.model.record.record import AuditRecord
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
 from scenarios.options import Options
 from tests.support.adult import unpack_release, write_adult

@@ -16,7 +16,7 @@ from auditor.measure.classes import class_facts
 from auditor.measure.counts import Entries, counted, entries
 from auditor.model.labels.labels import Labels
 from auditor.model.publishing import publish
-from auditor.model.record.record import ReleaseFacts
+from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import Table

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from attacks.base import Attack, NotApplicable, View
-from auditor.auditing.scoring.claims import Figure, Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.model.knowledge import Acquaintances, Knowledge
 from auditor.model.labels.labels import Declared, Labels
 from auditor.model.provenance import Provenance

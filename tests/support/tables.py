@@ -15,7 +15,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from attacks.base import Attack, NotApplicable, View
-from auditor.auditing.scoring.claims import Figure, Truth, score
+from auditor.auditing.scoring.claims import score
+from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.model.arrays import Ints
 from auditor.model.knowledge import Knowledge, Register
 from auditor.model.labels.labels import Labels
