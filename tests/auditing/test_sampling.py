@@ -160,7 +160,7 @@ def test_nobody_is_named_and_the_sample_is_told() -> None:
     everybody = run_audit(alone(table(6, 150)), Options(seed=4, sample=1000))
     assert "The attacks are on a sample of" in _shown(record)
     assert "The attacks are on a sample of" not in _shown(everybody)
-    assert faults("record-1", json.loads(record.to_json())) == []
+    assert faults("record-2", json.loads(record.to_json())) == []
 
 
 @pytest.mark.slow
@@ -278,7 +278,7 @@ def test_a_maximum_or_count_of_a_sample_may_fail_and_cannot_pass() -> None:
         {"figure": "homogeneity.above", "at_most": 0},
     )
     record = run_audit(whole, Options(sample=100, policy=limits, utility=()))
-    assert faults("record-1", json.loads(record.to_json())) == []
+    assert faults("record-2", json.loads(record.to_json())) == []
     found_here = judged(record)
     assert found_here["linking.max"][1] is True
     assert found_here["release.k"][1] is True
@@ -309,7 +309,7 @@ def test_the_command_attacks_a_sample(tmp_path: Path, auditor_cli: Cli) -> None:
     ended = auditor_cli("audit", release, "--schema", schema, "--sample", 20, "--json", "-", "--policy", "k5")
     assert ended.code == 1, ended.err  # classes of four or five
     record = json.loads(ended.out)
-    assert faults("record-1", record) == []
+    assert faults("record-2", record) == []
     assert record["release"]["rows"] == 60
     assert record["sample"]["people"] == 60
     again = auditor_cli("audit", release, "--schema", schema, "--sample", 20, "--json", "-", "--policy", "k5")
