@@ -253,7 +253,9 @@ def _statistics(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
         measure = next(one.measure for one in both if one is not None)
         one, two = (_plain(s and s.value, s.records if s else None) for s in both)
         rated, counted = measure.kind in (Kind.RATE, Kind.EXTREME), measure.kind == Kind.COUNT
-        for label, first, second in _apart(name, one, two, [s.given if s else "" for s in both]):
+        for label, first, second in _apart(
+            name, one, two, [", ".join(filter(None, (s.given, s.threshold))) if s else "" for s in both]
+        ):
             yield _row(label, label_of(measure), first, second, measure.better, _SAFER, counted, rated)
     columns = ({f.column: f for f in a.sensitive}, {f.column: f for f in b.sensitive})
     for column in dict.fromkeys([*columns[0], *columns[1]]):

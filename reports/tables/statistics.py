@@ -39,6 +39,7 @@ class Statistic:
     value: float
     records: int | None
     given: str
+    threshold: str
 
     @property
     def text(self) -> str:
@@ -51,6 +52,10 @@ class Statistic:
 def class_statistics(record: AuditRecord) -> list[Statistic]:
     """What class sizes, sampling weights and a population say of finding records."""
     made, release = [], record.release
+    given = {
+        "weighted": "" if release.weighted is None else settings({"weights": release.weighted.column}),
+        "register": "" if release.register is None else settings({"people": release.register.people}),
+    }
     for measure in Meanings(record).statistics():
         homes = ((home, measure.name.removeprefix(start), kind) for home, start, kind in _HOMES)
         home, field = next(((h, f) for h, f, kind in homes if f in kind.__dataclass_fields__), ("", ""))
@@ -58,29 +63,29 @@ def class_statistics(record: AuditRecord) -> list[Statistic]:
         value = finite(getattr(facts, field, None))
         if value is None or measure.name.endswith("_share"):  # the count of the same says it
             continue
-        asked = {"people": getattr(facts, "people", None)} if home == "register" else {}
-        if field == "at_risk":
-            asked["threshold"] = getattr(facts, "threshold", None)
+        threshold = settings({"threshold": getattr(facts, "threshold", None)}) if field == "at_risk" else ""
         records = None if release.risk is None else release.risk.records
-        made.append(Statistic(measure, home, value, records, settings(asked)))
+        made.append(Statistic(measure, home, value, records, given.get(home, ""), threshold))
     return made
 
 
 def class_table(record: AuditRecord) -> Table | None:
     """What class sizes, sampling weights and a population say; None for several blocks, whose people are told apart in other
     ways, and for records of older versions."""
-    release, none = record.release, "not applicable"
-    rows = [] if release.risk is None else [("k", number(release.k), label_of(Meanings(record).measure(RELEASE, "k")))]
+    release, risk, none = record.release, record.release.risk, "not applicable"
+    rows = [] if risk is None else [("k", number(release.k), label_of(Meanings(record).measure(RELEASE, "k")))]
+    said: set[str] = set()
     for one in class_statistics(record):
-        name, value = one.measure.name, one.value
-        wild = (
-            name.startswith("wildcard") and release.risk and release.risk.wildcard_mean == release.risk.prosecutor_mean
-        )
-        if not wild and (value or name != "short"):  # no single cell is suppressed, the population is complete
-            rows.append((f"{name} ({one.given})" if one.given else name, one.text, label_of(one.measure)))
+        name = one.measure.name
+        whole = name.startswith("wildcard") and risk is not None and risk.wildcard_mean == risk.prosecutor_mean
+        if whole or (name == "short" and not one.value):  # no single cell is suppressed, the population is complete
+            continue
+        asked = ", ".join(part for part in ("" if one.home in said else one.given, one.threshold) if part)
+        said.add(one.home)
+        rows.append((f"{name} ({asked})" if asked else name, one.text, label_of(one.measure)))
     if release.weighted is not None and release.weighted.reason is not None:
         rows.append((f"weighted ({clean(release.weighted.column, 40)})", none, clean(release.weighted.reason)))
-    if release.register is not None and release.register.reason is not None and release.risk is not None:
+    if release.register is not None and release.register.reason is not None and risk is not None:
         rows.append((f"population ({number(release.register.people)} people)", none, clean(release.register.reason)))
     return Table(("statistic", "value", "meaning"), tuple(rows), frozenset({1})) if rows else None
 

@@ -98,14 +98,17 @@ def overview(run: RunRecord) -> Table:
 
 
 def _headline_risks(record: AuditRecord, meanings: Meanings) -> Iterable[tuple[str, str]]:
-    """The risks that lead: of links, of membership and of each sensitive column, by the first attack that has figures."""
+    """The risks that lead: the first attack with figures on records, on membership, and on the sensitive columns."""
     adversary = lead_adversary(record)
     rows = [r for r in figures(record) if r.adversary == adversary and not meanings.attack(r.attack).harm]
-    first: dict[tuple[str, str | None], str] = {}
-    for attack, sensitive in meanings.groups(rows):
-        first.setdefault((meanings.attack(attack).goal, sensitive), attack)
-    order: dict[str, int] = {Goal.IDENTITY: 0, Goal.MEMBERSHIP: 1}
-    for (goal, sensitive), attack in sorted(first.items(), key=lambda item: order.get(item[0][0], 2)):
+    first: dict[str, str] = {Goal.IDENTITY: "", Goal.MEMBERSHIP: ""}  # the order of the columns
+    for attack, _ in meanings.groups(rows):
+        goal = meanings.attack(attack).goal
+        first[goal] = first.get(goal) or attack
+    leading = list(first.values())
+    pairs = [pair for pair in meanings.groups(rows) if pair[0] in leading]
+    for attack, sensitive in sorted(pairs, key=lambda pair: leading.index(pair[0])):
+        goal = meanings.attack(attack).goal
         mine = [r for r in rows if r.attack == attack and r.sensitive == sensitive]
         row = meanings.compared(mine)
         if goal == Goal.IDENTITY:
