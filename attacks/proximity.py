@@ -15,7 +15,6 @@ Poovammal and Ponnaivaikko 2009, Table IV (Girija's income in [10000, 10030] wit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -40,15 +39,15 @@ class Proximity(Attack):
     value), `width` the width of the claimed window (default: epsilon), `tau` the mass that counts as known.
     """
 
-    name: ClassVar[str] = "proximity"
-    summary: ClassVar[str] = "Pins a person's number down to a short interval."
-    paper: ClassVar[str] = "Li, Tao & Xiao 2008; Poovammal & Ponnaivaikko 2009, Table IV"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person's number lies in this short interval."
-    needs: ClassVar[str] = "Some quasi-identifiers of the person, and a published numeric sensitive column."
-    success: ClassVar[str] = "The true number lies in the claimed window; among m tied windows each counts 1/m."
-    lowered_by: ClassVar[str] = "Classes whose numbers lie far apart ((ε,m)-anonymity, ordered t-closeness)."
-    measures: ClassVar[tuple[Measure, ...]] = (
+    name = "proximity"
+    summary = "Pins a person's number down to a short interval."
+    paper = "Li, Tao & Xiao 2008; Poovammal & Ponnaivaikko 2009, Table IV"
+    goal = Goal.ATTRIBUTE
+    claim = "This person's number lies in this short interval."
+    needs = "Some quasi-identifiers of the person, and a published numeric sensitive column."
+    success = "The true number lies in the claimed window; among m tied windows each counts 1/m."
+    lowered_by = "Classes whose numbers lie far apart ((ε,m)-anonymity, ordered t-closeness)."
+    measures = (
         *near_measures(),
         Measure(
             "above",
@@ -67,18 +66,18 @@ class Proximity(Attack):
         Measure(
             "m",
             "The largest m for which (ε,m)-anonymity holds: at most one in m values of a class lies within ±ε of any.",
-            "at most one in {value} {column} values of a class lies {near} any one of them ((ε,m)-anonymity for m = {value})",
+            "of the {column} values of a class, at most a share of 1/{value} lies {near} any one of them ((ε,m)-anonymity)",
             label="m of (ε,m)-anonymity",
             kind=Kind.FACT,
             better=Better.HIGHER,
             everybody="in some class all {column} values lie {near} one of them: no protection against a near guess (m = 1)",
         ),
     )
-    lead: ClassVar[tuple[str, ...]] = ("success", "above", "mean", "max")
-    compared: ClassVar[tuple[str, ...]] = ("success", "mean")
-    support: ClassVar[tuple[str, ...]] = ("above", "success", "m")
-    axis: ClassVar[str] = "belief near the truth"
-    caption: ClassVar[str] = "Proximity: the {column} lies in the claimed interval"
+    lead = ("success", "above", "mean", "max")
+    compared = ("success", "mean")
+    support = ("above", "success", "m")
+    axis = "belief near the truth"
+    caption = "Proximity: the {column} lies in the claimed interval"
 
     epsilon: float | None = None
     width: float | None = None

@@ -121,7 +121,7 @@ def test_every_report_sets_the_two_apart(alone: AuditRecord) -> None:
         shown, cannot = text.index(ALONE), text.rindex(NOT_ALONE)
         assert shown < cannot
         assert "--original DATA with --match rows" in plain
-        assert "--population REGISTER" in plain
+        assert "--population PEOPLE" in plain
         assert "journalist" in text[cannot:]
         assert MORE not in text
 
