@@ -139,7 +139,7 @@ def member_measures() -> tuple[Measure, ...]:
         Measure(
             "auc",
             "How often a member is ranked above a non-member: 0.5 is a coin, 1 is always.",
-            "{who} tells the person who is in the data from {other} in {rate} of pairs{bounds}; a coin toss would in half of them",
+            "{who} tells the person who is in the data from {other} in {rate} of pairs{bounds}; a coin toss does in half",
             label="members told from others",
             one="{who} takes the person for a member before {rate} of {others}",
         ),
