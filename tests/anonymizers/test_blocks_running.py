@@ -46,6 +46,7 @@ SEVERAL: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "settings"), SEVERAL)
 def test_the_number_of_processes_changes_nothing(name: str, settings: dict[str, Any]) -> None:
     table = people(300)
@@ -55,6 +56,7 @@ def test_the_number_of_processes_changes_nothing(name: str, settings: dict[str, 
     assert files(alone) != files(anonymize(table, name, 6, blocks=100, jobs=1, **settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("worth", "started"), [(-1.0, 1), (float("inf"), 0)])
 def test_whether_processes_are_started_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, worth: float, started: int

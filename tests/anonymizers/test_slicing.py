@@ -166,6 +166,7 @@ def parts_of(bucket: np.ndarray[Any, Any]) -> set[tuple[int, ...]]:
     return {tuple(np.flatnonzero(bucket == b).tolist()) for b in np.unique(bucket)}
 
 
+@pytest.mark.slow
 @given(
     table=tables(),
     blocks=st.sampled_from([BLOCKS, MIXED_BLOCKS]),

@@ -116,6 +116,7 @@ def test_without_learning_it_is_the_posterior(world: World) -> None:
         np.testing.assert_allclose(dense(values), dense(engine), atol=1e-9)
 
 
+@pytest.mark.slow
 @given(worlds())
 def test_it_runs_on_every_kind_and_does_not_read_positions(world: World) -> None:
     moved, renumbered = world.release.shuffled(np.random.default_rng(3))

@@ -170,6 +170,7 @@ def test_published_identifiers_are_dropped(
     assert [(p.figure, p.before, p.after) for p in best.predicted] == [("release.identifiers", 1, 0)]
 
 
+@pytest.mark.slow
 def test_own_release_with_provenance(tmp_path: Path, auditor_cli: Cli) -> None:
     """The town by mondrian: the release is shuffled, and the provenance holds for the mended one too."""
     town = tmp_path / "town"

@@ -196,6 +196,7 @@ def original(release: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
+@pytest.mark.slow
 def test_with_an_original_a_sample_of_its_people_is_attacked_in_all_ways() -> None:
     release = table(9, 120)
     record = audit(release, SCHEMA, original=original(release), match="rows", options=Options(sample=40))

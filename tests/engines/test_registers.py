@@ -122,6 +122,7 @@ def test_random_registers(seed: int, tmp_path: Path) -> None:
     assert record["release"]["register"]["reason"] is None
 
 
+@pytest.mark.slow
 def test_many_columns_beside_a_register(tmp_path: Path) -> None:
     """Ten columns of 150 values: keys need two numbers on both sides."""
     rng = np.random.default_rng(3)

@@ -72,6 +72,7 @@ def test_one_record_a_release_and_one_adversary_a_number(run: RunRecord) -> None
     assert (len(first.knows), len(second.knows)) == (7, 0)
 
 
+@pytest.mark.slow
 def test_figures_are_means_over_sets_that_grow(run: RunRecord) -> None:
     record = run.records[0]
     rows = {q: record.find("linking", "success", link="likelihood", known=q) for q in (1, 2, 4, 7)}
@@ -99,6 +100,7 @@ def test_the_same_seed_gives_the_same_record(run: RunRecord, tmp_path: Path) -> 
     assert RunRecord.from_json(run.to_json()).to_json() == run.to_json()
 
 
+@pytest.mark.slow
 def test_adversaries_that_differ_in_more_than_columns_are_swept_apart(tmp_path: Path) -> None:
     more = (
         '[[adversary]]\nname = "prosecutor"\n[[adversary]]\nname = "neighbour"\nkind = "prosecutor"\nknows = ["sex"]\n'
@@ -126,6 +128,7 @@ def test_more_than_there_are(tmp_path: Path) -> None:
 # ----- how it is shown -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_over_several_releases_the_curves_are_releases(run: RunRecord) -> None:
     found = sweeps(run)
     assert is_sweep(run)
@@ -142,11 +145,13 @@ def test_over_several_releases_the_curves_are_releases(run: RunRecord) -> None:
     assert [row[0] for row in table.rows] == ["1", "2", "4", "7"]
 
 
+@pytest.mark.slow
 def test_over_one_release_the_curves_are_links(run: RunRecord) -> None:
     one = RunRecord(run.title, run.seed, run.records[:1], run.tool)
     assert {c.name for c in sweeps(one)[0].curves} == {"link containment", "link likelihood"}
 
 
+@pytest.mark.slow
 def test_every_report_has_the_curves(run: RunRecord) -> None:
     terminal, markdown, page = render_terminal(run), render_markdown(run), render_html(run)
     assert "Linking by the prosecutor: success by known attributes (of 7)" in terminal
