@@ -233,8 +233,9 @@ def run(arguments: list[str], expect: int = 0, **environment: str) -> subprocess
 
 SMALL = """
 [data]
-source = "town"
-sample = 0.01
+file = "population.csv"
+schema = "schema.toml"
+sample = 0.3
 
 [[release]]
 method = "mondrian"
@@ -253,11 +254,11 @@ use = "k5"
 
 
 @pytest.mark.slow
-def test_one_seed_one_answer_across_hash_seeds(tmp_path: Path) -> None:
+def test_one_seed_one_answer_across_hash_seeds(town: Path, tmp_path: Path) -> None:
     texts = {run(["redteam", "hospital", "--json", "-"], PYTHONHASHSEED=seed).stdout for seed in ("0", "1")}
     assert len(texts) == 1
     assert run(["redteam", "hospital", "--json", "-", "--seed", "5"]).stdout not in texts
-    scenario = tmp_path / "small.toml"
+    scenario = town / "small.toml"
     scenario.write_text(SMALL)
     outputs = []
     for seed in ("0", "12345"):
