@@ -61,8 +61,7 @@ class Data:
     file: Path | None = None
     schema: Path | None = None
     population: Path | None = None
-    sample: float | None = None
-    """The share of the people who are released; the others are outsiders."""
+    sample: float | None = None  # the share of the people who are released; the others are outsiders
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +82,8 @@ class Scenario:
     name: str
     data: Data
     releases: tuple[Plan, ...]
-    options: Options = field(default_factory=Options)
-    """What each audit does."""
-    folder: Path = Path()
-    """Where its files are."""
+    options: Options = field(default_factory=Options)  # what each audit does
+    folder: Path = Path()  # where its files are
 
     @property
     def earlier(self) -> dict[str, Path]:

@@ -34,21 +34,14 @@ _CHUNK = 4_000
 class Setting:
     """What there is to know."""
 
-    people: Table
-    """The table that was released."""
-    released: Bools
-    """Who of it is in the release."""
-    release: Release
-    """The release that is attacked."""
-    priors: Mapping[str, Floats]
-    """By sensitive column, the share of each value."""
+    people: Table  # the table that was released
+    released: Bools  # who of it is in the release
+    release: Release  # the release that is attacked
+    priors: Mapping[str, Floats]  # by sensitive column, the share of each value
     population: Table | None = None
-    register: Register | None = None
-    """The quasi-identifiers of the population."""
-    outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The rows of the population that are not in the release."""
-    others: Mapping[str, Release] = field(default_factory=dict)
-    """Other releases, by name."""
+    register: Register | None = None  # the quasi-identifiers of the population
+    outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # its rows that are not in the release
+    others: Mapping[str, Release] = field(default_factory=dict)  # other releases, by name
 
     @property
     def at_large(self) -> Table:

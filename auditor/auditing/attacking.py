@@ -30,12 +30,10 @@ from auditor.posterior.posterior import Posterior
 from scenarios.adversaries import Adversary
 
 MOST_FAKES = 5_000
-MOSTLY = 0.5
-"""Above this share of people whom their own record does not cover, covering says nothing."""
+MOSTLY = 0.5  # above this share of people whom their own record does not cover, covering says nothing
 _COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
 
-Tell = Callable[[str], None]
-"""Is told what comes next."""
+Tell = Callable[[str], None]  # is told what comes next
 
 
 class Attacker:

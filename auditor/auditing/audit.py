@@ -152,14 +152,9 @@ class _Audit:
             return subject.utility
         k = release.params.get("k", release.params.get("r"))  # r is what k is where clusters are gathered
         known = subject.has_original
-        return utility_rows(
-            release,
-            subject.people if known else None,
-            subject.provenance.fragment if known and subject.provenance is not None else None,
-            k=k if isinstance(k, int) else None,
-            seed=self.options.seed,
-            names=self.measures,
-        )
+        fragment = subject.provenance.fragment if known and subject.provenance is not None else None
+        people, k = subject.people if known else None, k if isinstance(k, int) else None
+        return utility_rows(release, people, fragment, k=k, seed=self.options.seed, names=self.measures)
 
     def _adversary_facts(self) -> tuple[AdversaryFacts, ...]:
         quasi, population = self.subject.release.schema.quasi, self.subject.population

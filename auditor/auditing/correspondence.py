@@ -18,8 +18,7 @@ from auditor.model.seeding import stage
 from auditor.model.table import RawTable, Table
 
 BY_ROWS = "rows"
-FEW_ROWS = 10
-"""With fewer rows, labels may fail to cover their values by chance."""
+FEW_ROWS = 10  # with fewer rows, labels may fail to cover their values by chance
 AT_RANDOM = 0.8
 """Rows are matched wrongly where this share of the labels that rows matched at random would contradict is contradicted."""
 _SHUFFLES, _DEVIATIONS = 20, 4.0

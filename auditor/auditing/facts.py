@@ -9,7 +9,7 @@ from attacks.proximity import Proximity
 from auditor.auditing.subjects import Subject
 from auditor.measure.classes import class_facts
 from auditor.measure.register_risk import count_register, risk_beside
-from auditor.model.record.release_facts import RegisterRisk, ReleaseFacts
+from auditor.model.record.release_facts import ReleaseFacts
 from scenarios.options import Options
 
 
@@ -21,11 +21,8 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
         linked = Linking.configure(options.settings.get(Linking.name, {}))
         epsilon = None if near.relative else near.epsilon
         facts = class_facts(subject.release, options.suppression, options.recursive_l, epsilon, linked.threshold)
-        facts = replace(facts, register=_register(subject, linked.threshold))
+        people = subject.population
+        if people is not None:
+            beside = risk_beside(count_register(subject.release, people), people.rows, linked.threshold)
+            facts = replace(facts, register=beside)
     return replace(facts, identifiers=subject.identifiers)
-
-
-def _register(subject: Subject, threshold: float) -> RegisterRisk | None:
-    """What the population says of the classes; None where there is none."""
-    people = subject.population
-    return None if people is None else risk_beside(count_register(subject.release, people), people.rows, threshold)

@@ -10,15 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from auditor.model.record.record import (
-    FACTS,
-    MECHANISM,
-    OK,
-    ORIGINAL,
-    POPULATION,
-    Lack,
-    Risk,
-)
+from auditor.model.record.record import FACTS, MECHANISM, OK, ORIGINAL, POPULATION, Lack, Risk
 from scenarios.adversaries import Stance
 
 _GIVE = {

@@ -34,12 +34,9 @@ class Part:
     name: str
     schema: Schema
     labels: Mapping[str, Labels]
-    cells: Mapping[str, NDArray[np.integer]]
-    """The label numbers of these rows, in any order, for each of the published columns."""
-    beyond: Beyond
-    """Sums of all other rows."""
-    people: int
-    """How many people count: those of all rows, or of the rows that are not suppressed where these are excluded."""
+    cells: Mapping[str, NDArray[np.integer]]  # by published column, the label numbers of these rows, in any order
+    beyond: Beyond  # sums of all other rows
+    people: int  # how many people count: those of all rows, without the suppressed ones where these are excluded
     method: str | None = None
     params: Mapping[str, Any] | None = None
 
@@ -111,14 +108,8 @@ def part_of(subject: Subject, sample: int, seed: int, suppression: Suppression, 
     )
     cells = {c: block.cell(c)[held] for c in block.columns}
     part = Part(release.name, release.schema, release.labels, cells, beyond, people, release.method, release.params)
-    return replace(
-        held_part(part, sample, seed),
-        facts=facts,
-        inputs=subject.inputs,
-        notes=subject.notes,
-        identifiers=subject.identifiers,
-        population=subject.population,
-    )
+    kept = {name: getattr(subject, name) for name in ("inputs", "notes", "identifiers", "population")}
+    return replace(held_part(part, sample, seed), facts=facts, **kept)
 
 
 def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression) -> Subject:

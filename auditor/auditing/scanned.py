@@ -35,8 +35,7 @@ from auditor.model.schema import Schema
 from auditor.model.seeding import stage
 from scenarios.options import Options
 
-SAMPLE = 10_000
-"""About how many people are attacked where nothing else is asked for."""
+SAMPLE = 10_000  # about how many people are attacked where nothing else is asked for
 _ENTRY = 120
 """About what a group of equal rows takes on disk while it is counted and kept, in bytes: 2.6 GB for up to 23 million."""
 _SCALE = 1000
@@ -151,23 +150,16 @@ class _Scan:
         counting, options = opened.counting, self.options
         drawn = draw(counting, facts, options.sample or SAMPLE, options.seed)
         columns = [c for c in opened.columns if c in counting.quasi or c in counting.sensitive]
-        notes = (
-            counting.source.notes
-            if register is None
-            else (*register.source.notes, *counting.source.notes, WITHOUT_PEOPLE)
-        )
+        notes = counting.source.notes
+        if register is not None:
+            notes = (*register.source.notes, *notes, WITHOUT_PEOPLE)
         inputs = self._inputs(opened, register)
         if isinstance(drawn, Drawn):
             cells = {c: drawn.cells[c] for c in columns}
             part = Part(facts.name, counting.schema, counting.labels, cells, drawn.beyond, drawn.people, params={})
             subject = held_part(part, drawn.sample, options.seed)
-            return replace(
-                subject,
-                facts=facts,
-                inputs=inputs,
-                notes=(*notes, *drawn.notes, *subject.notes),
-                identifiers=opened.identifiers,
-            )
+            told = (*notes, *drawn.notes, *subject.notes)
+            return replace(subject, facts=facts, inputs=inputs, notes=told, identifiers=opened.identifiers)
         nothing = {c: np.empty(0, dtype=np.int32) for c in columns}
         beyond = Beyond(
             dict(published_sizes(counting, facts)),

@@ -69,16 +69,8 @@ class Sides:
         if subject.people is None or subject.provenance is None or not subject.has_original:
             return turned
         released = subject.provenance.bucket >= 0
-        setting = Setting(
-            subject.people,
-            released,
-            self.release,
-            self.priors,
-            subject.population,
-            self.register,
-            subject.outsiders,
-            subject.others,
-        )
+        beside = subject.population, self.register, subject.outsiders, subject.others
+        setting = Setting(subject.people, released, self.release, self.priors, *beside)
         turned._simulator = Simulator(adversary, setting, self.options.seed)
         named = None if self.options.targets is None else self.everybody
         turned._acquainted = turned._simulator.acquainted(named)
@@ -149,7 +141,7 @@ class Sides:
         return self._known(self.subject.people, self.targets, "people")
 
     def outsiders(self) -> Knowledge | None:
-        """What the adversary knows of people who are not in the release; None where nobody such is known."""
+        """What the adversary knows of people who are not in the release; None where there are none."""
         population, rows = self.subject.population, self._outsider_rows()
         return None if population is None or not len(rows) else self._known(population, rows, "population")
 

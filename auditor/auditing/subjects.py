@@ -38,8 +38,7 @@ WITHOUT_PEOPLE = (
 _SEVERAL_BLOCKS = (
     "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
 )
-_FOUND = 0.9
-"""A note is made where less than this share of the people of the original is found in the population."""
+_FOUND = 0.9  # a note is made where less than this share of the people of the original is found in the population
 
 
 @dataclass(frozen=True, slots=True, eq=False)

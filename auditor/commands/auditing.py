@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from auditor.commands.explaining import explain_release_labels
 from auditor.commands.groups import Grouped
@@ -28,15 +29,7 @@ from auditor.commands.options import (
     Utility,
 )
 from auditor.commands.output import Output, exit_if_failed, refuse_inputs, run_files
-from auditor.commands.parsing import (
-    adversaries,
-    attack_settings,
-    choice,
-    link_models,
-    listed_targets,
-    measures,
-    names,
-)
+from auditor.commands.parsing import adversaries, attack_settings, choice, link_models, listed_targets, measures, names
 from auditor.commands.progress import Progress
 from auditor.commands.scanning import EngineOptions, chosen_engine, local_files, scan
 from auditor.model.errors import UsageError
@@ -55,7 +48,7 @@ class Inputs:
 
     release: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="The release: a file, a folder of blocks or of Parquet or CSV files, or a table (duckdb:///file#table, "
             "postgres://user@host/database#table).",
             show_default=False,
@@ -63,20 +56,17 @@ class Inputs:
     ]
     schema: SchemaFile
     original: Annotated[
-        Path | None, typer.Option("--original", help="The original: the table that the release was made from.")
+        Path | None, Option("--original", help="The original: the table that the release was made from.")
     ] = None
     match: Annotated[
         str | None,
-        typer.Option(
-            "--match", help="How rows correspond: `rows` (same order), or a column with an id in both tables."
-        ),
+        Option("--match", help="How rows correspond: `rows` (same order), or a column with an id in both tables."),
     ] = None
     provenance: Annotated[
-        Path | None, typer.Option("--provenance", help="The private provenance that `auditor anonymize` wrote.")
+        Path | None, Option("--provenance", help="The private provenance that `auditor anonymize` wrote.")
     ] = None
     population: Annotated[
-        str | None,
-        typer.Option("--population", help="A table of people at large, with those in the release among them."),
+        str | None, Option("--population", help="A table of people at large, with those in the release among them.")
     ] = None
 
     @property
@@ -97,7 +87,7 @@ class Asked:
     targets: Targets = None
     sample: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--sample",
             min=1,
             metavar="N",
@@ -106,20 +96,20 @@ class Asked:
     ] = None
     knows: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--knows", help="The quasi-identifiers that adversaries know, separated by commas. Default: all of them."
         ),
     ] = None
     suppression: Suppressed = "excluded"
     recursive_l: RecursiveL = 2
     weighting: Annotated[
-        str, typer.Option("--weighting", help="How classes are weighted: size, or paper (the slicing paper's rule).")
+        str, Option("--weighting", help="How classes are weighted: size, or paper (the slicing paper's rule).")
     ] = "size"
     explain_labels: Annotated[
-        bool, typer.Option("--explain-labels", help="Show how the labels of each column are read; run no attack.")
+        bool, Option("--explain-labels", help="Show how the labels of each column are read; run no attack.")
     ] = False
     remedies: Annotated[
-        bool, typer.Option("--remedies/--no-remedies", help="Where the policy fails, try what would help.")
+        bool, Option("--remedies/--no-remedies", help="Where the policy fails, try what would help.")
     ] = True
     reveal: Reveal = False
 
@@ -170,12 +160,8 @@ def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllRepor
         return
     asked.check(reports["junit"])
     options = asked.options(common.chosen_seed, inputs.population is not None)
-    only_memory = {
-        "--original": inputs.original,
-        "--match": inputs.match,
-        "--provenance": inputs.provenance,
-        "--targets": asked.targets,
-    }
+    only_memory = {f"--{name}": getattr(inputs, name) for name in ("original", "match", "provenance")}
+    only_memory["--targets"] = asked.targets
     scanner = chosen_engine(inputs.release, inputs.population, engine, only_memory)
     if scanner is None:
         record = _in_memory(inputs, asked.targets, options, common.quiet)
@@ -243,17 +229,15 @@ class Changes:
 
 @Grouped
 def redteam(
-    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML), or a built-in one.", show_default=False)],
+    scenario: Annotated[str, Argument(help="A scenario file (TOML), or a built-in one.", show_default=False)],
     *,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the report and the audit record.")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Folder for the report and the audit record.")] = None,
     targets: Targets = None,
     reveal: Reveal = False,
     changes: Changes,
     sweep: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--sweep",
             help="Show how success grows with the number of known quasi-identifiers, such as known=1..8.",
             metavar="known=N..M",
@@ -288,7 +272,7 @@ def redteam(
 @Grouped
 def demo(
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the report and the audit record.")] = DEMO,
+    output: Annotated[Path, Option("--output", "-o", help="Folder for the report and the audit record.")] = DEMO,
     plots: Plots = None,
     common: Common,
 ) -> None:

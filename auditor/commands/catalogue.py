@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from itertools import takewhile
 
 from tabulate import tabulate
@@ -15,6 +14,7 @@ from auditor.files import tables
 from auditor.measure.statistics import STATISTICS
 from auditor.measure.utility import registry
 from auditor.model.errors import UsageError
+from auditor.model.faults import hint
 from auditor.model.record.policy import builtin_policies
 from auditor.model.record.terms import COLUMNS, STANCES
 from auditor.posterior.links import LINKS
@@ -81,18 +81,6 @@ def _measures() -> dict[str, str]:
     }
 
 
-def _words() -> dict[str, dict[str, str]]:
-    """All that is explained in a line or two, by name, for each sort of thing."""
-    return {
-        "a measure of attacks": _measures(),
-        "a metric": _metrics(),
-        "a format": _formats(),
-        "a link model": {link.name: link.meaning for link in LINKS},
-        "an adversary": STANCES,
-        "a word of the reports": COLUMNS,
-    }
-
-
 def explanation(name: str) -> str:
     """What one thing means, needs and promises."""
     if name in ANONYMIZERS.all():
@@ -116,7 +104,14 @@ def explanation(name: str) -> str:
     for measure in registry.MEASURES:
         if measure.name == name:
             return f"{name}: a utility measure\n\n{measure.explanation()}"
-    words = _words()
+    words = {
+        "a measure of attacks": _measures(),
+        "a metric": _metrics(),
+        "a format": _formats(),
+        "a link model": {link.name: link.meaning for link in LINKS},
+        "an adversary": STANCES,
+        "a word of the reports": COLUMNS,
+    }
     found = [(sort, texts[name]) for sort, texts in words.items() if name in texts]
     if found:
         return "\n\n".join(f"{name}: {sort}\n\n{text}" for sort, text in found)
@@ -131,9 +126,8 @@ def explanation(name: str) -> str:
         return f"{name}: a scenario\n\n{builtin_scenarios()[name].read_text(encoding='utf-8')}"
     short = [known for texts in words.values() for known in texts]
     known_names = list(dict.fromkeys([*ANONYMIZERS.all(), *ATTACKS.all(), *short, *policies, *builtin_scenarios()]))
-    near = difflib.get_close_matches(name, known_names, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known_names)}."
-    raise UsageError(f"There is nothing called {name!r} to explain. {hint}")
+    near = hint(name, known_names) or f" There are: {', '.join(known_names)}."
+    raise UsageError(f"There is nothing called {name!r} to explain.{near}")
 
 
 def _settings(plugin: type) -> str:

@@ -8,19 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Common, Links, PolicyChoice, SchemaFile, TableFile
 from auditor.commands.output import POLICY_FAILED, Output, run_files
-from auditor.commands.parsing import (
-    attack_settings,
-    link_models,
-    names,
-    numbers,
-    numbers_or_none,
-    setting_pair,
-    values,
-)
+from auditor.commands.parsing import attack_settings, link_models, names, numbers, numbers_or_none, setting_pair, values
 from auditor.commands.progress import Progress
 from auditor.model.errors import UsageError
 
@@ -35,25 +28,21 @@ _SLOWEST = 3
 class Cells:
     """The cells of a comparison: methods, settings and seeds."""
 
-    methods: Annotated[str, typer.Option("--methods", help="Anonymizers, separated by commas, or `all`.")] = "all"
-    k: Annotated[
-        str, typer.Option("--k", help="Class sizes, separated by commas: k, r or bucket_size of a method.")
-    ] = "3,5,10"
+    methods: Annotated[str, Option("--methods", help="Anonymizers, separated by commas, or `all`.")] = "all"
+    k: Annotated[str, Option("--k", help="Class sizes, separated by commas: k, r or bucket_size of a method.")] = (
+        "3,5,10"
+    )
     l: Annotated[
         str | None,
-        typer.Option(
-            "--l", help="Diversities, separated by commas; `none` is a release without, where a method allows it."
-        ),
+        Option("--l", help="Diversities, separated by commas; `none` is a release without, where a method allows it."),
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set", metavar="NAME.SETTING=VALUE,…", help="Values of a method's setting; or one value of an attack's."
         ),
     ] = None
-    seeds: Annotated[
-        int, typer.Option("--seeds", min=1, help="Runs of each method and setting, with consecutive seeds.")
-    ] = 1
+    seeds: Annotated[int, Option("--seeds", min=1, help="Runs of each method and setting, with consecutive seeds.")] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,25 +51,23 @@ class Figures:
 
     attacks: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--attacks",
             help="Attacks, separated by commas, or `all`. Default: linking, homogeneity, proximity, divergence, membership.",
         ),
     ] = None
     link: Links = None
     policy: PolicyChoice = None
-    risk: Annotated[str, typer.Option("--risk", help="The risk axis: strongest, or ATTACK.MEASURE[@LINK].")] = (
-        "strongest"
-    )
+    risk: Annotated[str, Option("--risk", help="The risk axis: strongest, or ATTACK.MEASURE[@LINK].")] = "strongest"
     utility: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--utility",
             help="Utility measures, separated by commas; the first is the axis, as MEASURE or MEASURE.WHICH.",
         ),
     ] = None
     sample: Annotated[
-        float | None, typer.Option("--sample", help="Release this share of the people; the others are outsiders.")
+        float | None, Option("--sample", help="Release this share of the people; the others are outsiders.")
     ] = None
 
 
@@ -88,12 +75,12 @@ class Figures:
 class Work:
     """How cells are run."""
 
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Processes to use. Default: one for each processor.")
-    ] = None
-    timeout: Annotated[float | None, typer.Option("--timeout", help="Processor seconds that a cell may take.")] = None
-    memory: Annotated[int | None, typer.Option("--memory", min=1, help="Megabytes that a process may use.")] = None
-    retry: Annotated[bool, typer.Option("--retry", help="Run cells again that gave no release.")] = False
+    jobs: Annotated[int | None, Option("--jobs", min=1, help="Processes to use. Default: one for each processor.")] = (
+        None
+    )
+    timeout: Annotated[float | None, Option("--timeout", help="Processor seconds that a cell may take.")] = None
+    memory: Annotated[int | None, Option("--memory", min=1, help="Megabytes that a process may use.")] = None
+    retry: Annotated[bool, Option("--retry", help="Run cells again that gave no release.")] = False
 
     @property
     def limits(self) -> Limits:
@@ -109,9 +96,7 @@ def compare(
     schema: SchemaFile,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", "-o", help="Folder for the report and the audit records; finished cells are kept in it."
-        ),
+        Option("--output", "-o", help="Folder for the report and the audit records; finished cells are kept in it."),
     ],
     cells: Cells,
     figures: Figures,

@@ -32,13 +32,8 @@ class Grouped:
         options: dict[str, tuple[Any, Any]] = {}
         for name, (hint, default) in self.parameters.items():
             options |= _options(hint) or {name: (hint, default)}
-        kind = inspect.Parameter.KEYWORD_ONLY
-        return inspect.Signature(
-            [
-                inspect.Parameter(name, kind, default=default, annotation=hint)
-                for name, (hint, default) in options.items()
-            ]
-        )
+        kind, each = inspect.Parameter.KEYWORD_ONLY, options.items()
+        return inspect.Signature([inspect.Parameter(n, kind, default=d, annotation=hint) for n, (hint, d) in each])
 
     def __call__(self, **given: Any) -> None:
         taken: dict[str, Any] = {}

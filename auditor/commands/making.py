@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Common, Force, Quiet, SchemaFile, Seed, TableFile
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 class Private:
     """The files that must not be published with a release."""
 
-    provenance: Annotated[Path | None, typer.Option("--provenance", help="Write the private provenance here.")] = None
-    key: Annotated[Path | None, typer.Option("--key", help="Write the private key of `grading` here.")] = None
+    provenance: Annotated[Path | None, Option("--provenance", help="Write the private provenance here.")] = None
+    key: Annotated[Path | None, Option("--key", help="Write the private key of `grading` here.")] = None
 
     @property
     def files(self) -> list[Path]:
@@ -38,24 +39,22 @@ class Blocks:
     """Whether, and how, a table is cut into blocks of rows."""
 
     blocks: Annotated[
-        bool, typer.Option("--blocks", help="For large tables: cut the table into blocks of rows, and work on each.")
+        bool, Option("--blocks", help="For large tables: cut the table into blocks of rows, and work on each.")
     ] = False
     block_rows: Annotated[
-        int | None, typer.Option("--block-rows", min=1, help="The most rows of a block, with --blocks. Default: 50000.")
+        int | None, Option("--block-rows", min=1, help="The most rows of a block, with --blocks. Default: 50000.")
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--jobs",
             min=1,
             help="Processes to use, with --blocks. Default: one for each processor where that is faster.",
         ),
     ] = None
-    engine: Annotated[
-        str | None, typer.Option("--engine", help="Where blocks run: processes (the default) or spark.")
-    ] = None
+    engine: Annotated[str | None, Option("--engine", help="Where blocks run: processes (the default) or spark.")] = None
     compare_whole: Annotated[
-        bool, typer.Option("--compare-whole", help="Run without blocks as well, and show what the blocks cost.")
+        bool, Option("--compare-whole", help="Run without blocks as well, and show what the blocks cost.")
     ] = False
 
     def check(self) -> None:
@@ -75,16 +74,15 @@ def anonymize(
     data: TableFile,
     schema: SchemaFile,
     method: Annotated[
-        str, typer.Option("--method", help="An anonymizer: see `auditor list anonymizers`.", show_default=False)
+        str, Option("--method", help="An anonymizer: see `auditor list anonymizers`.", show_default=False)
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="The release: a file (CSV, or .parquet), or a folder for several blocks."),
+        Path, Option("--output", "-o", help="The release: a file (CSV, or .parquet), or a folder for several blocks.")
     ],
     *,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method (see `auditor explain METHOD`)."),
+        Option("--set", metavar="NAME=VALUE", help="A setting of the method (see `auditor explain METHOD`)."),
     ] = None,
     private: Private,
     cut: Blocks,
@@ -150,23 +148,24 @@ def _summary(release: Release) -> str:
 
 def decode(
     file: Annotated[
-        Path, typer.Argument(help="Published values (CSV), or any text, such as rules or a tree.", show_default=False)
+        Path, Argument(help="Published values (CSV), or any text, such as rules or a tree.", show_default=False)
     ],
-    key: Annotated[Path, typer.Option("--key", help="The key of the release.", show_default=False)],
+    key: Annotated[Path, Option("--key", help="The key of the release.", show_default=False)],
     column: Annotated[
-        list[str] | None, typer.Option("--column", help="A graded column whose numbers are decoded in texts.")
+        list[str] | None, Option("--column", help="A graded column whose numbers are decoded in texts.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Write here instead of to stdout.")] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Replace published values by the original ones, with the key of a release by `grading`."""
-    from auditor.files.decoding import decode_file, read_key
+    from auditor.files.decoding import decode_file
     from auditor.files.tables import refuse_existing, write_files
+    from auditor.model.key import Key
 
     refuse_inputs([output], [file, key])
     refuse_existing([output] if output is not None else [], force)
-    decoded = decode_file(file, read_key(key), column or ())
+    decoded = decode_file(file, Key.read(key), column or ())
     if output is None:
         sys.stdout.write(decoded.text)
     else:
@@ -177,10 +176,8 @@ def decode(
 
 
 def export(
-    scenario: Annotated[
-        str, typer.Argument(help="A built-in scenario: see `auditor list scenarios`.", show_default=False)
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")],
+    scenario: Annotated[str, Argument(help="A built-in scenario: see `auditor list scenarios`.", show_default=False)],
+    output: Annotated[Path, Option("--output", "-o", help="Folder for the files.")],
     seed: Seed = None,
     force: Force = False,
 ) -> None:

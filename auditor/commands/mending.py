@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Force, Quiet, RecursiveL, SchemaFile, Suppressed
@@ -25,26 +26,20 @@ class Steps:
 
     coarsen: Annotated[
         list[str] | None,
-        typer.Option(
-            "--coarsen", metavar="COLUMN[=LEVELS]", help="A quasi-identifier to make one or more levels coarser."
-        ),
+        Option("--coarsen", metavar="COLUMN[=LEVELS]", help="A quasi-identifier to make one or more levels coarser."),
     ] = None
     suppress_below: Annotated[
-        int | None, typer.Option("--suppress-below", min=2, metavar="K", help="Suppress classes of fewer people.")
+        int | None, Option("--suppress-below", min=2, metavar="K", help="Suppress classes of fewer people.")
     ] = None
     suppress: Annotated[
         list[str] | None,
-        typer.Option(
-            "--suppress", metavar="CRITERION", help="Suppress classes by a figure: 'l_distinct<3', 'alpha>0.5'."
-        ),
+        Option("--suppress", metavar="CRITERION", help="Suppress classes by a figure: 'l_distinct<3', 'alpha>0.5'."),
     ] = None
     suppress_rows: Annotated[
         str | None,
-        typer.Option(
-            "--suppress-rows", help="Suppress these rows of the file (from 1), separated by commas, or @FILE."
-        ),
+        Option("--suppress-rows", help="Suppress these rows of the file (from 1), separated by commas, or @FILE."),
     ] = None
-    drop: Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="A column to leave out.")] = None
+    drop: Annotated[list[str] | None, Option("--drop", metavar="COLUMN", help="A column to leave out.")] = None
     suppression: Suppressed = "excluded"
     recursive_l: RecursiveL = 2
 
@@ -67,9 +62,9 @@ class Steps:
 
 @Grouped
 def mend(
-    release: Annotated[Path, typer.Argument(help="The release: a file of one block.", show_default=False)],
+    release: Annotated[Path, Argument(help="The release: a file of one block.", show_default=False)],
     schema: SchemaFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The mended release (CSV, or .parquet).")],
+    output: Annotated[Path, Option("--output", "-o", help="The mended release (CSV, or .parquet).")],
     steps: Steps,
     force: Force = False,
     quiet: Quiet = False,

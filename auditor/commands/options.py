@@ -7,49 +7,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 import reports
 
 SchemaFile = Annotated[
-    Path,
-    typer.Option("--schema", help="What each column is (TOML); `auditor profile` proposes one.", show_default=False),
+    Path, Option("--schema", help="What each column is (TOML); `auditor profile` proposes one.", show_default=False)
 ]
-TableFile = Annotated[Path, typer.Argument(help="The table (CSV, Parquet, Arrow, Excel).", show_default=False)]
-PolicyChoice = Annotated[str | None, typer.Option("--policy", help="A built-in policy, or a TOML file.")]
+TableFile = Annotated[Path, Argument(help="The table (CSV, Parquet, Arrow, Excel).", show_default=False)]
+PolicyChoice = Annotated[str | None, Option("--policy", help="A built-in policy, or a TOML file.")]
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", min=0, help="The same seed gives the same result. Default: 2026, or the scenario's."),
+    int | None, Option("--seed", min=0, help="The same seed gives the same result. Default: 2026, or the scenario's.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables; errors are still shown.")]
+Force = Annotated[bool, Option("--force", help="Replace files that exist.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress and no tables; errors are still shown.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="ATTACK.NAME=VALUE", help="A setting of an attack (see `auditor explain ATTACK`)."),
+    Option("--set", metavar="ATTACK.NAME=VALUE", help="A setting of an attack (see `auditor explain ATTACK`)."),
 ]
 Targets = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--targets",
         help="Attack only these people: row numbers (from 1), identifiers or COLUMN=VALUE, separated by commas; or @FILE.",
     ),
 ]
-Reveal = Annotated[bool, typer.Option("--reveal", help="Show what is claimed about single people in the details.")]
-Links = Annotated[str | None, typer.Option("--link", help="Link models, separated by commas. Default: all that apply.")]
+Reveal = Annotated[bool, Option("--reveal", help="Show what is claimed about single people in the details.")]
+Links = Annotated[str | None, Option("--link", help="Link models, separated by commas. Default: all that apply.")]
 Utility = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--utility",
         help="Utility measures, separated by commas, or `none`. Default: all that apply.",
         show_default=False,
     ),
 ]
-Attacks = Annotated[str | None, typer.Option("--attacks", help="Attacks, separated by commas. Default: all.")]
-Suppressed = Annotated[str, typer.Option("--suppression", help="How suppressed rows count: excluded, own or wildcard.")]
-RecursiveL = Annotated[int, typer.Option("--recursive-l", min=1, help="The l of l_recursive_c.")]
+Attacks = Annotated[str | None, Option("--attacks", help="Attacks, separated by commas. Default: all.")]
+Suppressed = Annotated[str, Option("--suppression", help="How suppressed rows count: excluded, own or wildcard.")]
+RecursiveL = Annotated[int, Option("--recursive-l", min=1, help="The l of l_recursive_c.")]
 
 Plots = Annotated[
-    Path | None, typer.Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG and PNG.")
+    Path | None, Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG and PNG.")
 ]
 
 Files = Mapping[str, Path | None]
@@ -64,7 +62,7 @@ class Reports:
 
     def options(self) -> dict[str, Any]:
         """The options that a command offers: one for each of `reports.FORMATS`, and the folder of the plots."""
-        made = {one.name: Annotated[Path | None, typer.Option(one.option, help=one.help)] for one in reports.FORMATS}
+        made = {one.name: Annotated[Path | None, Option(one.option, help=one.help)] for one in reports.FORMATS}
         return {name: option for name, option in {**made, "plots": Plots}.items() if name not in self.without}
 
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from auditor.model.record.record import RunRecord
 
 STDOUT = Path("-")
-PICTURE = "risk-against-utility.svg"
-"""The picture that a Markdown report shows, among the plots."""
+PICTURE = "risk-against-utility.svg"  # the picture that a Markdown report shows, among the plots
 POLICY_FAILED = 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from auditor.model.errors import UsageError
+from auditor.model.faults import hint
 
 if TYPE_CHECKING:
     from auditor.posterior.links import Link
@@ -75,9 +75,7 @@ def values(text: str) -> list[str]:
 def choice(text: str, kind: type[Choice], option: str) -> Choice:
     """A member of an enumeration, by its name on the command line."""
     if text not in list(kind):
-        near = difflib.get_close_matches(text, list(kind), n=1)
-        hint = f" Did you mean {str(near[0])!r}?" if near else ""
-        raise UsageError(f"{option} must be one of {', '.join(kind)}. Got {text!r}.{hint}")
+        raise UsageError(f"{option} must be one of {', '.join(kind)}. Got {text!r}.{hint(text, kind)}")
     return kind(text)
 
 

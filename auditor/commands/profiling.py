@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Common
@@ -15,23 +16,22 @@ from auditor.commands.output import STDOUT, refuse_inputs, refuse_same, terminal
 
 @Grouped
 def profile(
-    data: Annotated[Path, typer.Argument(help="Any table.", show_default=False)],
+    data: Annotated[Path, Argument(help="Any table.", show_default=False)],
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The schema to write (TOML). Default: to stdout.")
+        Path | None, Option("--output", "-o", help="The schema to write (TOML). Default: to stdout.")
     ] = None,
     taxonomies: Annotated[
         str,
-        typer.Option(
+        Option(
             "--taxonomies",
             help="none; texts: dates, postcodes and other codes; all: bands of numbers and sensitive columns as well.",
         ),
     ] = "texts",
     release: Annotated[
-        bool,
-        typer.Option("--release", help="The table is a release: * is suppressed, 20-39 and [20, 40[ are numbers."),
+        bool, Option("--release", help="The table is a release: * is suppressed, 20-39 and [20, 40[ are numbers.")
     ] = False,
-    json: Annotated[Path | None, typer.Option("--json", help="Write the profile as JSON; - is stdout.")] = None,
+    json: Annotated[Path | None, Option("--json", help="Write the profile as JSON; - is stdout.")] = None,
     common: Common,
 ) -> None:
     """Propose the schema of an unknown table, with reasons: a commented TOML file to edit."""

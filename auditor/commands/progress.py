@@ -8,8 +8,7 @@ from time import monotonic
 
 _CLEAR = "\r\x1b[K"
 _CELLS = 24
-_PATIENCE = 1
-"""Seconds that work may take before a line is shown."""
+_PATIENCE = 1  # seconds that work may take before a line is shown
 
 
 class Progress:

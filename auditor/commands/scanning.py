@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from auditor.commands.parsing import choice
 from auditor.commands.progress import Progress
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from auditor.model.record.record import AuditRecord
     from scenarios.options import Options
 
-LARGE = 200_000_000
-"""Larger files, in bytes, are read by an engine unless --engine memory is given."""
+LARGE = 200_000_000  # larger files, in bytes, are read by an engine unless --engine memory is given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,22 +27,21 @@ class EngineOptions:
 
     engine: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--engine",
             help="memory, duckdb or spark. Default: duckdb for large files, folders and databases, else memory.",
         ),
     ] = None
     memory: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--memory",
             metavar="SIZE",
             help="What an engine may use, such as 1GB. Default: half of the machine's memory.",
         ),
     ] = None
     spill: Annotated[
-        Path | None,
-        typer.Option("--spill", metavar="DIR", help="Where an engine puts what does not fit into memory."),
+        Path | None, Option("--spill", metavar="DIR", help="Where an engine puts what does not fit into memory.")
     ] = None
 
 
@@ -116,14 +115,5 @@ def scan(
             typer.echo(sentence, err=True)
 
     with Progress(quiet) as progress:
-        return scan_audit(
-            release,
-            schema,
-            options,
-            engine=scanner.engine,
-            memory=scanner.memory,
-            spill=scanner.spill,
-            population=population,
-            progress=progress.step,
-            say=say,
-        )
+        told: dict[str, Any] = {"population": population, "progress": progress.step, "say": say}
+        return scan_audit(release, schema, options, **asdict(scanner), **told)

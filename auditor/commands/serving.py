@@ -6,29 +6,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from auditor.commands.options import Quiet
 
 
 def serve(
     folder: Annotated[
-        Path,
-        typer.Argument(help="A folder with audit records (JSON); its subfolders are searched too.", show_default=False),
+        Path, Argument(help="A folder with audit records (JSON); its subfolders are searched too.", show_default=False)
     ],
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(
-            "--port", min=0, max=65535, help="Default: 8765, or any free port if it is taken; 0 is any free port."
-        ),
+        Option("--port", min=0, max=65535, help="Default: 8765, or any free port if it is taken; 0 is any free port."),
     ] = None,
     allow_network: Annotated[
         bool,
-        typer.Option(
-            "--allow-network", help="Let other machines read the records; needed where --host is not this machine."
-        ),
+        Option("--allow-network", help="Let other machines read the records; needed where --host is not this machine."),
     ] = False,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    open_browser: Annotated[bool, Option("--open", help="Open the page in the browser.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Browse the audit records in a folder and compare two of them, on a local page. Stop it with Ctrl-C (exit code 0)."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Files, Force, Quiet, Reports
@@ -15,8 +16,7 @@ from auditor.commands.output import Output
 @Grouped
 def render(
     records: Annotated[
-        list[Path],
-        typer.Argument(help="Audit records or runs (JSON); several are shown as one.", show_default=False),
+        list[Path], Argument(help="Audit records or runs (JSON); several are shown as one.", show_default=False)
     ],
     reports: Annotated[Files, Reports(without=("json",))],
     force: Force = False,
@@ -44,7 +44,7 @@ def render(
 def list_things(
     what: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="anonymizers, attacks, adversaries, formats, links, metrics, policies or scenarios.",
             show_default=False,
         ),
@@ -59,7 +59,7 @@ def list_things(
 def explain(
     name: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="An anonymizer, attack, metric, policy, link model, scenario, or a word of the reports.",
             show_default=False,
         ),

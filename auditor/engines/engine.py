@@ -22,32 +22,18 @@ from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
+from auditor.engines.pool import processors
 from auditor.engines.spark import spark_session
 from auditor.model.errors import UsageError
 
-OWN_NEED = 350_000_000
-"""The memory that Python and the libraries of a scan need, in bytes."""
-LEAST_MEMORY = 500_000_000
-"""Less than this is refused: the libraries would leave an engine nothing to work with."""
-LEAST_SPACE = 100_000_000
-"""A spill folder must have at least this much room."""
-_UNITS = {
-    "": 1,
-    "B": 1,
-    "KB": 1e3,
-    "MB": 1e6,
-    "GB": 1e9,
-    "TB": 1e12,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-    "TIB": 2**40,
-}
+OWN_NEED = 350_000_000  # the memory that Python and the libraries of a scan need, in bytes
+LEAST_MEMORY = 500_000_000  # less than this is refused: the libraries would leave an engine nothing to work with
+LEAST_SPACE = 100_000_000  # a spill folder must have at least this much room
+_UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _POLL = 0.5
-_BATCH = 100_000
-"""Rows fetched from a database at a time: on the way they are Python objects."""
-_INTERRUPTED = "Query interrupted"
-"""What DuckDB reports after Ctrl-C."""
+_BATCH = 100_000  # rows fetched from a database at a time: on the way they are Python objects
+_INTERRUPTED = "Query interrupted"  # what DuckDB reports after Ctrl-C
 NEEDED = "needs Ibis and DuckDB: pip install 'auditor[scan]'"
 
 
@@ -64,36 +50,18 @@ class Engine:
     """An open engine."""
 
     name: str
-    ibis: Any
-    """The Ibis module."""
-    con: Any
-    """The Ibis backend."""
-    memory: int | None = None
-    """The bytes it may use. None if that is not ours to decide."""
+    ibis: Any  # the Ibis module
+    con: Any  # the Ibis backend
+    memory: int | None = None  # the bytes it may use; None if that is not ours to decide
     spill: Path | None = None
-    own: Any = None
-    """The DuckDB of this process, which is there even if a database does the counting."""
-    opened: bool = False
-    """Whether a table has been opened in it."""
-    databases: dict[str, str] = field(default_factory=dict)
-    """The names of the opened databases, by address."""
+    own: Any = None  # the DuckDB of this process, which is there even if a database does the counting
+    opened: bool = False  # whether a table has been opened in it
+    databases: dict[str, str] = field(default_factory=dict)  # the names of the opened databases, by address
 
     def use_database(self, name: str, address: str, con: Any) -> None:
         """Lets a database do the counting, in its own memory. The results come into our own DuckDB."""
         self.name, self.con = name, con
         self.databases[address] = name
-
-    def spilled(self) -> int:
-        """The bytes in the spill folder now."""
-        if self.spill is None:
-            return 0
-        sizes = []
-        for file in self.spill.rglob("*"):
-            try:
-                sizes.append(file.stat().st_size)
-            except FileNotFoundError:  # the engine removed it while we looked
-                continue
-        return sum(sizes)
 
 
 def read_memory(text: str) -> int:
@@ -139,7 +107,9 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
             return
         folder = _spill_folder(spill)
         try:
-            con = _duckdb(ibis, memory, folder)
+            limit = f"{duckdb_limit(memory) // 1_000_000}MB"
+            places = {"temp_directory": str(folder), "preserve_insertion_order": False}
+            con = ibis.duckdb.connect(memory_limit=limit, threads=processors(), **places)
             engine = Engine(name, ibis, con, memory, folder, own=con)
             try:
                 yield engine
@@ -158,15 +128,6 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
 def duckdb_limit(memory: int) -> int:
     """DuckDB's part of a scan's memory. It sometimes exceeds its limit, so an eighth is kept in reserve."""
     return max((memory - OWN_NEED) * 7 // 8, 100_000_000)
-
-
-def _duckdb(ibis: Any, memory: int, folder: Path) -> Any:
-    return ibis.duckdb.connect(
-        memory_limit=f"{duckdb_limit(memory) // 1_000_000}MB",
-        temp_directory=str(folder),
-        threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-        preserve_insertion_order=False,
-    )
 
 
 def _small_shuffles(session: Any) -> Any:

@@ -28,8 +28,7 @@ from auditor.model.record.comparison import FAILED
 PATIENCE = 10.0 if CAN_LIMIT else 1.0
 """A process that neither replies nor uses the processor is given up after this many times its time limit."""
 _TICK = 0.25
-_LAST = 5.0
-"""Seconds a process has to exit after its output has ended."""
+_LAST = 5.0  # seconds a process has to exit after its output has ended
 _START = "from auditor.engines.worker import main; main()"
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KILLED = 9

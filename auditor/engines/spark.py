@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NEEDED = "needs pyspark: pip install 'auditor[spark]'"
-JAVA = 17
-"""The first Java that Spark 4 runs on."""
-REMOTE = "SPARK_REMOTE"
-"""The environment variable with the address of a Spark server, which has its own Java."""
+JAVA = 17  # the first Java that Spark 4 runs on
+REMOTE = "SPARK_REMOTE"  # the environment variable with the address of a Spark server, which has its own Java
 _AT_START = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -42,8 +40,7 @@ _RUNNING = {
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
 }
-_PYTHON = "PYSPARK_PYTHON"
-"""The environment variable that names the Python of Spark's worker processes."""
+_PYTHON = "PYSPARK_PYTHON"  # the environment variable that names the Python of Spark's worker processes
 _PANDAS = "PySpark does not yet fully support pandas"
 _MEMORY = re.compile(r"[1-9]\d*[kmgt]", re.IGNORECASE)
 _SHOWN = 400

@@ -29,8 +29,7 @@ from auditor.model.table import RawTable, check_names
 from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, shown
 
 NEEDED = "needs pyarrow: pip install 'auditor[parquet]'"
-MOST_CELLS = 400_000_000
-"""More cells than the memory of most machines holds. A small file can claim any number."""
+MOST_CELLS = 400_000_000  # more than most machines can hold; a small file can claim any number of cells
 _PARQUET, _FILE, _STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _KINDS = {_PARQUET: "a Parquet file", _FILE: "an Arrow file", _STREAM: "an Arrow stream"}
 _LONGEST_FAULT = 200

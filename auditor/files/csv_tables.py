@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t|"
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """The byte order marks that announce the encoding of a file."""
-_MARK = "\ufeff"
-"""The byte order mark as a character."""
+_MARK = "\ufeff"  # the byte order mark as a character
 STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
 """A first line in which Excel gives the delimiter."""
 _LINE_END = re.compile(rb"\r\n|\n|\r")

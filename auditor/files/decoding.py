@@ -48,11 +48,6 @@ class Decoded:
         return table_file(self.table, TableFormat(), target)
 
 
-def read_key(file: str | Path) -> Key:
-    """The key in a file."""
-    return Key.read(Path(file))
-
-
 def decode_file(file: str | Path, key: Key, columns: Sequence[str] = ()) -> Decoded:
     """A file with its published values replaced by original ones: as a table where it is one, else as text. In texts, the
     numbers of the graded `columns` are replaced."""

@@ -27,8 +27,7 @@ from auditor.model.table import MOST_COLUMNS, RawTable, check_names
 from auditor.model.values import shown
 
 NEEDED = "needs openpyxl: pip install 'auditor[excel]'"
-MOST_ROWS = 1_048_576
-"""The most rows that a sheet can have; a damaged file may claim more."""
+MOST_ROWS = 1_048_576  # the most rows that a sheet can have; a damaged file may claim more
 _ZIP = b"PK\x03\x04"
 _DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, NotImplementedError, OSError, RuntimeError, SyntaxError,

@@ -94,15 +94,8 @@ def read_release(
         for name, texts in block.columns.items():
             if schema.columns[name].role is not Role.IDENTIFIER:
                 numbers, distinct, first = number_texts(texts)
-                labels[name] = read_labels(
-                    schema,
-                    name,
-                    distinct,
-                    block.name,
-                    place=_where(block, name, first),
-                    declared=raw.declared.get(name),
-                    domain=(known or {}).get(name),
-                )
+                where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
+                labels[name] = read_labels(schema, name, distinct, block.name, place=where, declared=said, domain=held)
                 cells[name] = numbers[lines]
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
     _check_blocks(raw, columns)

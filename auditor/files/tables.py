@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["csv_text", "read_raw", "read_text", "refuse_existing", "sha256", "write_files"]
 
-FORMATS: tuple[Format, ...] = (CSV, PARQUET, ARROW, EXCEL)
-"""Every file format of tables. Each has a file of its own."""
-_NOT_WRITTEN = (".xls", ".gz", ".zip")
-"""Endings of no format above under which a CSV file would mislead."""
+FORMATS: tuple[Format, ...] = (CSV, PARQUET, ARROW, EXCEL)  # every file format of tables, each in a file of its own
+_NOT_WRITTEN = (".xls", ".gz", ".zip")  # endings of no format above under which a CSV file would mislead
 _REFUSED = {
     b"PK\x03\x04": "a zip archive, not an Excel workbook. Unpack it, and give the table inside",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Excel file (.xls), or one with a password. Save it as .xlsx without a "

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-"""Whole numbers: rows, counts, group numbers."""
-Codes = NDArray[np.int32]
-"""Codes of values in a domain."""
-Floats = NDArray[np.float64]
-"""Figures, weights, distances, coordinates."""
-Bools = NDArray[np.bool_]
-"""Which of some things."""
+Ints = NDArray[np.int64]  # whole numbers: rows, counts, group numbers
+Codes = NDArray[np.int32]  # codes of values in a domain
+Floats = NDArray[np.float64]  # figures, weights, distances, coordinates
+Bools = NDArray[np.bool_]  # which of some things

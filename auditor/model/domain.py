@@ -21,12 +21,9 @@ from auditor.model.schema import Column, Role, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, shown
 
-_LONGEST_COMPARED = 200
-"""Longer texts get no hint at a similar value: comparing them would take too long."""
-_MOST_COMPARED = 5000
-"""At most this many values are compared for a hint, for the same reason."""
-_CLOSE = 0.8
-"""How alike a text and a value must be for a hint at it."""
+_LONGEST_COMPARED = 200  # longer texts get no hint at a similar value: comparing them would take too long
+_MOST_COMPARED = 5000  # at most this many values are compared for a hint, for the same reason
+_CLOSE = 0.8  # how alike a text and a value must be for a hint at it
 
 Seen = tuple[str, Sequence[str]] | tuple[str, Sequence[str], Sequence[int] | None]
 """A table's name, the cells of one column and, where the table is a file, the line of each row."""
@@ -179,12 +176,7 @@ class Domain:
 
     @classmethod
     def _numeric(
-        cls,
-        column: Column,
-        form: TableFormat,
-        distinct: set[str],
-        has_missing: bool,
-        tables: list[Seen],
+        cls, column: Column, form: TableFormat, distinct: set[str], has_missing: bool, tables: list[Seen]
     ) -> Domain:
         numbers: set[float] = set()
         faults: dict[str, str] = {}

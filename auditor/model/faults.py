@@ -28,8 +28,7 @@ from auditor.model.errors import AuditorError
 
 E = TypeVar("E", bound=StrEnum)
 
-_CLOSE = 0.75
-"""How alike an unknown name and a known one must be for a hint at it."""
+_CLOSE = 0.75  # how alike an unknown name and a known one must be for a hint at it
 _LARGEST = sys.float_info.max
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -30,8 +30,7 @@ from auditor.model.errors import KeyFileError
 from auditor.model.faults import Faults, are_texts, is_count, is_number, parse_json, read_text
 
 FORMAT = "auditor-key/1"
-HIGHEST = 0.999
-"""The membership degree of a category's greatest number."""
+HIGHEST = 0.999  # the membership degree of a category's greatest number
 
 
 _NOISE = 8 * float(np.finfo(np.float64).eps)
@@ -42,22 +41,17 @@ class Aliases:
     """The names that stand for the values of a categorical column."""
 
     values: tuple[str, ...]
-    alias1: tuple[str, ...]
-    """By value, the name that shows its group."""
-    alias2: tuple[str, ...]
-    """By value, the name that shows nothing."""
+    alias1: tuple[str, ...]  # by value, the name that shows its group
+    alias2: tuple[str, ...]  # by value, the name that shows nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Categories:
     """The categories of a numeric column."""
 
-    low: tuple[float, ...]
-    """The least number of each."""
-    high: tuple[float, ...]
-    """The greatest number of each."""
-    decimals: int = 0
-    """How many digits the column's numbers have after the point."""
+    low: tuple[float, ...]  # the least number of each
+    high: tuple[float, ...]  # the greatest number of each
+    decimals: int = 0  # how many digits the column's numbers have after the point
 
     def find(self, numbers: Floats) -> Ints:
         """The category of each number, from 0; -1 where it lies in none."""
@@ -112,10 +106,8 @@ class Key:
     """What the published values of each sensitive column stand for."""
 
     columns: Mapping[str, Aliases | Categories]
-    missing: tuple[str, ...] = ("",)
-    """The texts of missing values, which are published as they are."""
-    decimal: str = "."
-    """The decimal mark of the release's numbers."""
+    missing: tuple[str, ...] = ("",)  # the texts of missing values, which are published as they are
+    decimal: str = "."  # the decimal mark of the release's numbers
 
     def to_json(self) -> str:
         """The key as the text of a file."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 
 from auditor.model.faults import Faults, are_texts, hint
 
@@ -32,24 +31,20 @@ class Notation(StrEnum):
     ALIAS = "alias"
 
 
-SAID_ELSEWHERE: Mapping[Notation, str] = MappingProxyType(
-    {
-        Notation.EVERYTHING: "stars alone always mean everything",
-        Notation.SUPPRESSED: "list the texts for suppressed values under suppressed",
-        Notation.MISSING: "list the texts for missing values under missing",
-        Notation.ALIAS: "what an alias denotes is declared with the release",
-    }
-)
+SAID_ELSEWHERE: Mapping[Notation, str] = {
+    Notation.EVERYTHING: "stars alone always mean everything",
+    Notation.SUPPRESSED: "list the texts for suppressed values under suppressed",
+    Notation.MISSING: "list the texts for missing values under missing",
+    Notation.ALIAS: "what an alias denotes is declared with the release",
+}
 ASKABLE = tuple(kind for kind in Notation if kind not in SAID_ELSEWHERE)
 
-_NEEDS: Mapping[Notation, tuple[str, ...]] = MappingProxyType(
-    {
-        Notation.INTERVAL: ("numeric", "ordinal"),
-        Notation.BOUND: ("numeric", "ordinal"),
-        Notation.CENTROID: ("numeric",),
-        Notation.PERIOD: ("ordinal", "nominal"),
-    }
-)
+_NEEDS: Mapping[Notation, tuple[str, ...]] = {
+    Notation.INTERVAL: ("numeric", "ordinal"),
+    Notation.BOUND: ("numeric", "ordinal"),
+    Notation.CENTROID: ("numeric",),
+    Notation.PERIOD: ("ordinal", "nominal"),
+}
 """The column types that a kind is for, where it is not for all."""
 
 

@@ -10,7 +10,6 @@ Built-in ones stand in the explicit tuple of their package; third parties regist
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import math
 import tomllib
@@ -23,6 +22,7 @@ from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from auditor.model.errors import UsageError
+from auditor.model.faults import hint
 
 GROUP = "auditor.plugins"
 
@@ -43,9 +43,8 @@ class Plugin:
         values = {}
         for key, value in settings.items():
             if key not in fields:
-                near = difflib.get_close_matches(key, fields, n=1)
-                known = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(fields) or 'none'}."
-                raise UsageError(f"{cls.name} has no setting {key!r}. {known}")
+                known = hint(key, fields) or f" It has: {', '.join(fields) or 'none'}."
+                raise UsageError(f"{cls.name} has no setting {key!r}.{known}")
             values[key] = _converted(value, hints[key], f"{cls.name}: {key}")
         return cls(**values)
 
@@ -133,7 +132,6 @@ class Registry(Generic[P]):
             return own  # without looking for plug-ins, which reads the metadata of every installed package
         known = self.all()
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
-            raise UsageError(f"There is no {self.word} {name!r}. {hint}")
+            near = hint(name, known) or f" There are: {', '.join(known)}."
+            raise UsageError(f"There is no {self.word} {name!r}.{near}")
         return known[name]

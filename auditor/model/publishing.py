@@ -64,19 +64,8 @@ def publish(
         fragment[order, number] = np.arange(len(order), dtype=np.int32)
         stacked = np.column_stack([cells[c][order] for c in columns]).astype(np.int32)
         made.append(Block(tuple(columns), group[order].astype(np.int32), stacked))
-    release = Release(
-        schema,
-        dict(labels),
-        tuple(made),
-        sizes,
-        np.zeros(count, dtype=np.bool_),
-        name,
-        method,
-        dict(params or {}),
-        tuple(promises),
-        int((~kept).sum()),
-        beyond,
-    )
+    about = name, method, dict(params or {}), tuple(promises), int((~kept).sum()), beyond
+    release = Release(schema, dict(labels), tuple(made), sizes, np.zeros(count, dtype=np.bool_), *about)
     release = replace(release, suppressed=_suppressed(release))
     return release, Provenance(group.astype(np.int32), fragment)
 

@@ -36,22 +36,14 @@ class Taxonomy:
     """A compiled tree. Nodes are numbered in preorder (the root is 0), leaves by their depth-first code."""
 
     name: str
-    labels: tuple[str, ...]
-    """The labels by node."""
-    parent: Ints
-    """The parent of each node; -1 for the root."""
-    depth: Ints
-    """The depth of each node; 0 for the root."""
-    lo: Ints
-    """The first leaf code under each node."""
-    hi: Ints
-    """The last leaf code under each node."""
-    leaf_node: Ints
-    """The node of each leaf."""
-    path: Ints
-    """By depth and leaf, the node on the way from the root to it (its own node where the leaf is less deep)."""
-    numbers: Mapping[str, int]
-    """The nodes by label."""
+    labels: tuple[str, ...]  # the labels by node
+    parent: Ints  # the parent of each node; -1 for the root
+    depth: Ints  # the depth of each node; 0 for the root
+    lo: Ints  # the first leaf code under each node
+    hi: Ints  # the last leaf code under each node
+    leaf_node: Ints  # the node of each leaf
+    path: Ints  # by depth and leaf, the node on the way from the root (its own where the leaf is less deep)
+    numbers: Mapping[str, int]  # the nodes by label
 
     @property
     def leaves(self) -> tuple[str, ...]:

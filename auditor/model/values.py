@@ -7,8 +7,7 @@ import re
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _LONGEST_SHOWN = 60
 
-EXACT_INTEGERS = 2**53
-"""From here on, neighbouring whole numbers cannot be told apart as floating-point numbers."""
+EXACT_INTEGERS = 2**53  # from here on, neighbouring whole numbers cannot be told apart as floating-point numbers
 
 
 def parse_number(text: str, decimal: str = ".") -> float | None:

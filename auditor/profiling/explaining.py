@@ -38,8 +38,7 @@ from auditor.model.values import parse_number
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW = 10
-"""A label that denotes one value and occurs in fewer rows is somebody's value: it is shown only on request."""
+FEW = 10  # a label that denotes one value and occurs in fewer rows is somebody's value: it is shown only on request
 _HIDDEN = "(a rare value)"
 _EXAMPLES = 2
 
@@ -170,12 +169,8 @@ class _Column:
     def _shown(self, label: int) -> str:
         """A label as an example, unless it is a value that few people have."""
         rare = self.counts[label] <= 1 and self.cells[label] < FEW and label not in self.labels.aliases
-        return _HIDDEN if rare and not self.reveal and self._is_personal(label) else self.labels.texts[label].strip()
-
-    def _is_personal(self, label: int) -> bool:
-        """Whether a label reveals something about a person: marks for missing and suppressed values, and stars, do not."""
-        saying_nothing = (Notation.MISSING, Notation.SUPPRESSED, Notation.EVERYTHING)
-        return self.readings[label].kind not in saying_nothing
+        says = self.readings[label].kind not in (Notation.MISSING, Notation.SUPPRESSED, Notation.EVERYTHING)
+        return _HIDDEN if rare and says and not self.reveal else self.labels.texts[label].strip()
 
     def _ambiguous(self, kinds: set[Notation]) -> list[str]:
         """How texts were read that fit several notations."""
@@ -209,8 +204,9 @@ class _Column:
             )
         if self.column.type is Type.NOMINAL and self.column.taxonomy is None and not self.column.notation:
             values = [n for n in self.used if self.readings[n].kind is Notation.VALUE]
-            alike = [n for n in values if _looks_numeric(self.labels, n)]
-            numbers = [n for n in values if parse_number(self.labels.texts[n], self.domain.format.decimal) is not None]
+            texts, decimal = self.labels.texts, self.domain.format.decimal
+            alike = [n for n in values if interval_texts.is_range(texts[n].strip(), decimal)]
+            numbers = [n for n in values if parse_number(texts[n], decimal) is not None]
             if alike and len(alike) + len(numbers) > _LARGELY * max(len(self.used), 1):
                 notes.append(
                     f"`{self._shown(alike[0])}` looks like a range of numbers, but the column is nominal, so it is read as "
@@ -239,15 +235,6 @@ def _named(kind: Notation) -> str:
     if kind in (Notation.EVERYTHING, Notation.SUPPRESSED):
         return "everything" if kind is Notation.EVERYTHING else "suppressed"
     return f"{'an' if kind is Notation.INTERVAL else 'the' if kind in (Notation.VALUE, Notation.GROUP) else 'a'} {kind}"
-
-
-def _looks_numeric(labels: Labels, label: int) -> bool:
-    """Whether a text would be an interval or bound in a numeric column."""
-    text, decimal = labels.texts[label].strip(), labels.domain.format.decimal
-    if interval_texts.numeric_ends(text, decimal) is not None:
-        return True
-    sign, rest = interval_texts.bound(text)
-    return bool(sign) and labels.domain.number(rest) is not None
 
 
 def _suppression(release: Release) -> SuppressionFacts:

@@ -18,8 +18,7 @@ from auditor.model.seeding import stage
 from auditor.model.values import EXACT_INTEGERS, parse_number
 
 MOST_TRIED = 4_000
-LONGEST_TRIED = 200
-"""Longer texts are not tried: they are no value of a known kind."""
+LONGEST_TRIED = 200  # longer texts are not tried: they are no value of a known kind
 _PADDED = re.compile(r"0\d+", re.ASCII)
 
 
@@ -29,18 +28,13 @@ class Facts:
 
     name: str
     rows: int
-    values: tuple[str, ...]
-    """The distinct values, sorted as text, without the missing one."""
+    values: tuple[str, ...]  # the distinct values, sorted as text, without the missing one
     counts: Ints
-    codes: Codes
-    """The number of each cell's value. The missing value is the last code."""
+    codes: Codes  # the number of each cell's value; the missing value is the last code
     missing: int
-    numbers: Floats | None
-    """The values as numbers, if all are numbers and none is `padded`."""
-    padded: bool
-    """Whether a value has a leading zero, which a number does not."""
-    tried: Ints
-    """The values that patterns are tried on."""
+    numbers: Floats | None  # the values as numbers, if all are numbers and none is `padded`
+    padded: bool  # whether a value has a leading zero, which a number does not
+    tried: Ints  # the values that patterns are tried on
 
     @property
     def present(self) -> int:

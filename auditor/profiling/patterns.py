@@ -8,39 +8,49 @@ are in `person_numbers`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from ipaddress import ip_address
 
-_EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[^@\s,;<>.]{2,}")
-_URL = re.compile(r"(https?|ftp)://\S+|www\.\S+\.\S+", re.IGNORECASE)
-_MAC = re.compile(r"([0-9A-F]{2}([:-]))([0-9A-F]{2}\2){4}[0-9A-F]{2}", re.IGNORECASE)
-_UUID = re.compile(r"\{?[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\}?", re.IGNORECASE)
-_HASH = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}", re.IGNORECASE)
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", re.ASCII)
 _PHONE = re.compile(r"\+?[\d\s().\-/]{8,24}", re.ASCII)
 _RANGE = re.compile(r"\d+\s*-\s*\d+", re.ASCII)
 _VIN = re.compile(r"[A-HJ-NPR-Z0-9]{17}")
-_PLATE = re.compile(
-    r"[A-Z]{1,3}[- ][A-Z]{1,2}[- ]?\d{1,4}[EH]?"  # Germany
-    r"|[A-Z]{2}-\d{3}-[A-Z]{2}"  # France, Italy
-    r"|[A-Z]{2}\d{2} ?[A-Z]{3}"  # United Kingdom
-    r"|\d{4} ?[BCDFGHJKLMNPRSTVWXYZ]{3}",  # Spain
-    re.ASCII,
-)
 _NAME = re.compile(r"[^\W\d_]['’.\w-]*(,? [^\W\d_]['’.\w-]*){1,3}")
-_ICD = re.compile(r"[A-TV-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?", re.ASCII)
-_ICD_DOTTED = re.compile(r"[A-TV-Z]\d[0-9AB]\.[0-9A-Z]{1,4}", re.ASCII)
-_ATC = re.compile(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}", re.ASCII)
-_MONEY = re.compile(
-    r"[<>]?=?\s*(?:[$€£¥]|USD|EUR|GBP|CHF)\s*[+-]?\d[\d.,' ]*[kKmM]?"
-    r"|[<>]?=?\s*[+-]?\d[\d.,' ]*[kKmM]?\s*(?:[$€£¥]|USD|EUR|GBP|CHF)"
-    r"|[<>]=?\s*\d+\s*[kK]|\d+\s*-\s*\d+\s*[kK]",
-    re.ASCII,
-)
-_UK_POSTCODE = re.compile(r"[A-Z]{1,2}\d[A-Z0-9]? ?\d[A-Z]{2}", re.ASCII)
-_CANADIAN_POSTCODE = re.compile(r"[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d", re.ASCII)
-_ZIP4 = re.compile(r"\d{5}-\d{4}", re.ASCII)
-_DUTCH_POSTCODE = re.compile(r"[1-9]\d{3} ?[A-Z]{2}", re.ASCII)
 _GROUPING = str.maketrans("", "", " \u00a0\t.-/")
+
+
+def form(*patterns: str, flags: re.RegexFlag = re.ASCII) -> Callable[[str], bool]:
+    """The check that a whole text has one of these forms."""
+    whole = re.compile("|".join(patterns), flags)
+    return lambda text: whole.fullmatch(text) is not None
+
+
+is_email = form(r"[^@\s,;<>]+@[^@\s,;<>]+\.[^@\s,;<>.]{2,}", flags=re.NOFLAG)
+is_url = form(r"(https?|ftp)://\S+", r"www\.\S+\.\S+", flags=re.IGNORECASE)
+is_mac = form(r"([0-9A-F]{2}([:-]))([0-9A-F]{2}\2){4}[0-9A-F]{2}", flags=re.IGNORECASE)
+is_uuid = form(  # or a hash of the usual lengths
+    r"\{?[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\}?", "[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}", flags=re.IGNORECASE
+)
+is_plate = form(
+    r"[A-Z]{1,3}[- ][A-Z]{1,2}[- ]?\d{1,4}[EH]?",  # Germany
+    r"[A-Z]{2}-\d{3}-[A-Z]{2}",  # France, Italy
+    r"[A-Z]{2}\d{2} ?[A-Z]{3}",  # United Kingdom
+    r"\d{4} ?[BCDFGHJKLMNPRSTVWXYZ]{3}",  # Spain
+)
+is_icd = form(r"[A-TV-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?")  # a diagnosis in the notation of ICD-10
+is_dotted_icd = form(r"[A-TV-Z]\d[0-9AB]\.[0-9A-Z]{1,4}")  # with its point, a form that hardly anything else has
+is_atc = form(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}")  # a medicine in the notation of the ATC classification
+is_money = form(  # an amount with a currency, or a class of amounts in thousands
+    r"[<>]?=?\s*(?:[$€£¥]|USD|EUR|GBP|CHF)\s*[+-]?\d[\d.,' ]*[kKmM]?",
+    r"[<>]?=?\s*[+-]?\d[\d.,' ]*[kKmM]?\s*(?:[$€£¥]|USD|EUR|GBP|CHF)",
+    r"[<>]=?\s*\d+\s*[kK]|\d+\s*-\s*\d+\s*[kK]",
+)
+is_postcode = form(  # recognisable by its form alone
+    r"[A-Z]{1,2}\d[A-Z0-9]? ?\d[A-Z]{2}",  # British
+    r"[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d",  # Canadian
+    r"[1-9]\d{3} ?[A-Z]{2}",  # Dutch
+    r"\d{5}-\d{4}",  # ZIP+4
+)
 
 
 def luhn(digits: str) -> bool:
@@ -54,16 +64,6 @@ def compact(text: str) -> str:
     return text.translate(_GROUPING).upper()
 
 
-def is_email(text: str) -> bool:
-    """An e-mail address."""
-    return _EMAIL.fullmatch(text) is not None
-
-
-def is_url(text: str) -> bool:
-    """A web address."""
-    return _URL.fullmatch(text) is not None
-
-
 def is_ip(text: str) -> bool:
     """An IPv4 or IPv6 address."""
     if "." not in text and ":" not in text:
@@ -73,16 +73,6 @@ def is_ip(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_mac(text: str) -> bool:
-    """The hardware address of a network card."""
-    return _MAC.fullmatch(text) is not None
-
-
-def is_uuid(text: str) -> bool:
-    """A UUID, or a hash of the usual lengths."""
-    return _UUID.fullmatch(text) is not None or _HASH.fullmatch(text) is not None
 
 
 def is_iban(text: str) -> bool:
@@ -117,11 +107,6 @@ def is_phone(text: str) -> bool:
     return text[0] == "+" or parted or (text[0] == "0" and digits >= 10)
 
 
-def is_plate(text: str) -> bool:
-    """A vehicle's licence plate, in some European formats."""
-    return _PLATE.fullmatch(text) is not None
-
-
 def is_vin(text: str) -> bool:
     """A vehicle identification number: 17 letters and digits without I, O and Q, with both among them."""
     return _VIN.fullmatch(text) is not None and not text.isdigit() and not text.isalpha()
@@ -130,29 +115,3 @@ def is_vin(text: str) -> bool:
 def is_full_name(text: str) -> bool:
     """Two to four capitalised words of letters, as people's names are written."""
     return _NAME.fullmatch(text) is not None and all(word[0].isupper() for word in re.split(r",? ", text))
-
-
-def is_icd(text: str) -> bool:
-    """A diagnosis in the notation of ICD-10."""
-    return _ICD.fullmatch(text) is not None
-
-
-def is_dotted_icd(text: str) -> bool:
-    """An ICD-10 diagnosis with its point, a form that hardly anything else has."""
-    return _ICD_DOTTED.fullmatch(text) is not None
-
-
-def is_atc(text: str) -> bool:
-    """A medicine in the notation of the ATC classification."""
-    return _ATC.fullmatch(text) is not None
-
-
-def is_money(text: str) -> bool:
-    """An amount with a currency, or a class of amounts in thousands."""
-    return _MONEY.fullmatch(text) is not None
-
-
-def is_postcode(text: str) -> bool:
-    """A postcode recognisable by its form alone: British, Canadian, Dutch, or ZIP+4."""
-    forms = (_UK_POSTCODE, _CANADIAN_POSTCODE, _DUTCH_POSTCODE, _ZIP4)
-    return any(form.fullmatch(text) for form in forms)

@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from auditor.profiling.patterns import compact, luhn
+from auditor.profiling.patterns import compact, form, luhn
 
-_SSN = re.compile(r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}", re.ASCII)
 _NINO = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]", re.ASCII)
 _NIR = re.compile(r"([1-478]\d{2}(?:0[1-9]|1[0-2]|[2-9]\d)(?:\d{2}|2A|2B)\d{6})(\d{2})", re.ASCII)
 _DNI = re.compile(r"([XYZ]?)(\d{7,8})([A-Z])", re.ASCII)
@@ -30,9 +29,7 @@ def _digits(text: str, length: int) -> list[int] | None:
     return [int(sign) for sign in text] if text.isascii() and text.isdigit() and len(text) == length else None
 
 
-def is_us_ssn(text: str) -> bool:
-    """A social security number of the United States, with its dashes."""
-    return _SSN.fullmatch(text) is not None
+is_us_ssn = form(r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")  # with its dashes
 
 
 def is_uk_nino(text: str) -> bool:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = "auditor-profile/1"
-FEW = 10
-"""A value in fewer rows is somebody's and is not shown, even as the end of a range."""
+FEW = 10  # a value in fewer rows is somebody's and is not shown, even as the end of a range
 
 
 class Taxonomies(StrEnum):
@@ -68,33 +67,17 @@ class Profile(Proposed):
         import pandas as pd
 
         rows = [
-            (
-                c.name,
-                str(c.role),
-                str(c.type),
-                c.reason,
-                c.seen,
-                None if c.candidate is None else str(c.candidate),
-                c.doubt,
-            )
+            (c.name, str(c.role), str(c.type), c.reason, c.seen, c.candidate and str(c.candidate), c.doubt)
             for c in self.columns
         ]
         return pd.DataFrame(rows, columns=["column", "role", "type", "reason", "seen", "candidate", "doubt"])
 
     def to_json(self) -> str:
         """The profile as JSON. Of taxonomies it has only the names of the levels."""
+        plain = ("name", "role", "type", "reason", "type_reason", "seen", "candidate")
         columns = [
-            {
-                "name": c.name,
-                "role": c.role,
-                "type": c.type,
-                "reason": c.reason,
-                "type_reason": c.type_reason,
-                "seen": c.seen,
-                "candidate": c.candidate,
-                "doubt": c.doubt or None,
-                "taxonomy": None if c.taxonomy is None else c.taxonomy.words,
-            }
+            {name: getattr(c, name) for name in plain}
+            | {"doubt": c.doubt or None, "taxonomy": None if c.taxonomy is None else c.taxonomy.words}
             for c in self.columns
         ]
         data: dict[str, Any] = {

@@ -19,13 +19,9 @@ class Proposal:
     type: Type
     reason: str
     type_reason: str
-    seen: str
-    """What is in it, in numbers. A range only if the column identifies nobody, is not sensitive, and several people have
-    each end."""
-    candidate: Role | None = None
-    """Another role it may have."""
-    doubt: str = ""
-    """The reason for the candidate."""
+    seen: str  # what is in it, in numbers; its range only if that is no person's secret
+    candidate: Role | None = None  # another role it may have
+    doubt: str = ""  # the reason for the candidate
     order: tuple[str, ...] | None = None
     taxonomy: Shape | None = None
     hint: str = ""

@@ -22,8 +22,7 @@ from auditor.model.seeding import stage
 from auditor.profiling.facts import Facts
 
 MOST_ROWS = 100_000
-MOST_COLUMNS = 25
-"""Columns beyond this many, by separation, are left out of pairs and order."""
+MOST_COLUMNS = 25  # columns beyond this many, by separation, are left out of pairs and order
 _MOST_PAIRS = 5
 
 
@@ -41,18 +40,12 @@ class Ranked:
 class Ranking:
     """The ranking of the quasi-identifiers of a table."""
 
-    columns: tuple[Ranked, ...]
-    """The quasi-identifiers by separation."""
-    order: tuple[tuple[str, Separation], ...]
-    """The greedy order, with the figures of all columns up to there."""
-    pairs: tuple[tuple[str, str, Separation], ...]
-    """The pairs that tell most rows apart."""
-    together: Separation
-    """The figures of all columns."""
-    rows: int
-    """The number of rows used."""
-    sampled: bool
-    """Whether these are not all rows."""
+    columns: tuple[Ranked, ...]  # the quasi-identifiers by separation
+    order: tuple[tuple[str, Separation], ...]  # the greedy order, with the figures of all columns up to there
+    pairs: tuple[tuple[str, str, Separation], ...]  # the pairs that tell most rows apart
+    together: Separation  # the figures of all columns
+    rows: int  # the number of rows used
+    sampled: bool  # whether these are not all rows
 
 
 def rank(columns: Sequence[Facts], everything: Sequence[Facts], rows: int, seed: int) -> Ranking:

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import chain, count, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,12 +52,9 @@ class Unknown:
     """A table whose schema is not known."""
 
     raw: RawTable
-    format: TableFormat
-    """Its form. What looks suppressed counts as missing here."""
-    found: tuple[str, ...]
-    """What was found out about the form, in words."""
-    stated: TableFormat
-    """The form that a schema for the table should state."""
+    format: TableFormat  # its form; what looks suppressed counts as missing here
+    found: tuple[str, ...]  # what was found out about the form, in words
+    stated: TableFormat  # the form that a schema for the table should state
 
 
 def read_unknown(source: str | Path | pd.DataFrame, name: str = "table", release: bool = False) -> Unknown:
@@ -226,17 +223,14 @@ def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[st
     form = replace(form, missing=missing, own=own_marks)
     if "*" in withheld:
         used = {cell for cells in counts.values() for cell in cells}
-        form = replace(form, suppressed=(next(name for name in _withheld_names() if name not in used),))
+        names = chain(WITHHELD_NAMES, (f"(withheld {number})" for number in count()))
+        form = replace(form, suppressed=(next(name for name in names if name not in used),))
     if withheld:
         found.append(
             f"{' and '.join(map(repr, withheld))} ({sum(everywhere[mark] for mark in withheld)} cells) "
             + (_IS_WITHHELD if release else _LOOKS_WITHHELD)
         )
     return form
-
-
-def _withheld_names() -> Sequence[str]:
-    return [*WITHHELD_NAMES, *(f"(withheld {number})" for number in range(10**4))]
 
 
 def _plain_but(cells: Counter[str]) -> bool:

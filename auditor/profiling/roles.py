@@ -21,7 +21,7 @@ from auditor.model.schema import Role, Type
 from auditor.model.values import parse_number
 from auditor.profiling.facts import Facts
 from auditor.profiling.signs import IDENTIFYING, Looks, percent
-from auditor.profiling.words import Concept
+from auditor.profiling.words import Concept, listed
 
 _SENSITIVE = (
     Concept.HEALTH, Concept.MONEY, Concept.RELIGION, Concept.POLITICS, Concept.SEX_LIFE, Concept.CRIME, Concept.JUDGEMENT,
@@ -40,6 +40,7 @@ _LISTED = (
     Concept.RELIGION, Concept.POLITICS,
 )  # fmt: skip
 """Concepts whose whole numbers are codes from a list."""
+_COUNTS = listed("size number num count n years rooms children kids hours anzahl")
 _MOST_CODES = 10
 _MANY_NUMBERS = 50
 _SHARED_ADDRESS = 0.5
@@ -62,14 +63,7 @@ def holds_ranges(looks: Looks, decimal: str) -> bool:
         return False
     texts = [facts.values[place] for place in facts.tried]
     others = [text for text in texts if parse_number(text, decimal) is None]
-    return bool(others) and all(_is_range(text, decimal) for text in others)
-
-
-def _is_range(text: str, decimal: str) -> bool:
-    if interval_texts.numeric_ends(text, decimal) is not None:
-        return True
-    sign, rest = interval_texts.bound(text)
-    return bool(sign) and parse_number(rest, decimal) is not None
+    return bool(others) and all(interval_texts.is_range(text, decimal) for text in others)
 
 
 def column_type(looks: Looks) -> tuple[Type, str]:
@@ -84,19 +78,7 @@ def column_type(looks: Looks) -> tuple[Type, str]:
         return Type.NOMINAL, "numbers that are codes"
     if looks.ages or looks.years or looks.has(Concept.WEIGHT) or looks.has(Concept.MONEY):
         return Type.NUMERIC, "numbers"
-    counts = looks.said.words & {
-        "size",
-        "number",
-        "num",
-        "count",
-        "n",
-        "years",
-        "rooms",
-        "children",
-        "kids",
-        "hours",
-        "anzahl",
-    }
+    counts = looks.said.words & _COUNTS
     few = facts.whole and facts.least >= 0 and facts.greatest <= 99 and facts.distinct <= _MOST_CODES
     if few and not counts and facts.present >= 10 * facts.distinct:
         return Type.NOMINAL, f"{facts.distinct} small whole numbers, which look like codes"

@@ -30,12 +30,7 @@ def profile_text(found: Profile, width: int) -> str:
     names = max((len(row[0]) for row in rows), default=0)
     seen = max((len(row[3]) for row in rows), default=0)
     reasons = max(_NARROWEST, width - names - seen - 30)
-    table = tabulate(
-        rows,
-        headers=["column", "type", "role", "holds", "why"],
-        tablefmt="simple",
-        maxcolwidths=[None, None, None, None, reasons],
-        disable_numparse=True,
-    )
+    headers, widths = ["column", "type", "role", "holds", "why"], [None, None, None, None, reasons]
+    table = tabulate(rows, headers, tablefmt="simple", maxcolwidths=widths, disable_numparse=True)
     lines += ["", table, "", *ranking_lines(found), "", *safe_harbour_lines(found)]
     return "\n".join(lines)

@@ -19,13 +19,11 @@ from auditor.profiling.facts import Facts
 from auditor.profiling.person_numbers import PERSON_NUMBERS, is_nhs
 from auditor.profiling.words import Concept, Meaning, is_plain_weight, meaning
 
-MOST = 0.8
-"""The share of cells that must look like something for the column to count as it."""
+MOST = 0.8  # the share of cells that must look like something for the column to count as it
 NEARLY_ALL = 0.95
 _ENOUGH = 5
 """The number of distinct values from which a check digit, which one number in ten passes by chance, means something."""
-_ENOUGH_ROWS = 20
-"""The number of rows from which it means something that all values differ."""
+_ENOUGH_ROWS = 20  # the number of rows from which it means something that all values differ
 
 IDENTIFYING = frozenset(
     {
@@ -72,18 +70,12 @@ class Looks:
     """What a column looks like."""
 
     facts: Facts
-    said: Meaning
-    """What its name says."""
-    signs: tuple[Sign, ...]
-    """The strongest first."""
-    date: DateFormat | None = None
-    """The format of its dates."""
-    years: bool = False
-    """Whether its numbers are years."""
-    ages: bool = False
-    """Whether its numbers are ages."""
-    codes: Concept | None = None
-    """The concept of its codes, if their groups are prefixes (postcode, diagnosis, network address)."""
+    said: Meaning  # what its name says
+    signs: tuple[Sign, ...]  # the strongest first
+    date: DateFormat | None = None  # the format of its dates
+    years: bool = False  # whether its numbers are years
+    ages: bool = False  # whether its numbers are ages
+    codes: Concept | None = None  # the concept of its codes, if prefixes group them (postcode, diagnosis, IP address)
     order: tuple[str, ...] | None = None
 
     def has(self, concept: Concept) -> bool:
@@ -125,16 +117,9 @@ def look(facts: Facts, height_beside: bool = False) -> Looks:
         strong.append(unique)
     signs = {sign.concept: sign for sign in reversed([*strong, *others])}
     ordered = tuple(dict.fromkeys(sign.concept for sign in [*strong, *others]))
-    return Looks(
-        facts,
-        said,
-        tuple(signs[concept] for concept in ordered),
-        date,
-        years,
-        ages,
-        _codes(facts, ordered),
-        vocabulary.ladder(facts.values) if facts.numbers is None else None,
-    )
+    order = vocabulary.ladder(facts.values) if facts.numbers is None else None
+    chosen = tuple(signs[concept] for concept in ordered)
+    return Looks(facts, said, chosen, date, years, ages, _codes(facts, ordered), order)
 
 
 def _years(facts: Facts, said: Meaning) -> bool:

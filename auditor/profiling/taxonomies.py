@@ -28,8 +28,7 @@ from auditor.profiling.words import Concept
 
 MOST_LEAVES = 20_000
 _TOP_AGE = 90
-_TOP_BAND = 80
-"""The twenty-year band that holds the top age."""
+_TOP_BAND = 80  # the twenty-year band that holds the top age
 _OUTWARD = re.compile(r"(?P<area>[A-Z]{1,2})(?P<district>\d[A-Z0-9]?) ?\d[A-Z]{2}", re.ASCII)
 
 _CHAPTERS = (
@@ -95,34 +94,24 @@ def _dates(values: Sequence[str], form: DateFormat) -> Shape | None:
 
 
 def _postcodes(values: Sequence[str]) -> Shape | None:
-    if all(_OUTWARD.fullmatch(value) for value in values):
-        paths = []
-        for value in values:
-            found = _OUTWARD.fullmatch(value)
-            assert found is not None
-            paths.append((value, f"{found['area']}{found['district']} *", f"{found['area']}*", ROOT))
-        return Shape("district, area", tuple(paths))
+    british = [found for value in values if (found := _OUTWARD.fullmatch(value))]
+    if len(british) == len(values):
+        paths = tuple((f[0], f"{f['area']}{f['district']} *", f"{f['area']}*", ROOT) for f in british)
+        return Shape("district, area", paths)
     length = len(values[0])
     if length < 3 or any(len(value) != length or "*" in value for value in values):
         return None
     steps = [kept for kept in range(length - 1, 0, -1) if values[0][kept - 1] not in " -"]
-    return Shape(
-        "one character less at a time",
-        tuple((v, *(v[:kept] + "*" * (length - kept) for kept in steps), ROOT) for v in values),
-    )
+    shortened = tuple((v, *(v[:kept] + "*" * (length - kept) for kept in steps), ROOT) for v in values)
+    return Shape("one character less at a time", shortened)
 
 
 def _addresses(values: Sequence[str]) -> Shape | None:
     if any(ip_address(value).version != 4 for value in values):
         return None
-    parts = [value.split(".") for value in values]
-    return Shape(
-        "the first 24, 16 and 8 bits",
-        tuple(
-            (value, f"{a}.{b}.{c}.*", f"{a}.{b}.*.*", f"{a}.*.*.*", ROOT)
-            for value, (a, b, c, _) in zip(values, parts, strict=True)
-        ),
-    )
+    parts = [(value, value.split(".")) for value in values]
+    paths = tuple((value, f"{a}.{b}.{c}.*", f"{a}.{b}.*.*", f"{a}.*.*.*", ROOT) for value, (a, b, c, _) in parts)
+    return Shape("the first 24, 16 and 8 bits", paths)
 
 
 def _diagnoses(values: Sequence[str]) -> Shape | None:

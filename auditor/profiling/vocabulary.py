@@ -16,69 +16,66 @@ from itertools import pairwise
 from auditor.profiling.words import Concept, folded, listed
 
 _SEXES = listed(
-    "m f w male female man woman men women boy girl männlich maennlich mannlich weiblich homme femme "
-    "masculin feminin hombre mujer masculino femenino h divers diverse other nonbinary x"
+    "m f w male female man woman men women boy girl männlich maennlich mannlich weiblich homme femme masculin feminin "
+    "hombre mujer masculino femenino h divers diverse other nonbinary x"
 )
 
 _VALUES: dict[Concept, frozenset[str]] = {
     Concept.MARITAL: listed(
-        "married divorced widowed single separated spouse unmarried widow widower cohabiting partnership "
-        "verheiratet geschieden verwitwet ledig marie mariee divorce divorcee veuf veuve celibataire casado "
-        "casada divorciado viudo viuda soltero soltera"
+        "married divorced widowed single separated spouse unmarried widow widower cohabiting partnership verheiratet "
+        "geschieden verwitwet ledig marie mariee divorce divorcee veuf veuve celibataire casado casada divorciado "
+        "viudo viuda soltero soltera"
     ),
     Concept.HOUSEHOLD: listed("family husband wife child son daughter father mother head relative grandchild sibling"),
     Concept.EDUCATION: listed(
-        "bachelor bachelors master masters doctorate phd school preschool grad college diploma secondary "
-        "primary tertiary university assoc elementary kindergarten 1st 4th 5th 6th 7th 8th 9th 10th 11th 12th "
-        "abitur realschule hauptschule gymnasium baccalaureat licence bachillerato"
+        "bachelor bachelors master masters doctorate phd school preschool grad college diploma secondary primary "
+        "tertiary university assoc elementary kindergarten 1st 4th 5th 6th 7th 8th 9th 10th 11th 12th abitur "
+        "realschule hauptschule gymnasium baccalaureat licence bachillerato"
     ),
     Concept.ETHNICITY: listed(
-        "white black asian african european hispanic latino latina caucasian indigenous eskimo amer roma "
-        "mestizo arab polynesian mixed"
+        "white black asian african european hispanic latino latina caucasian indigenous eskimo amer roma mestizo arab "
+        "polynesian mixed"
     ),
     Concept.EMPLOYER: listed("private gov government self employed unemployed retired employee freelance public"),
     Concept.OCCUPATION: listed(
-        "nurse teacher engineer clerk manager managerial driver physician doctor lawyer accountant programmer "
-        "builder cook cleaner cleaners sales clerical craft repair farmer farming fishing transport moving "
-        "service serv protective support specialty machine operator student secretary technician tech "
-        "scientist artist police soldier electrician plumber carpenter mechanic salesman consultant analyst "
-        "professor waiter armed priv handlers"
+        "nurse teacher engineer clerk manager managerial driver physician doctor lawyer accountant programmer builder "
+        "cook cleaner cleaners sales clerical craft repair farmer farming fishing transport moving service serv "
+        "protective support specialty machine operator student secretary technician tech scientist artist police "
+        "soldier electrician plumber carpenter mechanic salesman consultant analyst professor waiter armed priv "
+        "handlers"
     ),
     Concept.RELIGION: listed(
-        "christian catholic protestant muslim jewish hindu buddhist sikh orthodox atheist agnostic islam "
-        "christianity judaism katholisch evangelisch konfessionslos catholique musulman catolico"
+        "christian catholic protestant muslim jewish hindu buddhist sikh orthodox atheist agnostic islam christianity "
+        "judaism katholisch evangelisch konfessionslos catholique musulman catolico"
     ),
     Concept.POLITICS: listed("republican democrat conservative labour liberal socialist green independent left right"),
     Concept.SEX_LIFE: listed("heterosexual homosexual bisexual gay lesbian straight asexual"),
     Concept.HEALTH: listed(
-        "flu influenza asthma bronchitis cancer diabetes hypertension hiv aids hepatitis tuberculosis "
-        "pneumonia gastritis ulcer migraine depression anxiety dementia stroke allergy arthritis "
-        "schizophrenia epilepsy anemia covid covid19 malaria leukemia tumor tumour fracture infection "
-        "dyspepsia obesity alzheimer parkinson disease disorder syndrome healthy grippe krebs rheuma "
-        "bluthochdruck schlaganfall diabete hta cancer sida gripe neumonia heart coronary"
+        "flu influenza asthma bronchitis cancer diabetes hypertension hiv aids hepatitis tuberculosis pneumonia "
+        "gastritis ulcer migraine depression anxiety dementia stroke allergy arthritis schizophrenia epilepsy anemia "
+        "covid covid19 malaria leukemia tumor tumour fracture infection dyspepsia obesity alzheimer parkinson disease "
+        "disorder syndrome healthy grippe krebs rheuma bluthochdruck schlaganfall diabete hta cancer sida gripe "
+        "neumonia heart coronary"
     ),
 }
 
 _COUNTRIES = listed(
-    "afghanistan albania algeria andorra angola argentina armenia australia austria azerbaijan bahamas "
-    "bahrain bangladesh barbados belarus belgium belize benin bhutan bolivia bosnia botswana brazil "
-    "brunei bulgaria burundi cambodia cameroon canada chad chile china colombia columbia comoros congo "
-    "croatia cuba cyprus czechia denmark djibouti dominica ecuador egypt elsalvador england eritrea "
-    "estonia eswatini ethiopia fiji finland france gabon gambia georgia germany ghana greece grenada "
-    "guatemala guinea guyana haiti honduras hong hungary iceland india indonesia iran iraq ireland israel "
-    "italy jamaica japan jordan kazakhstan kenya kiribati korea kosovo kuwait kyrgyzstan laos latvia "
-    "lebanon lesotho liberia libya liechtenstein lithuania luxembourg madagascar malawi malaysia maldives "
-    "mali malta mauritania mauritius mexico micronesia moldova monaco mongolia montenegro morocco "
-    "mozambique myanmar namibia nauru nepal netherlands holand nicaragua niger nigeria norway oman "
-    "pakistan palau palestine panama paraguay peru philippines poland portugal puertorico qatar romania "
-    "russia rwanda samoa scotland senegal serbia seychelles singapore slovakia slovenia somalia south "
-    "spain sudan suriname sweden switzerland syria taiwan tajikistan tanzania thailand togo tonga "
-    "trinadad trinidad tunisia turkey turkmenistan tuvalu uganda ukraine uruguay uzbekistan vanuatu "
-    "venezuela vietnam wales yemen yugoslavia zambia zimbabwe unitedstates unitedkingdom usa uk us uae "
-    "unitedarabemirates newzealand srilanka saudiarabia dominicanrepublic czechrepublic southafrica "
-    "southkorea northkorea costarica papuanewguinea sierraleone burkinafaso deutschland osterreich "
-    "schweiz frankreich italien spanien polen turkei allemagne suisse espagne italie alemania francia "
-    "espana suiza"
+    "afghanistan albania algeria andorra angola argentina armenia australia austria azerbaijan bahamas bahrain "
+    "bangladesh barbados belarus belgium belize benin bhutan bolivia bosnia botswana brazil brunei bulgaria burundi "
+    "cambodia cameroon canada chad chile china colombia columbia comoros congo croatia cuba cyprus czechia denmark "
+    "djibouti dominica ecuador egypt elsalvador england eritrea estonia eswatini ethiopia fiji finland france gabon "
+    "gambia georgia germany ghana greece grenada guatemala guinea guyana haiti honduras hong hungary iceland india "
+    "indonesia iran iraq ireland israel italy jamaica japan jordan kazakhstan kenya kiribati korea kosovo kuwait "
+    "kyrgyzstan laos latvia lebanon lesotho liberia libya liechtenstein lithuania luxembourg madagascar malawi "
+    "malaysia maldives mali malta mauritania mauritius mexico micronesia moldova monaco mongolia montenegro morocco "
+    "mozambique myanmar namibia nauru nepal netherlands holand nicaragua niger nigeria norway oman pakistan palau "
+    "palestine panama paraguay peru philippines poland portugal puertorico qatar romania russia rwanda samoa scotland "
+    "senegal serbia seychelles singapore slovakia slovenia somalia south spain sudan suriname sweden switzerland "
+    "syria taiwan tajikistan tanzania thailand togo tonga trinadad trinidad tunisia turkey turkmenistan tuvalu uganda "
+    "ukraine uruguay uzbekistan vanuatu venezuela vietnam wales yemen yugoslavia zambia zimbabwe unitedstates "
+    "unitedkingdom usa uk us uae unitedarabemirates newzealand srilanka saudiarabia dominicanrepublic czechrepublic "
+    "southafrica southkorea northkorea costarica papuanewguinea sierraleone burkinafaso deutschland osterreich "
+    "schweiz frankreich italien spanien polen turkei allemagne suisse espagne italie alemania francia espana suiza"
 )
 
 _LADDERS = tuple(
@@ -125,8 +122,7 @@ def speaks_of(concept: Concept, text: str) -> bool:
     return any(word in _VALUES[concept] for word in re.split(r"[^a-z0-9]+", folded(text)))
 
 
-WORDED = tuple(_VALUES)
-"""The concepts with a word list for values."""
+WORDED = tuple(_VALUES)  # the concepts with a word list for values
 
 
 def ladder(values: Sequence[str]) -> tuple[str, ...] | None:

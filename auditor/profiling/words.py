@@ -79,26 +79,16 @@ def _words(equal: str, held: str = "") -> Words:
 
 
 _CONCEPTS: dict[Concept, Words] = {
-    Concept.EMAIL: _words(
-        "email mail correo courriel",
-        "emailaddress",
-    ),
-    Concept.FAX: _words(
-        "fax telefax",
-        "faxnumber",
-    ),
-    Concept.PHONE: _words(
-        "phone tel mobile cell handy telefono telephone telefon",
-        "phonenumber telefonnummer",
-    ),
+    Concept.EMAIL: _words("email mail correo courriel", "emailaddress"),
+    Concept.FAX: _words("fax telefax", "faxnumber"),
+    Concept.PHONE: _words("phone tel mobile cell handy telefono telephone telefon", "phonenumber telefonnummer"),
     Concept.STREET: _words(
-        "address addr adresse direccion street strasse rue calle anschrift",
-        "streetaddress homeaddress hausnummer",
+        "address addr adresse direccion street strasse rue calle anschrift", "streetaddress homeaddress hausnummer"
     ),
     Concept.PERSON_NUMBER: _words(
         "ssn nino nir dni nie cpf bsn pesel steuerid passport passnummer sin tin",
-        "socialsecurity nationalid nationalinsurance taxid steueridentifikation numerosecuritesociale "
-        "passportno personnummer codicefiscale sozialversicherungsnummer",
+        "socialsecurity nationalid nationalinsurance taxid steueridentifikation numerosecuritesociale passportno "
+        "personnummer codicefiscale sozialversicherungsnummer",
     ),
     Concept.PATIENT_NUMBER: _words(
         "mrn nhs",
@@ -110,78 +100,56 @@ _CONCEPTS: dict[Concept, Words] = {
         "versichertennummer",
     ),
     Concept.ACCOUNT: _words(
-        "iban bic account acct konto cuenta compte creditcard kreditkarte",
-        "accountnumber cardnumber",
+        "iban bic account acct konto cuenta compte creditcard kreditkarte", "accountnumber cardnumber"
     ),
-    Concept.LICENCE: _words(
-        "licence license certificate fuehrerschein permis",
-        "licenseno licenceno certificateno",
-    ),
-    Concept.VEHICLE: _words(
-        "vin plate kennzeichen matricula immatriculation",
-        "licenseplate licenceplate numberplate",
-    ),
-    Concept.DEVICE: _words(
-        "imei imsi serial udid mac",
-        "deviceid serialno serialnumber seriennummer macaddress",
-    ),
-    Concept.URL: _words(
-        "url website homepage webpage link uri",
-    ),
-    Concept.IP: _words(
-        "ip ipv4 ipv6",
-        "ipaddress ipaddr",
-    ),
-    Concept.BIOMETRIC: _words(
-        "fingerprint iris retina voiceprint biometric biometrics",
-        "fingerprint biometri",
-    ),
-    Concept.PHOTO: _words(
-        "photo photograph picture foto image bild avatar portrait selfie",
-    ),
+    Concept.LICENCE: _words("licence license certificate fuehrerschein permis", "licenseno licenceno certificateno"),
+    Concept.VEHICLE: _words("vin plate kennzeichen matricula immatriculation", "licenseplate licenceplate numberplate"),
+    Concept.DEVICE: _words("imei imsi serial udid mac", "deviceid serialno serialnumber seriennummer macaddress"),
+    Concept.URL: _words("url website homepage webpage link uri"),
+    Concept.IP: _words("ip ipv4 ipv6", "ipaddress ipaddr"),
+    Concept.BIOMETRIC: _words("fingerprint iris retina voiceprint biometric biometrics", "fingerprint biometri"),
+    Concept.PHOTO: _words("photo photograph picture foto image bild avatar portrait selfie"),
     Concept.FREE_TEXT: _words(
         "comment comments note notes remark remarks bemerkung bemerkungen kommentar commentaire comentario freetext",
         "freetext observaciones",
     ),
     Concept.HEALTH: _words(
-        "disease diseases diagnosis diagnoses diag dx icd icd10 icd9 illness condition symptom symptoms "
-        "medication drug drugs medicine treatment therapy surgery procedure allergy allergies hiv aids cancer "
-        "diabetes asthma depression disability disabled pregnant pregnancy smoker smoking alcohol bmi blood "
-        "cholesterol glucose hba1c krankheit diagnose diagnosen erkrankung medikament behandlung behinderung "
-        "schwanger maladie diagnostic traitement medicament handicap enceinte enfermedad diagnostico "
-        "tratamiento medicamento discapacidad embarazo genotype genetic mutation dna vaccination",
+        "disease diseases diagnosis diagnoses diag dx icd icd10 icd9 illness condition symptom symptoms medication "
+        "drug drugs medicine treatment therapy surgery procedure allergy allergies hiv aids cancer diabetes asthma "
+        "depression disability disabled pregnant pregnancy smoker smoking alcohol bmi blood cholesterol glucose hba1c "
+        "krankheit diagnose diagnosen erkrankung medikament behandlung behinderung schwanger maladie diagnostic "
+        "traitement medicament handicap enceinte enfermedad diagnostico tratamiento medicamento discapacidad embarazo "
+        "genotype genetic mutation dna vaccination",
         "bloodpressure mentalhealth krankheit bloodtype bloodgroup",
     ),
     Concept.MONEY: _words(
-        "amount amounts price cost costs betrag montant monto importe "
-        "income incomes salary salaries wage wages earnings earning pay revenue capital gain loss savings "
-        "saving expend expenditure expenditures expense expenses spending debt debts loan loans mortgage "
-        "credit balance tax taxes assets asset wealth pension benefit benefits dividend dividends interest "
-        "profit money agi fica turnover rent einkommen gehalt lohn vermoegen vermogen schulden steuer "
-        "ersparnis ausgaben rente umsatz verdienst revenu revenus salaire epargne dette impot depenses "
-        "fortune ingreso ingresos salario sueldo renta ahorro ahorros deuda impuesto gastos",
+        "amount amounts price cost costs betrag montant monto importe income incomes salary salaries wage wages "
+        "earnings earning pay revenue capital gain loss savings saving expend expenditure expenditures expense "
+        "expenses spending debt debts loan loans mortgage credit balance tax taxes assets asset wealth pension "
+        "benefit benefits dividend dividends interest profit money agi fica turnover rent einkommen gehalt lohn "
+        "vermoegen vermogen schulden steuer ersparnis ausgaben rente umsatz verdienst revenu revenus salaire epargne "
+        "dette impot depenses fortune ingreso ingresos salario sueldo renta ahorro ahorros deuda impuesto gastos",
         "einkommen salaryclass",
     ),
     Concept.RELIGION: _words(
-        "religion religious faith belief church denomination konfession glaube kirche foi croyance eglise fe "
-        "creencia iglesia",
+        "religion religious faith belief church denomination konfession glaube kirche foi croyance eglise fe creencia "
+        "iglesia"
     ),
     Concept.POLITICS: _words(
-        "politics political party vote voted union partei gewerkschaft wahl politik politique parti syndicat "
-        "politica partido sindicato voto ideology",
+        "politics political party vote voted union partei gewerkschaft wahl politik politique parti syndicat politica "
+        "partido sindicato voto ideology",
         "politicalview parteizugehoerigkeit",
     ),
     Concept.SEX_LIFE: _words(
-        "orientation sexuality orientierung orientacion",
-        "sexualorientation sexualleben sexlife sexualbehav",
+        "orientation sexuality orientierung orientacion", "sexualorientation sexualleben sexlife sexualbehav"
     ),
     Concept.CRIME: _words(
-        "crime offence offense conviction convicted arrest arrests criminal recidivism straftat vorstrafe "
-        "delit condamnation delito condena",
+        "crime offence offense conviction convicted arrest arrests criminal recidivism straftat vorstrafe delit "
+        "condamnation delito condena"
     ),
     Concept.JUDGEMENT: _words(
         "score grade rating satisfaction opinion rank performance gpa note noten bewertung zufriedenheit avis "
-        "puntuacion calificacion",
+        "puntuacion calificacion"
     ),
     Concept.POSTCODE: _words(
         "zip zipcode zip3 zip5 postcode postal postleitzahl plz cp codigopostal",
@@ -196,25 +164,20 @@ _CONCEPTS: dict[Concept, Words] = {
         "dob birth birthday birthdate birthyear birthmonth yob born geburt geburtstag geburtsjahr naissance nacimiento",
         "dateofbirth yearofbirth birthdate birthyear geburtsdatum geburtsjahr datenaissance fechanacimiento",
     ),
-    Concept.AGE: _words(
-        "age ages alter edad ageyears agegroup",
-        "altersgruppe ageinyears",
-    ),
-    Concept.SEX: _words(
-        "sex gender geschlecht sexe sexo genero genre",
-    ),
+    Concept.AGE: _words("age ages alter edad ageyears agegroup", "altersgruppe ageinyears"),
+    Concept.SEX: _words("sex gender geschlecht sexe sexo genero genre"),
     Concept.ETHNICITY: _words(
         "race ethnicity ethnic ethnie etni ethnicgroup ethn raza etnia herkunft migration migrationshintergrund",
         "ethnicit",
     ),
     Concept.MARITAL: _words(
-        "marital marstat maritalstatus married civil hhcivil civilstatus spouse familienstand matrimonial "
-        "matrimonio zivilstand estadocivil",
+        "marital marstat maritalstatus married civil hhcivil civilstatus spouse familienstand matrimonial matrimonio "
+        "zivilstand estadocivil",
         "maritalstatus civilstatus familienstand etatcivil estadocivil",
     ),
     Concept.EDUCATION: _words(
-        "education educ edu educ1 educ2 school schooling degree qualification bildung schulabschluss "
-        "abschluss ausbildung formation diplome educacion estudios escolaridad",
+        "education educ edu educ1 educ2 school schooling degree qualification bildung schulabschluss abschluss "
+        "ausbildung formation diplome educacion estudios escolaridad",
         "education bildungs schulabschluss niveauetude",
     ),
     Concept.OCCUPATION: _words(
@@ -222,53 +185,50 @@ _CONCEPTS: dict[Concept, Words] = {
         "occupation berufs jobtitle",
     ),
     Concept.EMPLOYER: _words(
-        "workclass employer company industry sector employment employed branch branche arbeitgeber entreprise "
-        "empresa empleo unemployed arbeitslos department hours arbeitszeit workhours shift",
+        "workclass employer company industry sector employment employed branch branche arbeitgeber entreprise empresa "
+        "empleo unemployed arbeitslos department hours arbeitszeit workhours shift",
         "workclass employmentstatus employer hoursperweek arbeitszeit",
     ),
     Concept.HOUSEHOLD: _words(
-        "relationship relat relation household hh hhsize family children kids siblings parents haushalt "
-        "kinder familie menage enfants famille hogar hijos familia numchildren famsize",
+        "relationship relat relation household hh hhsize family children kids siblings parents haushalt kinder "
+        "familie menage enfants famille hogar hijos familia numchildren famsize",
         "householdsize haushaltsgroesse familysize",
     ),
     Concept.HOUSING: _words(
-        "roof walls wall water electcon electricity dwelling housing tenure rooms toilet heating house home "
-        "wohnung zimmer logement vivienda urbrur urban rural urbanrural car cars vehicle vehicles",
+        "roof walls wall water electcon electricity dwelling housing tenure rooms toilet heating house home wohnung "
+        "zimmer logement vivienda urbrur urban rural urbanrural car cars vehicle vehicles"
     ),
     Concept.PLACE: _words(
-        "city town village municipality county district region state province department precinct parish "
-        "neighborhood neighbourhood residence location place latitude longitude lat lon lng gps coordinates "
-        "geo geocode tract block fips nuts ort stadt gemeinde kreis bezirk bundesland wohnort ville commune "
-        "departement ciudad municipio provincia barrio community area zone",
+        "city town village municipality county district region state province department precinct parish neighborhood "
+        "neighbourhood residence location place latitude longitude lat lon lng gps coordinates geo geocode tract "
+        "block fips nuts ort stadt gemeinde kreis bezirk bundesland wohnort ville commune departement ciudad "
+        "municipio provincia barrio community area zone",
         "geolocation censustract wohnort",
     ),
-    Concept.LANGUAGE: _words(
-        "language mothertongue sprache muttersprache langue idioma lengua",
-        "mothertongue",
-    ),
+    Concept.LANGUAGE: _words("language mothertongue sprache muttersprache langue idioma lengua", "mothertongue"),
     Concept.BODY: _words(
         "height groesse taille altura stature eyecolor eyecolour haircolor haircolour shoesize",
         "eyecolo haircolo koerpergroesse",
     ),
     Concept.DATE: _words(
-        "date datum day month year time timestamp admission admitted discharge visit death died appointment fecha jahr monat "
-        "annee anno ano",
+        "date datum day month year time timestamp admission admitted discharge visit death died appointment fecha "
+        "jahr monat annee anno ano",
         "dateof timestamp",
     ),
 }
 
 _FULL_NAMES = listed(
-    "name names fullname firstname lastname surname forename givenname familyname middlename maidenname "
-    "nachname vorname nom prenom nombre apellido apellidos nickname patientname personname username login "
-    "customername employeename"
+    "name names fullname firstname lastname surname forename givenname familyname middlename maidenname nachname "
+    "vorname nom prenom nombre apellido apellidos nickname patientname personname username login customername "
+    "employeename"
 )
 _NAME_WORDS = listed("first last full given family middle maiden patient person customer employee client user")
 _SAMPLING_WEIGHTS = listed("fnlwgt afnlwgt wgt wt wts pweight finalweight fweight perwt hhwt hochrechnungsfaktor")
 _WEIGHTS = listed("weight weights weighting gewicht gewichtung poids ponderation peso ponderacion w")
 _BODY_UNITS = listed("kg lb lbs kilo kilos pounds grams body birth koerper")
 _IDENTIFIERS = listed(
-    "id ids uid pid hid hhid guid uuid idno idnr key index rownumber rownum recordid recid kennung "
-    "identifier identifiant identificador lfdnr serialid caseno casenumber rownames"
+    "id ids uid pid hid hhid guid uuid idno idnr key index rownumber rownum recordid recid kennung identifier "
+    "identifiant identificador lfdnr serialid caseno casenumber rownames"
 )
 
 

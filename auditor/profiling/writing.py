@@ -79,7 +79,8 @@ def schema_text(found: Proposed, places: Mapping[str, str] | None = None) -> str
     for column in found.columns:
         own = found.format.own.get(column.name)
         lines += ["", *_column(column, (places or {}).get(column.name), None if own is None else own.missing)]
-    lines += ["", *_ranking(found), "", *_safe_harbour(found)]
+    lines += ["", *(line for text in ranking_lines(found) for line in _comment(text))]
+    lines += ["", *(line for text in safe_harbour_lines(found) for line in _comment(text, then="#     "))]
     return "\n".join(lines) + "\n"
 
 
@@ -143,11 +144,3 @@ def _nested(path: str, tree: object) -> list[str]:
         if isinstance(inner, dict):
             lines += _nested(f"{path}.{key(label)}", inner)
     return lines
-
-
-def _ranking(found: Proposed) -> list[str]:
-    return [line for text in ranking_lines(found) for line in _comment(text)]
-
-
-def _safe_harbour(found: Proposed) -> list[str]:
-    return [line for text in safe_harbour_lines(found) for line in _comment(text, then="#     ")]

@@ -213,18 +213,10 @@ def _finished(cell: Cell, reply: Reply, limits: Limits, place: str) -> RunCell:
     """A cell as it is kept; with its limits where it might end better with higher ones."""
     ended = reply.status in (OK, NOT_APPLICABLE)
     bounds = {} if ended else {"timeout": limits.timeout, "memory": limits.memory}
-    return RunCell(
-        cell.id,
-        cell.point,
-        cell.method,
-        cell.params,
-        cell.seed,
-        reply.status,
-        reply.reason,
-        None if reply.result is None else place,
-        {name: value for name, value in bounds.items() if value is not None},
-        round(reply.cpu_seconds, 3),
-    )
+    given = {name: value for name, value in bounds.items() if value is not None}
+    record = None if reply.result is None else place
+    asked = cell.id, cell.point, cell.method, cell.params, cell.seed
+    return RunCell(*asked, reply.status, reply.reason, record, given, round(reply.cpu_seconds, 3))
 
 
 def _placed(cells: Sequence[Cell], store: Store) -> tuple[list[Placed], dict[str, float]]:

@@ -100,10 +100,7 @@ def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Compa
     excess = any(_excess(r) is not None for record in records for r in risk.rows(record))
     which, better = _utility_axis(records, utility)
     measure = utility.partition(".")[0]
-    axes = (
-        Axis(risk.figure, risk.better, excess),
-        Axis(measure if which is None else f"{measure}.{which}", better),
-    )
+    axes = (Axis(risk.figure, risk.better, excess), Axis(measure if which is None else f"{measure}.{which}", better))
     left_out: list[LeftOut] = []
     groups: dict[str, list[tuple[Placed, _Figure, _Figure]]] = {}
     for placed in cells:

@@ -28,8 +28,7 @@ from auditor.runs.worlds import World
 from auditor.version import VERSION
 from scenarios.options import Options
 
-STRENGTHS = ("k", "r", "bucket_size")
-"""The names that methods have for the size of their classes."""
+STRENGTHS = ("k", "r", "bucket_size")  # the names that methods have for the size of their classes
 DIVERSITY = "l"
 ALL = "all"
 Settings = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -108,7 +107,7 @@ def plan(asked: Grid, world: World, options: Options) -> list[Cell]:
             point = title if names[title] == 1 else f"{title} ({names[title]})"
             for seed in asked.seeds:
                 name = f"{point} seed={seed}" if len(asked.seeds) > 1 else point
-                number = _digest([*common, method, key, seed])
+                number = _hash([json.dumps([*common, method, key, seed]).encode()])
                 fault = found if isinstance(found, str) else None
                 cells.append(Cell(f"{_slug(title)}-{seed}-{number[:16]}", name, point, method, params, seed, fault))
     return cells
@@ -118,10 +117,7 @@ def mapped(method: str) -> dict[str, str]:
     """The settings of a method that `k` and `l` set."""
     fields = {f.name for f in dataclasses.fields(ANONYMIZERS.get(method))}
     strength = next((name for name in STRENGTHS if name in fields), None)
-    return {
-        **({"k": strength} if strength is not None else {}),
-        **({"l": DIVERSITY} if DIVERSITY in fields else {}),
-    }
+    return {**({"k": strength} if strength is not None else {}), **({"l": DIVERSITY} if DIVERSITY in fields else {})}
 
 
 def _choices(method: str, asked: Grid) -> list[dict[str, Any]]:
@@ -161,16 +157,9 @@ def fingerprint(table: Table) -> str:
     for name, codes in table.codes.items():
         column, domain = table.schema.columns[name], table.domains[name]
         tree = column.taxonomy
-        said: list[Any] = [
-            name,
-            column.role,
-            column.type,
-            column.bounds,
-            column.values,
-            list(column.notation),
-            domain.texts,
-        ]
-        said += [domain.span, domain.missing, None if tree is None else [tree.labels, tree.parent.tolist()]]
+        said: list[Any] = [name, column.role, column.type, column.bounds, column.values, list(column.notation)]
+        said += [domain.texts, domain.span, domain.missing]
+        said.append(None if tree is None else [tree.labels, tree.parent.tolist()])
         parts += [json.dumps(said).encode(), codes.astype("<i4").tobytes()]
     return _hash(parts)
 
@@ -179,10 +168,6 @@ def _asked(options: Options) -> list[Any]:
     settings = {attack: dict(sorted(given.items())) for attack, given in sorted(options.settings.items())}
     others = {f.name: getattr(options, f.name) for f in dataclasses.fields(options)}
     return [repr(settings), repr([(n, v) for n, v in sorted(others.items()) if n not in ("settings", "seed")])]
-
-
-def _digest(parts: Any) -> str:
-    return _hash([json.dumps(parts).encode()])
 
 
 def _hash(parts: Iterable[bytes]) -> str:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any
 
 from auditor.auditing.audit import run_audit
 from auditor.model.errors import UsageError
@@ -25,8 +26,7 @@ from auditor.version import VERSION
 from scenarios.adversaries import PROSECUTOR, Adversary
 from scenarios.scenario import Scenario
 
-ORDERS = 5
-"""The number of random orders in which quasi-identifiers become known."""
+ORDERS = 5  # the number of random orders in which quasi-identifiers become known
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,27 +149,13 @@ def _mean_risk(rows: Sequence[Risk], step: _Step) -> Risk:
         return replace(one, adversary=step.title, params=params)
     first = good[0]
     values = [float(r.value) for r in good if r.value is not None]
-    people = [r.n for r in good if r.n is not None]
-    detail = {
-        "columns": [list(step.subsets[r.adversary]) for r in good],
-        "values": values,
-        "least": min(values),
-        "greatest": max(values),
-    }
-    return replace(
-        first,
-        adversary=step.title,
-        params=params,
-        value=fmean(values),
-        expected=_mean([r.expected for r in good]),
-        baseline=_mean([r.baseline for r in good]),
-        control=_mean([r.control for r in good]),
-        low=_mean([r.low for r in good]),
-        high=_mean([r.high for r in good]),
-        n=min(people) if people else None,
-        worst_rows=(),
-        detail=detail,
-    )
+    people = min((r.n for r in good if r.n is not None), default=None)
+    columns = [list(step.subsets[r.adversary]) for r in good]
+    detail = {"columns": columns, "values": values, "least": min(values), "greatest": max(values)}
+    figures: dict[str, Any] = {"value": fmean(values)}
+    for name in ("expected", "baseline", "control", "low", "high"):
+        figures[name] = _mean([getattr(r, name) for r in good])
+    return replace(first, adversary=step.title, params=params, n=people, worst_rows=(), detail=detail, **figures)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

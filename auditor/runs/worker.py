@@ -41,15 +41,8 @@ class CellWork(Work):
         """The audit record of a cell's release, as JSON."""
         world, method = self.world, ANONYMIZERS.get(job.method).configure(job.params)
         release, provenance = anonymize(world.people, method, job.seed)
-        subject = Subject(
-            replace(release, name=job.name),
-            world.people,
-            provenance,
-            True,
-            world.population,
-            world.outsiders,
-            world.inputs,
-        )
+        named = replace(release, name=job.name)
+        subject = Subject(named, world.people, provenance, True, world.population, world.outsiders, world.inputs)
         return run_audit(subject, replace(self.options, seed=job.seed)).to_json()
 
     def told(self, error: AuditorError) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anonymizers.anonymizing import anonymize
 from auditor.auditing.audit import audit
-from auditor.files.decoding import decode_file, decode_table, decode_text, read_key
+from auditor.files.decoding import decode_file, decode_table, decode_text
 from auditor.files.manifests import labels_file
 from auditor.files.releases import read_release, write_release
 from auditor.files.tables import read_raw, write_files
@@ -109,7 +109,7 @@ def test_what_is_no_key_is_refused(tmp_path: Path, content: str, said: str) -> N
     file = tmp_path / "key.json"
     file.write_text(content)
     with pytest.raises(KeyFileError, match=said):
-        read_key(file)
+        Key.read(file)
 
 
 # ----- files ---------------------------------------------------------------------------------------------------------

@@ -35,11 +35,9 @@ from auditor.model.schema import Column, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import format_number, parse_number, shown
 
-BANDS = 16
-"""Bands are at least one part in so many of the range."""
+BANDS = 16  # bands are at least one part in so many of the range
 _MONTH, _YEAR = len("2020-01"), len("2020")
-_LEAST_CODE = 3
-"""Digits that all have one length, at least this one, are taken for codes, such as postcodes."""
+_LEAST_CODE = 3  # digits that all have one length, at least this one, are taken for codes, such as postcodes
 
 
 @dataclass(frozen=True, slots=True)

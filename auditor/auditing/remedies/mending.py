@@ -35,8 +35,7 @@ from auditor.model.seeding import stage
 from auditor.model.table import RawTable
 from auditor.model.values import format_number
 
-_SLACK = 1e-9
-"""A figure this near a limit meets it, as in policies."""
+_SLACK = 1e-9  # a figure this near a limit meets it, as in policies
 _CRITERION = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([0-9.eE+-]+)\s*")
 
 
@@ -270,18 +269,8 @@ class _Sheet:
                 named = named_domain(domain.column, self.form, base.name, self.texts[column])
                 new = _read(named, self.texts[column], base.name)
             labels[column], cells[column] = new, self.numbers[column]
-        release, moved = publish(
-            base.schema,
-            labels,
-            cells,
-            [self.columns],
-            None,
-            stage(0, "mend"),
-            base.name,
-            base.method,
-            base.params,
-            base.promises,
-        )
+        made_by = base.name, base.method, base.params, base.promises
+        release, moved = publish(base.schema, labels, cells, [self.columns], None, stage(0, "mend"), *made_by)
         return replace(release, left_out=base.left_out), moved
 
 

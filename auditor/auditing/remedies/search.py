@@ -36,8 +36,7 @@ Judge = Callable[[Subject, Options, Collection[str]], PolicyVerdict]
 """Runs some attacks on a subject and judges it by the policy of the options."""
 
 MOST_REMEDIES = 20
-MOST_ROWS = 20
-"""The most row numbers that are listed."""
+MOST_ROWS = 20  # the most row numbers that are listed
 MOST_STEPS = 16
 MOST_TRIALS, TRIAL_ROWS = 200, 20_000_000
 """The most candidates that are tried on the classes alone, and the most rows that they may have in all."""
@@ -53,12 +52,9 @@ WEIGHTS = {
     "proximity": 2,
     "membership": 4,
 }
-HEAVY = 25
-"""The weight of an attack, from the time it takes on a release of many classes; HEAVY is that of all others."""
-HELD_ROWS = 2_000_000
-"""Mended releases are kept for reuse up to this number of rows in all; others are made again."""
-MOST_SUPPRESSED = 0.5
-"""A mending that suppresses more than this share of the people is no remedy."""
+HEAVY = 25  # of all others; weights are from the time that attacks take on a release of many classes
+HELD_ROWS = 2_000_000  # mended releases are kept for reuse up to this number of rows in all; others are made again
+MOST_SUPPRESSED = 0.5  # a mending that suppresses more than this share of the people is no remedy
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,16 +72,7 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
     counts = _histogram(right, edges)
     return [
         Figure("max", EXTREME, float(right.max()) if len(right) else None, len(right), None, right, hit=right),
-        Figure(
-            mean.measure,
-            RATE,
-            mean.value,
-            mean.n,
-            None,
-            right,
-            detail={**mean.detail, "histogram": {"edges": edges, "counts": counts}},
-            hit=right,
-        ),
+        replace(mean, detail={**mean.detail, "histogram": {"edges": edges, "counts": counts}}, hit=right),
         count("at_risk", _above(right, claims.threshold), right, params=params),
         rate("success", np.where(named, 1 / records.tied, 0.0), records.best),
         count("class_found", found, expected=float(top.sum())),
@@ -198,31 +189,13 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
         flat = [s[0] if len(s) == 1 else s for s in spans]
         shown = {"window": flat[0] if len(flat) == 1 else flat}
     width = {"width": claims.width}
+    mean, believed = (float(each.mean()) if len(near) else None for each in (near, expected))
+    most, widest = (float(each.max()) if len(each) else None for each in (near, window))
     figures = [
-        Figure("max", EXTREME, float(near.max()) if len(near) else None, len(near), None, near, params, detail, near),
-        Figure(
-            "mean",
-            RATE,
-            float(near.mean()) if len(near) else None,
-            len(near),
-            float(expected.mean()) if len(near) else None,
-            near,
-            params,
-            detail,
-            near,
-        ),
+        Figure("max", EXTREME, most, len(near), None, near, params, detail, near),
+        Figure("mean", RATE, mean, len(near), believed, near, params, detail, near),
         count("above", _above(near, claims.tau), near, params={**params, "tau": claims.tau}),
-        Figure(
-            "window",
-            EXTREME,
-            float(window.max()) if len(window) else None,
-            len(window),
-            None,
-            window,
-            width,
-            {**detail, **shown},
-            window,
-        ),
+        Figure("window", EXTREME, widest, len(window), None, window, width, {**detail, **shown}, window),
         rate("success", held, window, params=width, detail=shown),
     ]
     if claims.m is not None:
@@ -329,21 +302,8 @@ def score_facts(claims: FactClaims, truth: Truth) -> list[Figure]:
         if each is not None and fact.block is not None:
             place = truth.fragment[:, fact.block]
             each = np.where(place >= 0, each[place], 0.0)
-        figures.append(
-            Figure(
-                fact.measure,
-                FACT,
-                fact.value,
-                fact.n,
-                None,
-                each,
-                fact.params,
-                fact.detail,
-                each,
-                limits=fact.interval,
-                doubt=fact.doubt,
-            )
-        )
+        told = fact.measure, FACT, fact.value, fact.n, None, each, fact.params, fact.detail, each
+        figures.append(Figure(*told, limits=fact.interval, doubt=fact.doubt))
     return figures
 
 

@@ -51,14 +51,8 @@ class Truth:
         """The truth about some of the targets."""
         codes = None if self.codes is None else self.codes[which]
         table = None if self.table is None else self.table.take(np.flatnonzero(which))
-        return replace(
-            self,
-            rows=self.rows[which],
-            bucket=self.bucket[which],
-            fragment=self.fragment[which],
-            codes=codes,
-            table=table,
-        )
+        rows, bucket, fragment = self.rows[which], self.bucket[which], self.fragment[which]
+        return replace(self, rows=rows, bucket=bucket, fragment=fragment, codes=codes, table=table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,18 +64,13 @@ class Figure:
     value: float | None
     n: int
     expected: float | None = None
-    each: Floats | None = None
-    """Its part for every target."""
+    each: Floats | None = None  # its part for every target
     params: Mapping[str, Any] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
-    hit: Floats | None = None
-    """How badly each target is hit, to name the worst; None where nobody is worse off than another."""
-    rows: Ints | None = None
-    """Whose `hit` is, where it is not that of all targets."""
-    limits: tuple[float, float] | None = None
-    """Its own interval, where it brings one along."""
-    doubt: str | None = None
-    """Why it did not converge."""
+    hit: Floats | None = None  # how badly each target is hit, to name the worst; None where all are hit alike
+    rows: Ints | None = None  # whose `hit` is, where it is not that of all targets
+    limits: tuple[float, float] | None = None  # its own interval, where it brings one along
+    doubt: str | None = None  # why it did not converge
     baseline: float | None = None
     control: float | None = None
     control_kind: str | None = None
@@ -97,8 +86,7 @@ class Figure:
         return float(low), float(high)
 
 
-FEW_CLAIMS = 30
-"""Of fewer claims nobody can say whether they are calibrated."""
+FEW_CLAIMS = 30  # of fewer claims nobody can say whether they are calibrated
 
 
 def rate(measure: str, each: Floats, expected: Floats | None = None, **more: Any) -> Figure:

@@ -17,11 +17,9 @@ from auditor.model.record.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGI
 from auditor.posterior.links import Link
 from scenarios.adversaries import Adversary
 
-_DIGITS = 12
-"""Figures that agree to so many digits are equal: sums in another order differ in the last ones."""
+_DIGITS = 12  # figures that agree to so many digits are equal: sums in another order differ in the last ones
 WORST, WORST_CLASSES = 10, 5
-_OF_CLASSES = ("mean", "success")
-"""The figures of which the worst classes are named."""
+_OF_CLASSES = ("mean", "success")  # the figures of which the worst classes are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +65,9 @@ def worst_classes(each: Floats, truth: Truth) -> list[dict[str, Any]]:
     first = np.full(len(classes), np.iinfo(np.int64).max)
     np.minimum.at(first, of, truth.rows[inside])
     order = np.lexsort((first, -np.round(mean, _DIGITS)))[:WORST_CLASSES]
-    return [
-        {
-            "people": int(size[i]),
-            "mean": float(mean[i]),
-            "rows": (np.sort(truth.rows[inside[of == i]])[:WORST_CLASSES] + 1).tolist(),
-        }
-        for i in order.tolist()
-        if mean[i] > 0
-    ]
+    hit = [i for i in order.tolist() if mean[i] > 0]
+    rows = {i: (np.sort(truth.rows[inside[of == i]])[:WORST_CLASSES] + 1).tolist() for i in hit}
+    return [{"people": int(size[i]), "mean": float(mean[i]), "rows": rows[i]} for i in hit]
 
 
 def risk_row(attempt: Attempt, figure: Figure) -> Risk:

@@ -28,12 +28,9 @@ from auditor.model.formulas import unguarded
 from auditor.model.schema import TableFormat
 from auditor.model.values import shown
 
-KEY_ROOM = 2**62
-"""All keys are below this."""
-MOST_VALUES = 20_000_000
-"""A column with more distinct values is refused, since their texts are read here."""
-_VALUE = 400
-"""So is one whose distinct values would not fit into memory at this many bytes each."""
+KEY_ROOM = 2**62  # all keys are below this
+MOST_VALUES = 20_000_000  # a column with more distinct values is refused, since their texts are read here
+_VALUE = 400  # so is one whose distinct values would not fit into memory at this many bytes each
 _MARK = "\ufeff"
 _SPARSE = 4
 _SMALL = 1000
@@ -45,22 +42,14 @@ class Coding:
     """The codes of one column."""
 
     column: str
-    size: int
-    """The number of codes."""
-    label: Ints
-    """The label number of each code; -1 if it does not occur."""
-    texts: tuple[str, ...]
-    """The labels, sorted."""
-    rows: Ints
-    """The number of rows with each label."""
-    low: int | None = None
-    """The least value, if a code is the value minus this."""
-    values: Any = None
-    """Otherwise, the values to join with (an Arrow array)."""
-    value_codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The codes of `values`."""
-    null_code: int | None = None
-    """The code of null."""
+    size: int  # the number of codes
+    label: Ints  # the label number of each code; -1 if it does not occur
+    texts: tuple[str, ...]  # the labels, sorted
+    rows: Ints  # the number of rows with each label
+    low: int | None = None  # the least value, if a code is the value minus this
+    values: Any = None  # otherwise, the values to join with (an Arrow array)
+    value_codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # the codes of `values`
+    null_code: int | None = None  # the code of null
 
     def codes_of(self, labels: Bools) -> list[int]:
         """The codes of the chosen labels (a mask over label numbers)."""
@@ -93,24 +82,17 @@ def code_column(engine: Engine, source: Source, column: str, form: TableFormat) 
     rank = {text: number for number, text in enumerate(distinct)}
     label = np.fromiter((rank[text] for text in texts), dtype=np.int64, count=len(texts))
     rows = np.bincount(label, weights=times, minlength=len(distinct)).astype(np.int64)
-    named = (column, tuple(distinct), rows)
     low = _low(values)
     if low is not None:
         place = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.int64) - low
         of_code = np.full(int(place.max()) + 1, -1, dtype=np.int64)
         of_code[place] = label
-        return Coding(named[0], len(of_code), of_code, *named[1:], low=low)
+        return Coding(column, len(of_code), of_code, tuple(distinct), rows, low=low)
     null = np.flatnonzero(np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_))
     held = np.setdiff1d(np.arange(len(texts)), null)
-    return Coding(
-        column,
-        len(distinct),
-        np.arange(len(distinct)),
-        *named[1:],
-        values=values.take(importlib.import_module("pyarrow").array(held)),
-        value_codes=label[held],
-        null_code=int(label[null[0]]) if len(null) else None,
-    )
+    null_code = int(label[null[0]]) if len(null) else None
+    joined = (values.take(importlib.import_module("pyarrow").array(held)), label[held], null_code)
+    return Coding(column, len(distinct), np.arange(len(distinct)), tuple(distinct), rows, None, *joined)
 
 
 def refuse_header_rows(engine: Engine, source: Source, codings: Mapping[str, Coding]) -> None:

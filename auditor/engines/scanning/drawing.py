@@ -23,24 +23,18 @@ from auditor.model.beyond import Beyond
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
 
-LEAST_SAMPLE = 100
-"""A smaller sample says too little to be worth drawing."""
-_CELL = 24
-"""What one cell of a fetched row costs during an attack, in bytes (measured: 14)."""
+LEAST_SAMPLE = 100  # a smaller sample says too little to be worth drawing
+_CELL = 24  # what one cell of a fetched row costs during an attack, in bytes (measured: 14)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
     """What was fetched."""
 
-    cells: dict[str, Ints]
-    """The label numbers of all rows of the touched classes."""
-    beyond: Beyond
-    """The sums of everything else."""
-    sample: int
-    """The sample size that was asked for, or the smaller one that fits."""
-    people: int
-    """How many people it was drawn from."""
+    cells: dict[str, Ints]  # the label numbers of all rows of the touched classes
+    beyond: Beyond  # the sums of everything else
+    sample: int  # the sample size that was asked for, or the smaller one that fits
+    people: int  # how many people it was drawn from
     notes: tuple[str, ...] = ()
 
 

@@ -63,18 +63,8 @@ def open_release(
         raise ReleaseError(f"{source.name}: the release must have at least one row.")
     refuse_header_rows(engine, source, codings)
     labels = _labels(source, where, schema, codings, dict(known or {}))
-    counting = Counting(
-        engine,
-        source,
-        schema,
-        labels,
-        codings,
-        quasi,
-        sensitive,
-        suppression,
-        rows,
-        weight=weights[0] if weights else None,
-    )
+    weight = weights[0] if weights else None
+    counting = Counting(engine, source, schema, labels, codings, quasi, sensitive, suppression, rows, weight=weight)
     return Opened(replace(counting, suppressed_rows=_suppressed_rows(counting)), columns, identifiers)
 
 

@@ -78,12 +78,8 @@ def count_register(counting: Counting, register: Register) -> RegisterCounts | s
     found = both.group_by("enough").agg(classes=both.count(), records=both["size"].sum(), short=both.short.sum())
     with asking(counting.engine, register.source.name):
         rows = fetch(found.order_by("enough"))
-    return RegisterCounts(
-        rows["enough"].astype(np.int64),
-        rows["classes"].astype(np.int64),
-        rows["records"].astype(np.int64),
-        int(rows["short"].sum()),
-    )
+    enough, classes, records = (rows[name].astype(np.int64) for name in ("enough", "classes", "records"))
+    return RegisterCounts(enough, classes, records, int(rows["short"].sum()))
 
 
 def _occurring(counting: Counting, column: str) -> Ints:

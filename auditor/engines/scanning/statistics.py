@@ -64,7 +64,9 @@ def sensitive_facts(
     engine = counting.engine
     with asking(engine, counting.source.name), kept(engine, column.entries()) as entries:
         with kept(engine, _by_class(column, entries, recursive_l)) as each:
-            by_size = _ordered(fetch(_by_size(column, each, recursive_l)))
+            found = fetch(_by_size(column, each, recursive_l))
+            order = np.argsort(found["size"])
+            by_size = {name: figure[order].astype(np.float64) for name, figure in found.items()}
             sizes = Sizes(by_size["size"].astype(np.int64), by_size["times"].astype(np.int64))
             if not len(sizes.size):
                 return facts, sizes
@@ -131,11 +133,6 @@ def _by_size(column: Sensitive, each: Any, recursive_l: int) -> Any:
     )
 
 
-def _ordered(by_size: dict[str, NDArray[Any]]) -> dict[str, Floats]:
-    order = np.argsort(by_size["size"])
-    return {name: figure[order].astype(np.float64) for name, figure in by_size.items()}
-
-
 def _of_sizes(facts: SensitiveFacts, column: Sensitive, by_size: dict[str, Floats]) -> SensitiveFacts:
     """The statistics that follow from the worst figures of each class size."""
     size = by_size["size"]
@@ -175,10 +172,4 @@ def _overlapping(column: Sensitive, entries: Any) -> dict[str, Any]:
     for found in column.counts(entries):
         alpha = max(alpha, float(ambiguity.worst_alphas(labels, found).max()))
         distinct = min(distinct, int(ambiguity.least_distinct(labels, found).min()))
-    return {
-        "alpha": alpha,
-        "l_distinct": distinct,
-        "l_entropy": None,
-        "l_recursive_c": None,
-        "labels_overlap": True,
-    }
+    return {"alpha": alpha, "l_distinct": distinct, "l_entropy": None, "l_recursive_c": None, "labels_overlap": True}

@@ -30,12 +30,10 @@ from auditor.model.arrays import Ints
 
 CELLS = 8
 """More cells bound better, but each is one more sum over all entries. In benchmarks, 8 leave a few hundred classes."""
-FETCHED = 300
-"""How many classes with the greatest bounds are computed first, for each figure."""
+FETCHED = 300  # how many classes with the greatest bounds are computed first, for each figure
 ENTRIES = 1_000_000
 """At most this many entries are fetched for each figure, so fewer classes if they have many values, but at least one."""
-_ROUNDING = 1e-12
-"""A bound that exceeds a figure by less than this is the same figure, computed in another way."""
+_ROUNDING = 1e-12  # a bound that exceeds a figure by less than this is the same figure, computed in another way
 
 
 def bound_name(figure: str) -> str:

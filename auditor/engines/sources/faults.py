@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from auditor.engines.engine import Engine, EngineName
 from auditor.model.errors import AuditorError, TableError, UsageError
 
-POSTGRES = "postgres"
-"""The name of an engine that is a PostgreSQL database."""
+POSTGRES = "postgres"  # the name of an engine that is a PostgreSQL database
 ELSEWHERE = "Convert it to UTF-8, or use --engine memory."
 _SHOWN = 300
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
@@ -54,7 +53,7 @@ def postgres_errors() -> tuple[type[Exception], ...]:
 
 
 def fault(engine: Engine, name: str, error: Exception, column: str | None = None) -> AuditorError:
-    """An engine's error as one of ours. `name` is the table, `column` the column whose values were read."""
+    """An engine's error in our words. `name` is the table, `column` the column whose values were read."""
     text = str(error)
     if type(error).__name__ == "OutOfMemoryException" or any(sign in text for sign in _FULL):
         return UsageError(

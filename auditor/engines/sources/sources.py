@@ -34,11 +34,9 @@ from auditor.model.schema import TableFormat
 from auditor.model.table import check_names
 
 DATABASES = ("duckdb://", "postgres://", "postgresql://")
-_HEAD = 1_000_000
-"""How many bytes of a CSV file are read to find its delimiter and header."""
+_HEAD = 1_000_000  # how many bytes of a CSV file are read to find its delimiter and header
 _CHUNK = 1 << 22
-_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
-"""The first bytes of compressed files."""
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # the first bytes of compressed files
 _TABLES = "select table_name from information_schema.tables where table_catalog = ? and table_schema = 'main'"
 _OWN_TYPES = """select column_name from information_schema.columns where data_type = 'USER-DEFINED'
     and table_schema = coalesce(%s, current_schema()) and table_name = %s"""

@@ -20,8 +20,7 @@ _NUMBER = r"([+-]?[\d.,]+(?:[eE][+-]?\d+)?)"
 _RANGE = r"[-–—−…]|\.\.\.?|\sto\s"
 _DASHED = re.compile(rf"{_NUMBER}\s*(?:{_RANGE})\s*{_NUMBER}", re.ASCII | re.IGNORECASE)
 _COMMAS = (";", r",(?=\s)", r",(?!\s)")
-_LONGEST = 200
-"""No number, and no words about one, are longer; matching longer texts would take too long."""
+_LONGEST = 200  # no number, and no words about one, are longer; matching longer texts would take too long
 _MOST_HALVES = 64
 _SIGNS = ("<=", ">=", "<", ">", "≤", "≥")
 _PLAIN_SIGN = {"≤": "<=", "≥": ">="}
@@ -106,3 +105,10 @@ def bound(text: str) -> tuple[str, str]:
             if match:
                 return sign, match.group(1).strip()
     return "", ""
+
+
+def is_range(text: str, decimal: str) -> bool:
+    """Whether a text is an interval or a bound of numbers."""
+    sign, rest = bound(text)
+    bounded = bool(sign) and parse_number(rest, decimal) is not None
+    return bounded or numeric_ends(text, decimal) is not None

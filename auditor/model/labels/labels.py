@@ -29,8 +29,7 @@ from auditor.model.notation_kinds import Notation
 from auditor.model.schema import TableFormat, Type
 from auditor.model.values import shown
 
-_MOST_LISTED = 12
-"""A set that is the whole domain is written out up to this many values."""
+_MOST_LISTED = 12  # a set that is the whole domain is written out up to this many values
 
 Declared = str | Mapping[str, str]
 """What the aliases of a column denote: the label of each; or one label, where every text is an alias for the same."""
@@ -42,19 +41,13 @@ class Labels:
 
     domain: Domain
     texts: tuple[str, ...]
-    lo: Codes
-    """By label, the first code that it covers."""
-    hi: Codes
-    """By label, the last code that it covers."""
-    gaps: dict[int, Codes]
-    """The codes of a label that does not cover all from `lo` to `hi`."""
-    low: Floats
-    """The lower published bound of a numeric label; NaN for others."""
-    high: Floats
-    """The upper published bound of a numeric label; NaN for others."""
+    lo: Codes  # by label, the first code that it covers
+    hi: Codes  # by label, the last code that it covers
+    gaps: dict[int, Codes]  # the codes of a label that does not cover all from `lo` to `hi`
+    low: Floats  # the lower published bound of a numeric label; NaN for others
+    high: Floats  # the upper published bound of a numeric label; NaN for others
     suppressed: Bools
-    aliases: dict[int, str] = field(default_factory=dict)
-    """What a label is declared to denote, where it is an alias."""
+    aliases: dict[int, str] = field(default_factory=dict)  # what a label is declared to denote, where it is an alias
 
     @property
     def is_alias(self) -> Bools:

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-TIMEOUT, FAILED = "timeout", "failed"
-"""What may become of a cell, beside `ok` and `not_applicable`."""
+TIMEOUT, FAILED = "timeout", "failed"  # what may become of a cell, beside `ok` and `not_applicable`
 FEW_ATTEMPTS = 30
 """A success of fewer attempts counts only where there is no other: three lucky guesses must not outdo thousands."""
 _WHICH = ("statistic", "class")

@@ -40,8 +40,7 @@ _RISK = tuple(f.name for f in fields(ClassRisk) if f.name not in _NO_FIGURE)
 _WEIGHTED = tuple(f"weighted_{f.name}" for f in fields(WeightedRisk) if f.name not in _NO_FIGURE)
 _FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_SENSITIVE)
 """The figures of `release`, named as in the audit record; those of the individual risk begin with `weighted_`."""
-OF_ALL = "of_all"
-"""The key in a row's details that marks a figure of all people although a sample was attacked."""
+OF_ALL = "of_all"  # the key in a row's details that marks a figure of all people although a sample was attacked
 _AT_LEAST = "it is {:.4g} for a sample of people, and may be worse for all of them; run without --sample"
 
 
@@ -67,11 +66,7 @@ class Policy:
     checks: tuple[Check, ...]
 
     def judge(
-        self,
-        release: ReleaseFacts,
-        risks: Sequence[Risk],
-        adversaries: Sequence[AdversaryFacts],
-        sampled: bool = False,
+        self, release: ReleaseFacts, risks: Sequence[Risk], adversaries: Sequence[AdversaryFacts], sampled: bool = False
     ) -> PolicyVerdict:
         """The verdict on a release's figures; `sampled` says that a sample of its people was attacked. No release that
         publishes identifiers passes."""
@@ -110,8 +105,7 @@ class _Bound:
     """A value that a figure is judged by."""
 
     value: float
-    sure: bool
-    """Whether the figure of all people is not worse."""
+    sure: bool  # whether the figure of all people is not worse
 
 
 def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:

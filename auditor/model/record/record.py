@@ -29,8 +29,7 @@ OK = "ok"
 NOT_APPLICABLE = "not_applicable"
 NOT_CONVERGED = "not_converged"
 
-ORIGINAL, POPULATION, MECHANISM, FACTS = "original", "population", "mechanism", "facts"
-"""What an audit may lack."""
+ORIGINAL, POPULATION, MECHANISM, FACTS = "original", "population", "mechanism", "facts"  # what an audit may lack
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +204,8 @@ class AuditRecord:
         return rows[0]
 
     def __repr__(self) -> str:
-        verdict = (
-            ""
-            if self.policy is None
-            else f", policy {self.policy.name} " + ("passed" if self.policy.passed else "failed")
-        )
+        policy = self.policy
+        verdict = "" if policy is None else f", policy {policy.name} {'passed' if policy.passed else 'failed'}"
         return f"<AuditRecord {self.release.name}: {self.release.rows} rows, {len(self.risks)} risk figures{verdict}>"
 
     def _repr_html_(self) -> str:
