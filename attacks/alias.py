@@ -19,19 +19,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
-from attacks.shared.measures import CONFIDENCE, value_measures
+from attacks.shared.measures import CONFIDENCE, fact_measure, value_measures
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import Goal, Kind, Measure
+from auditor.model.record.meaning import Goal
 from auditor.model.release import Release
 from auditor.model.table import Table
 from auditor.posterior.beliefs import spread
@@ -53,48 +52,38 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True)
-class Alias(Attack):
+class Alias(WholeAttack):
     """Finds out what aliases stand for; `tau` is the probability that counts as known."""
 
-    name: ClassVar[str] = "alias"
-    summary: ClassVar[str] = (
-        "Finds out which values aliases stand for, from a sample of people like those in the release."
-    )
-    paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009 (their claim, refuted); Kuhn 1955"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person has the value that their alias stands for."
-    needs: ClassVar[str] = (
+    name = "alias"
+    summary = "Finds out which values aliases stand for, from a sample of people like those in the release."
+    paper = "Poovammal & Ponnaivaikko 2009 (their claim, refuted); Kuhn 1955"
+    goal = Goal.ATTRIBUTE
+    claim = "This person has the value that their alias stands for."
+    needs = (
         "A sensitive column published under aliases, a sample of the population with that column, and some "
         "quasi-identifiers of the person."
     )
-    success: ClassVar[str] = "The likeliest value, aliases decoded, is the true one; among m tied values it counts 1/m."
-    lowered_by: ClassVar[str] = "A fresh alias for every person, or publishing nothing of values that are to be hidden."
-    measures: ClassVar[tuple[Measure, ...]] = (
+    success = "The likeliest value, aliases decoded, is the true one; among m tied values it counts 1/m."
+    lowered_by = "A fresh alias for every person, or publishing nothing of values that are to be hidden."
+    measures = (
         *value_measures("decoding the aliases, {who} names the right {column} for {share}"),
-        Measure(
+        fact_measure(
             "decoded",
             "How many aliases are decoded with a confidence above τ.",
             "{value} of {n} aliases of the {column} are decoded with a confidence above {percent_tau}",
             label="aliases decoded",
-            kind=Kind.FACT,
             none="none of {n} aliases of the {column} is decoded with a confidence above {percent_tau}",
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above", "decoded")
-    axis: ClassVar[str] = CONFIDENCE
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    support = ("certain", "above", "decoded")
+    axis = CONFIDENCE
 
     method: Method = Method.JOINT
     tau: float = 0.5
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"alias: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        column, release = view.sensitive, view.release
-        assert column is not None
+        column, release = view.column, view.release
         labels, auxiliary = release.labels[column], view.knowledge.auxiliary
         if labels.domain.numbers is not None:
             return NotApplicable(f"{column} is numeric, and aliases are names.")
@@ -195,8 +184,7 @@ def assign(evidence: Floats) -> Floats:
     worse[row, column] = 0.0
     nearest = worse.reshape(names, times, values).min(axis=1)
     odds = np.exp(-nearest)
-    share: Floats = odds / odds.sum(axis=1, keepdims=True)
-    return share
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,5 +279,4 @@ def _log_shares(labels: Labels, counts: Floats) -> Floats:
     shares = (counts + mixed * overall[:, None]) / (counts.sum(axis=0) + mixed)
     covers = spread(labels)
     covers.data[:] = 1.0
-    log_shares: Floats = np.log(np.maximum(covers @ shares, _TINY))
-    return log_shares
+    return np.asarray(np.log(np.maximum(covers @ shares, _TINY)))

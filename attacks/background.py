@@ -17,15 +17,13 @@ facts about the person without the release. A target is a case by itself unless 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
-from attacks.shared.measures import CONFIDENCE, value_measures
-from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Better, Goal, Kind, Measure
+from attacks.shared.measures import CONFIDENCE, fact_measure, value_measures
+from auditor.model.record.meaning import Better, Goal
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.coupled import Coupled
 
@@ -35,54 +33,45 @@ class Background(Attack):
     """Claims the likeliest sensitive value of each person given facts about them and others; `tau` is the probability that
     counts as known, `together` says that the facts about all targets are held at once."""
 
-    name: ClassVar[str] = "background"
-    summary: ClassVar[str] = (
+    name = "background"
+    summary = (
         "Strikes off what a person is known not to have and what belongs to acquaintances, and claims what is left."
     )
-    paper: ClassVar[str] = "Machanavajjhala et al. 2007; Martin et al. 2007"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person has exactly this value, since the others are ruled out."
-    needs: ClassVar[str] = (
+    paper = "Machanavajjhala et al. 2007; Martin et al. 2007"
+    goal = Goal.ATTRIBUTE
+    claim = "This person has exactly this value, since the others are ruled out."
+    needs = (
         "Some quasi-identifiers of the person, a published sensitive column, and facts: values which the person does not "
         "have, or acquaintances in the release whose values are known."
     )
-    success: ClassVar[str] = "The likeliest value given the facts is the true one; among m tied values it counts 1/m."
-    lowered_by: ClassVar[str] = (
-        "More different sensitive values in every class, in even shares (entropy or recursive l)."
-    )
-    measures: ClassVar[tuple[Measure, ...]] = (
+    success = "The likeliest value given the facts is the true one; among m tied values it counts 1/m."
+    lowered_by = "More different sensitive values in every class, in even shares (entropy or recursive l)."
+    measures = (
         *value_measures(
             "knowing facts about people and their acquaintances, {who} names the right {column} for {share}"
         ),
-        Measure(
+        fact_measure(
             "breached",
             "How many people's value is certain given the facts, and is not without them.",
             "these facts, and not the release alone, make the {column} certain for {of}",
             label="values certain by the facts",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "facts_needed",
             "How many facts of the kind “this person does not have this value” would leave one value, on average.",
             "on average, {value} facts of the kind “this person does not have this {column}” would leave one value",
             label="facts needed for certainty",
-            kind=Kind.FACT,
             better=Better.HIGHER,
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "breached", "facts_needed")
-    axis: ClassVar[str] = CONFIDENCE
+    support = ("certain", "breached", "facts_needed")
+    axis = CONFIDENCE
 
     tau: float = 0.5
     together: bool = False
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"background: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
-        column, knowledge = view.sensitive, view.knowledge
+        column, knowledge = view.column, view.knowledge
         excluded, friends = knowledge.not_values.get(column), knowledge.acquaintances
         known = friends is not None and column in friends.values and friends.people > 0
         if not known and (excluded is None or not excluded.any()):

@@ -7,6 +7,7 @@ does not apply. It never sees the truth: scoring is the audit's business, and an
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,6 +17,7 @@ import numpy as np
 
 from attacks.claims import Claims
 from auditor.model.domain import Domain
+from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.plugin import Plugin
 from auditor.model.record.meaning import AttackFacts, Criterion, Goal, Measure
@@ -41,10 +43,15 @@ class View:
     suppression: Suppression = Suppression.EXCLUDED
 
     @property
+    def column(self) -> str:
+        """The sensitive column in question, for an attack that needs one."""
+        assert self.sensitive is not None
+        return self.sensitive
+
+    @property
     def domain(self) -> Domain:
         """The domain of the sensitive column in question."""
-        assert self.sensitive is not None
-        return self.release.labels[self.sensitive].domain
+        return self.release.labels[self.column].domain
 
 
 class Lacks(StrEnum):
@@ -102,6 +109,22 @@ class Attack(Plugin):
     """Whether a value is claimed only of people whom something in the release fits."""
     needs_whole: ClassVar[bool] = False
     """Whether the attack looks at other classes than the person's own, so that it needs the whole release."""
+    least: ClassVar[tuple[tuple[str, int], ...]] = ()
+    """Settings with the least value that each may have, if it is set."""
+    inside: ClassVar[tuple[str, ...]] = ()
+    """Settings that lie between 0 and 1."""
+    below_one: ClassVar[tuple[str, ...]] = ("tau",)
+    """Settings, if there are such, that are at least 0 and below 1."""
+
+    def __post_init__(self) -> None:
+        below = math.nextafter(1.0, 0.0)
+        asked = [(name, f"at least {least}", float(least), math.inf) for name, least in self.least]
+        asked += [(name, "between 0 and 1", math.ulp(0.0), below) for name in self.inside]
+        asked += [(name, "at least 0 and below 1", 0.0, below) for name in self.below_one if hasattr(self, name)]
+        for name, words, least, most in asked:
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise UsageError(f"{self.name}: {name} must be {words}. Got {value}.")
 
     @classmethod
     def facts(cls) -> AttackFacts:
@@ -119,3 +142,11 @@ class Attack(Plugin):
     @abstractmethod
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         """The claims about each target, or why there can be none."""
+
+
+@dataclass(frozen=True)
+class WholeAttack(Attack):
+    """An attack that has its own way to people and needs the whole release for it."""
+
+    linked = False
+    needs_whole = True

@@ -115,17 +115,7 @@ class RankClaims:
 class SeveralClaims:
     """Claims that can be read in several ways, each scored by itself."""
 
-    parts: tuple[
-        RecordClaims
-        | RankClaims
-        | UnrelatedClaims
-        | ValueClaims
-        | RangeClaims
-        | FactClaims
-        | PredicateClaims
-        | SampleClaims,
-        ...,
-    ]
+    parts: tuple[OneClaim, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,16 +163,6 @@ class SampleClaims:
     key: Ints
 
 
-Claims = (
-    RecordClaims
-    | RankClaims
-    | ValueClaims
-    | WindowClaims
-    | RangeClaims
-    | UnrelatedClaims
-    | SeveralClaims
-    | MemberClaims
-    | FactClaims
-    | PredicateClaims
-    | SampleClaims
-)
+PersonalClaims = RecordClaims | RankClaims | ValueClaims | RangeClaims | UnrelatedClaims
+OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims
+Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims

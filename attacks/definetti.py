@@ -24,17 +24,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims
 from attacks.shared.learning import Attribute, Lesson, Pairs
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
-from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Suppression
@@ -53,23 +51,19 @@ _PART = 4_000_000
 
 
 @dataclass(frozen=True)
-class DeFinetti(Attack):
+class DeFinetti(WholeAttack):
     """Claims the likeliest sensitive value of each person by what the release teaches; numbers are learned in `bins` bins,
     in `rounds` rounds; `tau` is the probability that counts as known."""
 
-    name: ClassVar[str] = "definetti"
-    summary: ClassVar[str] = "Learns from the release which values go with which people, and undoes its permutation."
-    paper: ClassVar[str] = "Kifer 2009; Wong, Fu, Wang, Yu & Pei 2011"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person has exactly this value."
-    needs: ClassVar[str] = (
-        "Some quasi-identifiers of the person, and a sensitive column parted from them or coarse labels."
-    )
-    success: ClassVar[str] = "The likeliest value is the true one; among m tied values it counts 1/m."
-    lowered_by: ClassVar[str] = (
-        "Larger classes, or classes of people who are alike; fewer quasi-identifiers beside them."
-    )
-    measures: ClassVar[tuple[Measure, ...]] = (
+    name = "definetti"
+    summary = "Learns from the release which values go with which people, and undoes its permutation."
+    paper = "Kifer 2009; Wong, Fu, Wang, Yu & Pei 2011"
+    goal = Goal.ATTRIBUTE
+    claim = "This person has exactly this value."
+    needs = "Some quasi-identifiers of the person, and a sensitive column parted from them or coarse labels."
+    success = "The likeliest value is the true one; among m tied values it counts 1/m."
+    lowered_by = "Larger classes, or classes of people who are alike; fewer quasi-identifiers beside them."
+    measures = (
         *value_measures(
             "learning from the release which values go with whom, {who} names the right {column} for {share}"
         ),
@@ -80,35 +74,25 @@ class DeFinetti(Attack):
             label="right among the surest guesses",
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above", "success_top_tenth")
-    axis: ClassVar[str] = CONFIDENCE
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    support = ("certain", "above", "success_top_tenth")
+    axis = CONFIDENCE
+    least = (("bins", 2), ("rounds", 1))
 
     bins: int = 12
     rounds: int = 10
     tau: float = 0.5
 
-    def __post_init__(self) -> None:
-        if self.bins < 2:
-            raise UsageError(f"definetti: bins must be at least 2. Got {self.bins}.")
-        if self.rounds < 1:
-            raise UsageError(f"definetti: rounds must be at least 1. Got {self.rounds}.")
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"definetti: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
         if view.blind:
-            return ValueClaims(view.beliefs.values(view.sensitive), self.tau, tenth=True)
+            return ValueClaims(view.beliefs.values(view.column), self.tau, tenth=True)
         known = [c for c in view.knowledge.columns if c in view.release.quasi]
         if not known:
             return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
-        lesson = Lesson(view.release, view.sensitive, self.bins)
+        lesson = Lesson(view.release, view.column, self.bins)
         taught = [a for a in lesson.attributes if a.column in known and (a.wide or a.block != lesson.number)]
         if not taught:
             return NotApplicable(
-                f"Every row keeps its own {view.sensitive} beside exact values: nothing is left to learn."
+                f"Every row keeps its own {view.column} beside exact values: nothing is left to learn."
             )
         knowledge = view.knowledge
         if view.link not in (None, Link.CLASS):
@@ -140,8 +124,6 @@ class _Learned:
                 label = block.cell(attribute.column)
                 log += attribute.of_labels(self.tables[attribute.column])[label[pairs.row], klass]
         return scaled_to_people(log, pairs, lesson.slot_count)
-
-    # ----- what it says about people ---------------------------------------------------------------------------------
 
     def values(self, knowledge: Knowledge) -> ValueBeliefs:
         """P(t, s) for the people of whom something is known."""
@@ -266,8 +248,7 @@ class _Learned:
             mine = attribute.of_codes(self.tables[column], codes)[who, klass]
             label = match.cells.labels[match.cells.pattern[cell], place]
             log += np.where(codes[who] >= 0, mine - self.of_labels[column][label, klass], 0.0)
-        likely: Floats = np.exp(_TRUST * np.minimum(log, 0.0))
-        return likely
+        return np.asarray(np.exp(_TRUST * np.minimum(log, 0.0)))
 
 
 def _hits(match: BlockMatch, group: Ints) -> tuple[Ints, Ints]:

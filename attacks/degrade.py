@@ -25,20 +25,18 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
-from attacks.shared.measures import CONFIDENCE, value_measures
+from attacks.shared.measures import CONFIDENCE, fact_measure, value_measures
 from auditor.model.arrays import Floats, Ints
 from auditor.model.domain import Domain
-from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import Goal, Kind, Measure
+from auditor.model.record.meaning import Goal
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, spread
 from auditor.posterior.published import decoded_beliefs, label_beliefs
@@ -61,51 +59,39 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True)
-class Degrade(Attack):
+class Degrade(WholeAttack):
     """Finds the numbers that grades stand for; `method` restricts it to one way, `tau` is the probability that counts as
     known."""
 
-    name: ClassVar[str] = "degrade"
-    summary: ClassVar[str] = "Turns graded numbers back into numbers, from known people or from the population."
-    paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009 (their claim, refuted)"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person's number is exactly the one that its grade stands for."
-    needs: ClassVar[str] = (
+    name = "degrade"
+    summary = "Turns graded numbers back into numbers, from known people or from the population."
+    paper = "Poovammal & Ponnaivaikko 2009 (their claim, refuted)"
+    goal = Goal.ATTRIBUTE
+    claim = "This person's number is exactly the one that its grade stands for."
+    needs = (
         "A sensitive column of graded numbers, some quasi-identifiers of the person, and either acquaintances in the "
         "release, a sample of the population, or its distribution."
     )
-    success: ClassVar[str] = (
-        "The likeliest number, grades decoded, is exactly the true one; among m tied ones it counts 1/m."
-    )
-    lowered_by: ClassVar[str] = (
-        "Publishing ranks or classes instead of places on a line; not publishing exact quasi-identifiers."
-    )
-    measures: ClassVar[tuple[Measure, ...]] = (
+    success = "The likeliest number, grades decoded, is exactly the true one; among m tied ones it counts 1/m."
+    lowered_by = "Publishing ranks or classes instead of places on a line; not publishing exact quasi-identifiers."
+    measures = (
         *value_measures("decoding the graded numbers, {who} names the exact {column} for {share}"),
-        Measure(
+        fact_measure(
             "decoded",
             "How many categories of graded numbers are decoded.",
             "{value} of {n} categories of the graded {column} are decoded",
             label="categories decoded",
-            kind=Kind.FACT,
             none="none of {n} categories of the graded {column} is decoded",
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above", "decoded")
-    axis: ClassVar[str] = CONFIDENCE
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    support = ("certain", "above", "decoded")
+    axis = CONFIDENCE
 
     method: Method | None = None
     tau: float = 0.5
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"degrade: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        column, release, knowledge = view.sensitive, view.release, view.knowledge
-        assert column is not None
+        column, release, knowledge = view.column, view.release, view.knowledge
         labels = release.labels[column]
         if labels.domain.numbers is None:
             return NotApplicable(f"{column} is not numeric, and only numbers are graded.")
@@ -132,9 +118,6 @@ class Degrade(Attack):
         solved = None if ways is None else float(len(ways))
         fact = Fact("decoded", solved, len(np.unique(grades.category)), params, detail)
         return SeveralClaims((values, FactClaims((fact,))))
-
-
-# ----- what is published, and what is known ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,8 +165,7 @@ class Population:
         """log P(number), half a person being mixed in for numbers that nobody has."""
         place = np.minimum(np.searchsorted(self.number, number - 1e-9), len(self.number) - 1)
         there = np.abs(self.number[place] - number) <= 1e-9 * np.maximum(np.abs(number), 1.0)
-        share: Floats = np.log(np.where(there, self.people[place], 0.0) + 0.5)
-        return share
+        return np.asarray(np.log(np.where(there, self.people[place], 0.0) + 0.5))
 
 
 def known_points(release: Release, knowledge: Knowledge, column: str, grades: Grades) -> Points:
@@ -227,9 +209,6 @@ def _decimals(domain: Domain) -> int:
     return _MOST_DECIMALS
 
 
-# ----- finding the lines -----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """The numbers of a category: `low` + degree · `width`."""
@@ -265,8 +244,7 @@ def _matched(grades: Grades, people: Population) -> Floats:
     """For each grade the number that as many people of the population lie below: half of its own people counted."""
     middle = (np.cumsum(grades.count) - grades.count / 2) / grades.count.sum()
     reached = np.cumsum(people.people) / people.people.sum()
-    number: Floats = people.number[np.minimum(np.searchsorted(reached, middle), len(people.number) - 1)]
-    return number
+    return np.asarray(people.number[np.minimum(np.searchsorted(reached, middle), len(people.number) - 1)])
 
 
 def _fit(degree: Floats, number: Floats, count: Floats) -> Line:

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, SeveralClaims, UnrelatedClaims
+from attacks.shared.measures import count_measure
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.posterior.beliefs import ValueBeliefs
 
 
@@ -37,17 +37,17 @@ class Reading(StrEnum):
 class Divergence(Attack):
     """Measures belief in values that have nothing to do with the truth."""
 
-    name: ClassVar[str] = "divergence"
-    summary: ClassVar[str] = "Measures how far a release makes people believe something unrelated to the truth."
-    paper: ClassVar[str] = "Poovammal & Ponnaivaikko 2009, Table IV"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    harm: ClassVar[bool] = True
-    claim: ClassVar[str] = "This person is believed to have something unrelated (a harm)."
-    needs: ClassVar[str] = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."
-    success: ClassVar[str] = "The top belief is unrelated to the truth; among m tied beliefs each counts 1/m."
-    lowered_by: ClassVar[str] = "Classes whose sensitive values are related (groups of one taxonomy branch)."
-    criterion: ClassVar[Criterion] = Criterion.HARM
-    measures: ClassVar[tuple[Measure, ...]] = (
+    name = "divergence"
+    summary = "Measures how far a release makes people believe something unrelated to the truth."
+    paper = "Poovammal & Ponnaivaikko 2009, Table IV"
+    goal = Goal.ATTRIBUTE
+    harm = True
+    claim = "This person is believed to have something unrelated (a harm)."
+    needs = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."
+    success = "The top belief is unrelated to the truth; among m tied beliefs each counts 1/m."
+    lowered_by = "Classes whose sensitive values are related (groups of one taxonomy branch)."
+    criterion = Criterion.HARM
+    measures = (
         Measure(
             "mean",
             "Mean belief in values unrelated to the truth: the harm of being thought to have what one has not.",
@@ -55,12 +55,11 @@ class Divergence(Attack):
             label="mean belief in unrelated values",
             one="{rate} of the belief about the person's {column} lies on values unrelated to the truth",
         ),
-        Measure(
+        count_measure(
             "above",
             "How many people are believed, with a confidence above τ, to have an unrelated value.",
             "{of} would be believed to have an unrelated {column} with a confidence above {percent_tau}{reading}{by}",
             label="strong belief in unrelated values",
-            kind=Kind.COUNT,
         ),
         Measure(
             "top",
@@ -70,35 +69,33 @@ class Divergence(Attack):
             one="with {sure}, the strongest belief about the person's {column} is unrelated to the truth",
         ),
     )
-    lead: ClassVar[tuple[str, ...]] = ("top", "mean", "above")
-    compared: ClassVar[tuple[str, ...]] = ("top", "mean")
-    support: ClassVar[tuple[str, ...]] = ("mean",)
-    axis: ClassVar[str] = "belief in unrelated values"
-    caption: ClassVar[str] = "Divergence: an unrelated {column} is believed (a harm)"
+    lead = ("top", "mean", "above")
+    compared = ("top", "mean")
+    support = ("mean",)
+    axis = "belief in unrelated values"
+    caption = "Divergence: an unrelated {column} is believed (a harm)"
 
     level: int = 0
     tau: float = 0.5
     reading: Reading | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.level < 0:
             raise UsageError(f"divergence: level must be at least 0 (the root). Got {self.level}.")
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"divergence: tau must be at least 0 and below 1. Got {self.tau}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
         domain = view.domain
         if domain.taxonomy is None:
-            return NotApplicable(f"{view.sensitive} has no taxonomy that would say which values are unrelated.")
+            return NotApplicable(f"{view.column} has no taxonomy that would say which values are unrelated.")
         if self.level >= max(domain.taxonomy.height, 1):
             return NotApplicable(
-                f"level {self.level} is not above the leaves of {view.sensitive}'s taxonomy, height {domain.taxonomy.height}."
+                f"level {self.level} is not above the leaves of {view.column}'s taxonomy, height {domain.taxonomy.height}."
             )
         groups = domain.taxonomy.groups_below(self.level)
         if domain.missing is not None:
             groups = np.append(groups, -1)
-        values = view.beliefs.values(view.sensitive)
+        values = view.beliefs.values(view.column)
         readings = list(Reading) if self.reading is None else [self.reading]
         return SeveralClaims(
             tuple(UnrelatedClaims(_read(values, r), groups, self.tau, self.level, str(r)) for r in readings)

@@ -20,49 +20,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, PredicateClaims, SeveralClaims
+from attacks.shared.measures import fact_measure
 from attacks.shared.narrowest import METHODS, Parts, parts
-from attacks.singling_out import SinglingOut
-from auditor.measure.isolation import meeting
-from auditor.model.arrays import Bools, Floats
-from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
-from auditor.posterior.population import IndependentPopulation
+from attacks.singling_out import CANDIDATES, Predicate, SinglingOut, likeliest, share_meeting, shares_at_large
+from auditor.model.arrays import Floats
+from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.posterior.predicates import ReleasedPeople
 
-Predicate = dict[str, Bools]
-
-_CANDIDATES = 2
-"""How many predicates are looked at for each one that may be claimed."""
-_CLAIMED = 0.5
 _LARGEST = 120
 """In larger classes the number of people in a part says nothing sharp; they are not narrowed."""
 
 
 @dataclass(frozen=True)
-class Downcoding(Attack):
+class Downcoding(WholeAttack):
     """Claims up to `predicates` records finer than the published ones, each of which one person is to have."""
 
-    name: ClassVar[str] = "downcoding"
-    summary: ClassVar[str] = "Publishes finer records than the release does, since its labels are the narrowest."
-    paper: ClassVar[str] = "Cohen 2022"
-    goal: ClassVar[Goal] = Goal.IDENTITY
-    claim: ClassVar[str] = "Exactly one person in the data has these values, finer than they were published."
-    needs: ClassVar[str] = (
+    name = "downcoding"
+    summary = "Publishes finer records than the release does, since its labels are the narrowest."
+    paper = "Cohen 2022"
+    goal = Goal.IDENTITY
+    claim = "Exactly one person in the data has these values, finer than they were published."
+    needs = (
         "The method, which is known to publish the narrowest labels, and a release of one block with labels of several "
         "values; to be scored, the original data."
     )
-    success: ClassVar[str] = "Exactly one person of the original data has the finer values."
-    lowered_by: ClassVar[str] = (
+    success = "Exactly one person of the original data has the finer values."
+    lowered_by = (
         "Labels from fixed bands or levels, the same for all classes, instead of the narrowest ones; larger classes."
     )
-    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    measures: ClassVar[tuple[Measure, ...]] = (
+    criterion = Criterion.LINKABILITY
+    measures = (
         Measure(
             "success",
             "Share of the finer descriptions that fit exactly one person in the data.",
@@ -70,31 +63,24 @@ class Downcoding(Attack):
             "{rate} of {n} descriptions{interval} fit exactly one person in the data",
             label="people described exactly",
         ),
-        Measure(
+        fact_measure(
             "finer",
             "Share of records that can be made finer than they were published, for certain.",
             "{rate} of {n} records can be made finer than they were published, for certain",
             label="records made finer",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "exact",
             "Share of records that can be given an exact value in some column, for certain.",
             "{rate} of {n} records can be given an exact value in some column, for certain",
             label="records made exact",
-            kind=Kind.FACT,
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("finer", "exact")
-    caption: ClassVar[str] = "Downcoding: a finer description fits one person"
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    support = ("finer", "exact")
+    caption = "Downcoding: a finer description fits one person"
+    least = (("predicates", 1),)
 
     predicates: int = 500
-
-    def __post_init__(self) -> None:
-        if self.predicates < 1:
-            raise UsageError(f"downcoding: predicates must be at least 1. Got {self.predicates}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         why = _unfit(view)
@@ -104,15 +90,12 @@ class Downcoding(Attack):
             return self._guessed(view, rng)
         classes = _Classes(view)
         order = np.lexsort((rng.permutation(len(classes.own)), -classes.own.round(9)))
-        some = [int(i) for i in order[: self.predicates * _CANDIDATES]]
+        some = [int(i) for i in order[: self.predicates * CANDIDATES]]
         made = [classes.predicate(i) for i in some]
         belief = np.array([classes.belief(i, p) for i, p in zip(some, made, strict=True)])
-        good = np.flatnonzero(belief >= _CLAIMED * belief.max(initial=0.0))
-        if len(good) > self.predicates:
-            chance = rng.permutation(len(good))
-            good = np.sort(good[np.lexsort((chance, -belief[good].round(9)))[: self.predicates]])
+        good = likeliest(belief, self.predicates, rng)
         chosen = tuple(made[i] for i in good)
-        weight = np.array([classes.weight(p) for p in chosen])
+        weight = np.array([share_meeting(view, p, classes.shares) for p in chosen])
         claims = PredicateClaims(chosen, weight, belief[good], {"population": classes.population})
         return SeveralClaims((claims, FactClaims(classes.facts())))
 
@@ -146,15 +129,14 @@ class _Classes:
     the class, column and part of each, `own` the probability that one person of the class is in it."""
 
     def __init__(self, view: View) -> None:
-        self.view, self.release = view, view.release
-        release = self.release
+        self.release = release = view.release
         block, self.quasi = release.blocks[0], release.quasi
         first = np.zeros(len(release.sizes), dtype=np.int64)
         first[block.bucket] = np.arange(len(block.bucket))
         self.labels = np.column_stack([block.cell(c)[first] for c in self.quasi])
         order = np.lexsort(self.labels.T[::-1])
         self.order = order[~release.suppressed[order]]
-        self.shares, self.population = _shares(view)
+        self.shares, self.population = shares_at_large(view, self.quasi)
         self.people = ReleasedPeople(release, self.quasi, self.shares)
         self._parts = self._of_labels()
         where, own = [], []
@@ -209,17 +191,6 @@ class _Classes:
         other = np.sort(chance[self.release.blocks[0].bucket[place] != self.where[number][0]])
         none = float(np.exp(np.log1p(-np.minimum(other, 1 - 1e-12)).sum()))
         return float(self.own[number]) * none
-
-    def weight(self, predicate: Predicate) -> float:
-        """The share of people at large who meet a predicate."""
-        register = self.view.knowledge.register
-        known = {} if register is None else {c: a for c, a in predicate.items() if c in register.codes}
-        weight = 1.0
-        if register is not None and known:
-            weight = max(len(meeting(known, register.codes, register.people)), 1) / register.people
-        for column in predicate.keys() - known.keys():
-            weight *= float(self.shares[column][predicate[column]].sum())
-        return weight
 
     def facts(self) -> tuple[Fact, ...]:
         """The share of records that get finer for certain, and of those that get exact in a column for certain."""
@@ -279,17 +250,3 @@ def exactly_one_in(found: Parts, share: Floats, people: int) -> Floats:
         mass * np.convolve(before[j], after[found.count - 1 - j])[people - 1] for j, mass in enumerate(q.tolist())
     ]
     return np.asarray(single) / total if total > 0 else np.zeros(found.count)
-
-
-def _shares(view: View) -> tuple[dict[str, Floats], str]:
-    """The share of each value of the quasi-identifiers among people at large, and where it is from."""
-    release, register = view.release, view.knowledge.register
-    rest = IndependentPopulation.from_release(release)
-    shares = {}
-    for column in release.quasi:
-        size = release.labels[column].domain.size
-        if register is not None and column in register.codes:
-            shares[column] = np.bincount(register.codes[column], minlength=size) / register.people
-        else:
-            shares[column] = rest.shares[column]
-    return shares, rest.name if register is None else "register"

@@ -17,66 +17,54 @@ Decided here: Anonymeter looks up the nearest record; a model does better for pe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.proximity import best_windows
 from attacks.shared.learning import Lesson
 from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
-from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
-from auditor.model.record.meaning import Goal, Measure
+from auditor.model.record.meaning import Goal
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs, spread
 from auditor.posterior.matching import distinct_people
 
 
 @dataclass(frozen=True)
-class Inference(Attack):
+class Inference(WholeAttack):
     """Claims each person's likeliest value by a model trained on the release. Numbers are learned in `bins` bins; `width` is
     that of the claimed window of a numeric column (default: 5 % of its range), `tau` the probability that counts as known."""
 
-    name: ClassVar[str] = "inference"
-    summary: ClassVar[str] = "Trains a model on the release and asks it for each person's sensitive value."
-    paper: ClassVar[str] = "Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer & Tasnádi 2023"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person has exactly this value; for numbers: one in this short interval."
-    needs: ClassVar[str] = "Some published quasi-identifiers of the person, and a published sensitive column."
-    success: ClassVar[str] = "The model's likeliest value is the true one, or its window holds the true number."
-    lowered_by: ClassVar[str] = "Fewer or coarser quasi-identifiers that go with the sensitive value."
-    measures: ClassVar[tuple[Measure, ...]] = (
+    name = "inference"
+    summary = "Trains a model on the release and asks it for each person's sensitive value."
+    paper = "Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer & Tasnádi 2023"
+    goal = Goal.ATTRIBUTE
+    claim = "This person has exactly this value; for numbers: one in this short interval."
+    needs = "Some published quasi-identifiers of the person, and a published sensitive column."
+    success = "The model's likeliest value is the true one, or its window holds the true number."
+    lowered_by = "Fewer or coarser quasi-identifiers that go with the sensitive value."
+    measures = (
         *value_measures("with a model trained on the release, {who} predicts the right {column} for {share}"),
         *near_measures(),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above", "mean")
-    axis: ClassVar[str] = CONFIDENCE
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
-    about_matched: ClassVar[bool] = False
+    support = ("certain", "above", "mean")
+    axis = CONFIDENCE
+    about_matched = False
+    least = (("bins", 2), ("width", 0))
 
     bins: int = 12
     width: float | None = None
     tau: float = 0.5
 
-    def __post_init__(self) -> None:
-        if self.bins < 2:
-            raise UsageError(f"inference: bins must be at least 2. Got {self.bins}.")
-        if self.width is not None and self.width < 0:
-            raise UsageError(f"inference: width must be at least 0. Got {self.width}.")
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"inference: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
         if view.blind:
-            return self._claims(view, view.beliefs.values(view.sensitive))
+            return self._claims(view, view.beliefs.values(view.column))
         if not any(c in view.release.quasi for c in view.knowledge.columns):
             return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
-        return self._claims(view, _predicted(Lesson(view.release, view.sensitive, self.bins), view.knowledge))
+        return self._claims(view, _predicted(Lesson(view.release, view.column, self.bins), view.knowledge))
 
     def _claims(self, view: View, values: ValueBeliefs) -> Claims:
         domain = view.domain

@@ -22,7 +22,6 @@ takes the own record out of this release alone, so that the control is what the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -35,7 +34,7 @@ from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
-from auditor.model.record.meaning import Criterion, Goal, Measure
+from auditor.model.record.meaning import Criterion, Goal
 from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.coupled import beliefs_about_others
@@ -46,37 +45,32 @@ class Intersection(Attack):
     """Claims the likeliest sensitive value of each person given all releases; `overlap` is the probability that a target is
     in an earlier release, `tau` the one that counts as known."""
 
-    name: ClassVar[str] = "intersection"
-    summary: ClassVar[str] = "Keeps the values that a person can have by every one of several releases."
-    paper: ClassVar[str] = "Ganta, Kasiviswanathan & Smith 2008"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person has exactly this value, by several releases together."
-    needs: ClassVar[str] = (
-        "Some quasi-identifiers of the person, and earlier releases about the same people that publish the sensitive column."
+    name = "intersection"
+    summary = "Keeps the values that a person can have by every one of several releases."
+    paper = "Ganta, Kasiviswanathan & Smith 2008"
+    goal = Goal.ATTRIBUTE
+    claim = "This person has exactly this value, by several releases together."
+    needs = (
+        "Some quasi-identifiers of the person, and earlier releases about the same people that publish the sensitive "
+        "column."
     )
-    success: ClassVar[str] = (
-        "The likeliest value given all releases is the true one; among m tied values it counts 1/m."
-    )
-    lowered_by: ClassVar[str] = "The same classes in every release, or publishing the sensitive column once."
-    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    measures: ClassVar[tuple[Measure, ...]] = value_measures(
-        "comparing this release with another one, {who} names the right {column} for {share}"
-    )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above")
-    axis: ClassVar[str] = CONFIDENCE
+    success = "The likeliest value given all releases is the true one; among m tied values it counts 1/m."
+    lowered_by = "The same classes in every release, or publishing the sensitive column once."
+    criterion = Criterion.LINKABILITY
+    measures = value_measures("comparing this release with another one, {who} names the right {column} for {share}")
+    support = ("certain", "above")
+    axis = CONFIDENCE
 
     overlap: float = 1.0
     tau: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.overlap <= 1:
             raise UsageError(f"intersection: overlap must be above 0 and at most 1. Got {self.overlap}.")
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"intersection: tau must be at least 0 and below 1. Got {self.tau}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
-        column = view.sensitive
+        column = view.column
         if not view.knowledge.earlier:
             return NotApplicable("the adversary has no other release about the same people.", Lacks.FACTS)
         earlier = [release for release in view.knowledge.earlier if column in release.columns]
@@ -114,8 +108,7 @@ class _Told:
 
 def _told(view: View, release: Release) -> _Told:
     """The beliefs from an earlier release. Those whom nothing fits hold the prior."""
-    assert view.sensitive is not None
-    column, knowledge = view.sensitive, view.knowledge
+    column, knowledge = view.column, view.knowledge
     names = [c for c in knowledge.columns if c in release.columns]
     codes = np.empty((knowledge.targets, len(names)), dtype=np.int32)
     there = np.ones(knowledge.targets, dtype=np.bool_)

@@ -16,15 +16,13 @@ Poovammal and Ponnaivaikko 2009 (Tables I and II: Barbie).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, RecordClaims
 from attacks.shared.measures import RIGHT_LINK, record_measures
-from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Goal, Measure
+from auditor.model.record.meaning import Criterion, Goal
 from auditor.model.release import Kind
 from auditor.posterior.matching import Cells
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
@@ -34,27 +32,24 @@ from auditor.posterior.population import IndependentPopulation, RegisterPopulati
 class Linking(Attack):
     """Claims a record for each person; `threshold` is the chance above which a person counts as at risk."""
 
-    name: ClassVar[str] = "linking"
-    summary: ClassVar[str] = "Finds the record of a person by what is known of them."
-    paper: ClassVar[str] = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnaivaikko 2009, Tables I and II"
-    goal: ClassVar[Goal] = Goal.IDENTITY
-    claim: ClassVar[str] = "This person is this record."
-    needs: ClassVar[str] = "Some quasi-identifiers of the person; for the journalist and marketer a population."
-    success: ClassVar[str] = "The record named is the person's own; among m equally likely records it counts 1/m."
-    lowered_by: ClassVar[str] = "Coarser quasi-identifiers (larger classes), fewer of them, or suppressing rare people."
-    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    measures: ClassVar[tuple[Measure, ...]] = record_measures("{who} points at the right record for {share}")
-    lead: ClassVar[tuple[str, ...]] = ("at_risk", "mean", "max", "success")
-    compared: ClassVar[tuple[str, ...]] = ("success", "mean")
-    support: ClassVar[tuple[str, ...]] = ("at_risk", "mean", "max", "success")
-    axis: ClassVar[str] = RIGHT_LINK
-    caption: ClassVar[str] = "Linking: the right record is found"
+    name = "linking"
+    summary = "Finds the record of a person by what is known of them."
+    paper = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnaivaikko 2009, Tables I and II"
+    goal = Goal.IDENTITY
+    claim = "This person is this record."
+    needs = "Some quasi-identifiers of the person; for the journalist and marketer a population."
+    success = "The record named is the person's own; among m equally likely records it counts 1/m."
+    lowered_by = "Coarser quasi-identifiers (larger classes), fewer of them, or suppressing rare people."
+    criterion = Criterion.LINKABILITY
+    measures = record_measures("{who} points at the right record for {share}")
+    lead = ("at_risk", "mean", "max", "success")
+    compared = ("success", "mean")
+    support = ("at_risk", "mean", "max", "success")
+    axis = RIGHT_LINK
+    caption = "Linking: the right record is found"
+    inside = ("threshold",)
 
     threshold: float = 0.2
-
-    def __post_init__(self) -> None:
-        if not 0 < self.threshold < 1:
-            raise UsageError(f"linking: threshold must be between 0 and 1. Got {self.threshold}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         return RecordClaims(view.beliefs, self.threshold, self._per_class(view))

@@ -15,50 +15,38 @@ Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing", IEEE TKDE 2012, section on 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, NotApplicable, View
+from attacks.base import NotApplicable, View, WholeAttack
 from attacks.claims import Claims, MemberClaims
 from attacks.shared.measures import MATCHED, RANKED, member_measures
-from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Goal, Measure
+from auditor.model.record.meaning import Criterion, Goal
 from auditor.posterior.presence import CONVERGED
 
 
 @dataclass(frozen=True)
-class Membership(Attack):
+class Membership(WholeAttack):
     """Scores each person by how likely they are in the release."""
 
-    name: ClassVar[str] = "membership"
-    summary: ClassVar[str] = "Tells members from outsiders by the classes that match them (slicing probabilities)."
-    paper: ClassVar[str] = "Li, Li, Zhang & Molloy 2012"
-    goal: ClassVar[Goal] = Goal.MEMBERSHIP
-    claim: ClassVar[str] = "This person is in the data."
-    needs: ClassVar[str] = (
-        "Some quasi-identifiers of the person; to be scored, people who are not in the data, or made-up ones."
-    )
-    success: ClassVar[str] = (
-        "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
-    )
-    lowered_by: ClassVar[str] = "Coarser quasi-identifiers, or blocks that many classes match."
-    criterion: ClassVar[Criterion] = Criterion.MEMBERSHIP
-    measures: ClassVar[tuple[Measure, ...]] = (*member_measures(), *MATCHED)
-    lead: ClassVar[tuple[str, ...]] = ("auc", "advantage", "tpr_at_fpr_0.01")
-    compared: ClassVar[tuple[str, ...]] = ("auc", "advantage")
-    support: ClassVar[tuple[str, ...]] = ("tpr_at_fpr_0.01", "no_match", "fakes")
-    axis: ClassVar[str] = "matching classes"
-    caption: ClassVar[str] = f"Membership: {RANKED}"
-
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    name = "membership"
+    summary = "Tells members from outsiders by the classes that match them (slicing probabilities)."
+    paper = "Li, Li, Zhang & Molloy 2012"
+    goal = Goal.MEMBERSHIP
+    claim = "This person is in the data."
+    needs = "Some quasi-identifiers of the person; to be scored, people who are not in the data, or made-up ones."
+    success = "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
+    lowered_by = "Coarser quasi-identifiers, or blocks that many classes match."
+    criterion = Criterion.MEMBERSHIP
+    measures = (*member_measures(), *MATCHED)
+    lead = ("auc", "advantage", "tpr_at_fpr_0.01")
+    compared = ("auc", "advantage")
+    support = ("tpr_at_fpr_0.01", "no_match", "fakes")
+    axis = "matching classes"
+    caption = f"Membership: {RANKED}"
+    inside = ("prior",)
 
     prior: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0 < self.prior < 1:
-            raise UsageError(f"membership: prior must be between 0 and 1. Got {self.prior}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         beliefs = view.beliefs.membership(self.prior)

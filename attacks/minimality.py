@@ -26,22 +26,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
-from attacks.shared.measures import CONFIDENCE, value_measures
+from attacks.shared.measures import CONFIDENCE, fact_measure, value_measures
 from attacks.shared.narrowest import parts
 from attacks.shared.worlds import Constraint, Cuts, Worlds, held, joined, narrow, worlds
 from auditor.model.arrays import Bools, Codes, Floats, Ints
-from auditor.model.errors import AuditorError, UsageError
+from auditor.model.errors import AuditorError
 from auditor.model.knowledge import Knowledge, Mechanism
 from auditor.model.packing import distinct_rows
-from auditor.model.record.meaning import Goal, Kind, Measure
+from auditor.model.record.meaning import Goal
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.beliefs import TIE, ValueBeliefs
@@ -54,68 +54,54 @@ ENOUGH = 50
 
 
 @dataclass(frozen=True)
-class Minimality(Attack):
+class Minimality(WholeAttack):
     """Claims the likeliest sensitive value of each person, given what the method did not do; `tau` is the probability that
     counts as known."""
 
-    name: ClassVar[str] = "minimality"
-    summary: ClassVar[str] = "Rules out what would not have needed the generalisation that was made."
-    paper: ClassVar[str] = "Wong, Fu, Wang & Pei 2007; Zhang, Jajodia & Brodsky 2007"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person has exactly this value, or the class would have been cut."
-    needs: ClassVar[str] = (
+    name = "minimality"
+    summary = "Rules out what would not have needed the generalisation that was made."
+    paper = "Wong, Fu, Wang & Pei 2007; Zhang, Jajodia & Brodsky 2007"
+    goal = Goal.ATTRIBUTE
+    claim = "This person has exactly this value, or the class would have been cut."
+    needs = (
         "The method with its settings, one of them about sensitive values, and the quasi-identifiers of everybody who may "
         "be in the release."
     )
-    success: ClassVar[str] = "The likeliest value is the true one; among m tied values it counts 1/m."
-    lowered_by: ClassVar[str] = (
+    success = "The likeliest value is the true one; among m tied values it counts 1/m."
+    lowered_by = (
         "Cuts that do not depend on sensitive values, or that are left out at random; promises that hold in every part "
         "with room to spare."
     )
-    measures: ClassVar[tuple[Measure, ...]] = (
+    measures = (
         *value_measures("knowing that no more was generalised than needed, {who} names the right {column} for {share}"),
-        Measure(
+        fact_measure(
             "breached",
             "How many people are believed to have one value more strongly than the method promised.",
             "the bound that the method promised on beliefs about the {column} is broken for {of}",
             label="promised bound broken",
-            kind=Kind.FACT,
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above", "breached")
-    axis: ClassVar[str] = CONFIDENCE
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    support = ("certain", "above", "breached")
+    axis = CONFIDENCE
+    least = (("most_worlds", 1), ("most_rows", 0), ("largest", 2))
 
     most_worlds: int = 1_000
     most_rows: int = 24
     largest: int = 60
     tau: float = 0.5
 
-    def __post_init__(self) -> None:
-        for name, value, least in (
-            ("most_worlds", self.most_worlds, 1),
-            ("most_rows", self.most_rows, 0),
-            ("largest", self.largest, 2),
-        ):
-            if value < least:
-                raise UsageError(f"minimality: {name} must be at least {least}. Got {value}.")
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"minimality: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
         mechanism, why = view.knowledge.mechanism, _unfit(view)
         if why is not None or mechanism is None:
             lacks = Lacks.MECHANISM if mechanism is None else None
             return NotApplicable(why or "how the release was made is not known.", lacks)
-        before = view.beliefs.values(view.sensitive)
+        before = view.beliefs.values(view.column)
         if view.blind:
             return self._claims(mechanism, before, before, {})
         roll = _roll(view.release, view.knowledge)
         if isinstance(roll, str):
             return NotApplicable(roll)
-        crowd = _Crowd.of(view.release, roll, view.sensitive)
+        crowd = _Crowd.of(view.release, roll, view.column)
         small = crowd.people == view.release.rows <= self.most_rows
         if mechanism.run is not None and small:
             found = self._simulated(crowd, mechanism, rng)
@@ -201,7 +187,8 @@ class Minimality(Attack):
                 kept[place] = _content(mechanism.run(table, generator), crowd.column) == published
             except AuditorError:  # the method would not have released such a table
                 continue
-        for (groups, _), c, begin in zip(pieces, counts, _starts(people), strict=True):
+        starts = np.cumsum([0, *map(len, people[:-1])]).tolist()
+        for (groups, _), c, begin in zip(pieces, counts, starts, strict=True):
             whose = slice(begin, begin + int(c.sum()))
             part = Worlds(joint.values[:, whose], joint.weight, joint.exact)
             found.add(groups, person[whose], part, kept, c)
@@ -240,17 +227,9 @@ class _Crowd:
         written = [block.cell(c)[first] for c in release.quasi]
         order = np.lexsort(written[::-1])
         fits = np.bincount(pair[0], minlength=len(codes))
-        return cls(
-            release,
-            column,
-            codes.astype(np.int32),
-            times,
-            fits,
-            pair,
-            counts,
-            present.astype(np.int64),
-            order[~release.suppressed[order]],
-        )
+        order = order[~release.suppressed[order]]
+        known = codes.astype(np.int32)
+        return cls(release, column, known, times, fits, pair, counts, present.astype(np.int64), order)
 
     @property
     def people(self) -> int:
@@ -346,8 +325,7 @@ def _by_strict_cuts(mechanism: Mechanism) -> bool:
 
 def _unfit(view: View) -> str | None:
     """Why the attack does not apply, whoever is attacked."""
-    release, mechanism, column = view.release, view.knowledge.mechanism, view.sensitive
-    assert column is not None
+    release, mechanism, column = view.release, view.knowledge.mechanism, view.column
     if mechanism is None:
         return "how the release was made is not known."
     if not mechanism.params:
@@ -394,11 +372,6 @@ def _content(release: Release, column: str) -> Counter[tuple[str, ...]]:
         written = np.array(release.labels[name].texts, dtype=object)
         texts.append(written[release.block_of(name).cell(name)].tolist())
     return Counter(zip(*texts, strict=True))
-
-
-def _starts(people: list[Ints]) -> list[int]:
-    ends = np.cumsum([len(p) for p in people])
-    return [0, *ends[:-1].tolist()]
 
 
 def _top(values: ValueBeliefs) -> Floats:

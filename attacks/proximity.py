@@ -20,13 +20,12 @@ import numpy as np
 
 from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, WindowClaims
-from attacks.shared.measures import near_measures
+from attacks.shared.measures import count_measure, fact_measure, near_measures
 from auditor.measure.classes import NEAR, proximity
 from auditor.measure.counts import class_counts
 from auditor.measure.nearness import upper
 from auditor.model.arrays import Floats, Ints
-from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Better, Goal, Kind, Measure
+from auditor.model.record.meaning import Better, Goal, Measure
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
@@ -49,12 +48,11 @@ class Proximity(Attack):
     lowered_by = "Classes whose numbers lie far apart ((ε,m)-anonymity, ordered t-closeness)."
     measures = (
         *near_measures(),
-        Measure(
+        count_measure(
             "above",
             "How many people have more than τ of the belief within ±ε of their true number.",
             "{of} can be placed {near} their true {column} with a confidence above {percent_tau}{by}",
             label="near disclosure with high confidence",
-            kind=Kind.COUNT,
         ),
         Measure(
             "success",
@@ -63,12 +61,11 @@ class Proximity(Attack):
             label="right intervals",
             one="{belief}",
         ),
-        Measure(
+        fact_measure(
             "m",
             "The largest m for which (ε,m)-anonymity holds: at most one in m values of a class lies within ±ε of any.",
             "of the {column} values of a class, at most a share of 1/{value} lies {near} any one of them ((ε,m)-anonymity)",
             label="m of (ε,m)-anonymity",
-            kind=Kind.FACT,
             better=Better.HIGHER,
             everybody="in some class all {column} values lie {near} one of them: no protection against a near guess (m = 1)",
         ),
@@ -77,6 +74,7 @@ class Proximity(Attack):
     compared = ("success", "mean")
     support = ("above", "success", "m")
     axis = "belief near the truth"
+    least = (("epsilon", 0), ("width", 0))
     caption = "Proximity: the {column} lies in the claimed interval"
 
     epsilon: float | None = None
@@ -84,21 +82,13 @@ class Proximity(Attack):
     relative: bool = False
     tau: float = 0.5
 
-    def __post_init__(self) -> None:
-        for name, value in (("epsilon", self.epsilon), ("width", self.width)):
-            if value is not None and value < 0:
-                raise UsageError(f"proximity: {name} must be at least 0. Got {value}.")
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"proximity: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
         domain = view.domain
         if domain.column.type is not Type.NUMERIC or domain.numbers is None or not len(domain.numbers):
-            return NotApplicable(f"{view.sensitive} is not numeric, so no value is near another.")
+            return NotApplicable(f"{view.column} is not numeric, so no value is near another.")
         epsilon = self.epsilon if self.epsilon is not None else (NEAR if self.relative else NEAR * domain.width)
         width = self.width if self.width is not None else (NEAR * domain.width if self.relative else epsilon)
-        values = view.beliefs.values(view.sensitive)
+        values = view.beliefs.values(view.column)
         start, row, mass = best_windows(values, domain.numbers, width)
         m = None if self.relative else _published_m(view, epsilon)
         return WindowClaims(values, domain.numbers, epsilon, self.relative, width, self.tau, start, row, mass, m)
@@ -123,8 +113,7 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
 
 def _published_m(view: View, epsilon: float) -> float | None:
     """The largest m for which the published classes are (ε,m)-anonymous; None where cells are not single numbers."""
-    assert view.sensitive is not None
     if view.release.beyond is not None:  # a figure of all classes, of which not all are held
-        return view.release.beyond.proximity_m[view.sensitive]
-    found = class_counts(view.release, view.sensitive, view.suppression)
-    return proximity(view.release, view.sensitive, found, epsilon)[1]
+        return view.release.beyond.proximity_m[view.column]
+    found = class_counts(view.release, view.column, view.suppression)
+    return proximity(view.release, view.column, found, epsilon)[1]

@@ -20,11 +20,10 @@ is attacked; equal published values stand at the middle of their ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, RankClaims, RecordClaims, SeveralClaims
 from attacks.shared.measures import RIGHT_LINK, record_measures
 from auditor.model.arrays import Codes, Floats
@@ -38,20 +37,20 @@ from auditor.posterior.metric import Metric
 
 
 @dataclass(frozen=True)
-class RecordLinkage(Attack):
+class RecordLinkage(WholeAttack):
     """Claims the nearest record for each person by a `metric`; `threshold` is the chance above which a person counts as at
     risk, `percent` how far the ranks of an interval reach."""
 
-    name: ClassVar[str] = "record-linkage"
-    summary: ClassVar[str] = "Links people to the nearest published record, for averaged and noisy numbers."
-    paper: ClassVar[str] = "Domingo-Ferrer & Torra 2001; Torra, Abowd & Domingo-Ferrer 2006"
-    goal: ClassVar[Goal] = Goal.IDENTITY
-    claim: ClassVar[str] = "This person is the nearest published record."
-    needs: ClassVar[str] = "Some quasi-identifiers of the person, published in one block."
-    success: ClassVar[str] = "The nearest record is the person's own; among m equally near ones it counts 1/m."
-    lowered_by: ClassVar[str] = "Larger groups to average over (k), more noise, or fewer quasi-identifiers."
-    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    measures: ClassVar[tuple[Measure, ...]] = (
+    name = "record-linkage"
+    summary = "Links people to the nearest published record, for averaged and noisy numbers."
+    paper = "Domingo-Ferrer & Torra 2001; Torra, Abowd & Domingo-Ferrer 2006"
+    goal = Goal.IDENTITY
+    claim = "This person is the nearest published record."
+    needs = "Some quasi-identifiers of the person, published in one block."
+    success = "The nearest record is the person's own; among m equally near ones it counts 1/m."
+    lowered_by = "Larger groups to average over (k), more noise, or fewer quasi-identifiers."
+    criterion = Criterion.LINKABILITY
+    measures = (
         *record_measures("{who} takes the nearest record, and it is the right one for {share}"),
         Measure(
             "rank_interval",
@@ -60,19 +59,17 @@ class RecordLinkage(Attack):
             label="true numbers near the published ones",
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("at_risk", "mean", "rank_interval")
-    axis: ClassVar[str] = RIGHT_LINK
-    caption: ClassVar[str] = "Record linkage: the nearest record is the right one"
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    support = ("at_risk", "mean", "rank_interval")
+    axis = RIGHT_LINK
+    caption = "Record linkage: the nearest record is the right one"
+    inside = ("threshold",)
 
     metric: Metric = Metric.EUCLID
     threshold: float = 0.2
     percent: float = 5.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold < 1:
-            raise UsageError(f"record-linkage: threshold must be between 0 and 1. Got {self.threshold}.")
+        super().__post_init__()
         if not 0 < self.percent <= 50:
             raise UsageError(f"record-linkage: percent must be above 0 and at most 50. Got {self.percent}.")
 

@@ -20,18 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, MemberClaims
 from attacks.shared.measures import RANKED, member_measures
 from auditor.model.arrays import Bools, Floats
-from auditor.model.errors import AuditorError, UsageError
+from auditor.model.errors import AuditorError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import Criterion, Goal, Measure
+from auditor.model.record.meaning import Criterion, Goal
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.candidates import Matching
@@ -46,44 +45,30 @@ _CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
-class ShadowMembership(Attack):
+class ShadowMembership(WholeAttack):
     """Scores each person by a classifier trained on `releases` shadow releases; at most `targets` people are asked about;
     `prior` is the share of people at large who are taken to be in."""
 
-    name: ClassVar[str] = "shadow-membership"
-    summary: ClassVar[str] = (
-        "Makes releases of its own from a sample, and learns from them what tells members from others."
-    )
-    paper: ClassVar[str] = "Stadler, Oprisanu & Troncoso 2022; Shokri et al. 2017; Carlini et al. 2022"
-    goal: ClassVar[Goal] = Goal.MEMBERSHIP
-    claim: ClassVar[str] = "This person is in the data."
-    needs: ClassVar[str] = (
-        "Some quasi-identifiers of the person, the anonymizer with its settings, and a sample of the population."
-    )
-    success: ClassVar[str] = (
-        "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
-    )
-    lowered_by: ClassVar[str] = "Coarser quasi-identifiers, larger classes, or a release of a random sample only."
-    criterion: ClassVar[Criterion] = Criterion.MEMBERSHIP
-    measures: ClassVar[tuple[Measure, ...]] = member_measures()
-    lead: ClassVar[tuple[str, ...]] = ("auc", "advantage")
-    compared: ClassVar[tuple[str, ...]] = ("auc", "advantage")
-    support: ClassVar[tuple[str, ...]] = ("tpr_at_fpr_0.01", "success")
-    caption: ClassVar[str] = f"Shadow membership: {RANKED}"
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    name = "shadow-membership"
+    summary = "Makes releases of its own from a sample, and learns from them what tells members from others."
+    paper = "Stadler, Oprisanu & Troncoso 2022; Shokri et al. 2017; Carlini et al. 2022"
+    goal = Goal.MEMBERSHIP
+    claim = "This person is in the data."
+    needs = "Some quasi-identifiers of the person, the anonymizer with its settings, and a sample of the population."
+    success = "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
+    lowered_by = "Coarser quasi-identifiers, larger classes, or a release of a random sample only."
+    criterion = Criterion.MEMBERSHIP
+    measures = member_measures()
+    lead = ("auc", "advantage")
+    compared = ("auc", "advantage")
+    support = ("tpr_at_fpr_0.01", "success")
+    caption = f"Shadow membership: {RANKED}"
+    least = (("releases", 4), ("targets", 1))
+    inside = ("prior",)
 
     releases: int = 12
     targets: int = 2_000
     prior: float = 0.5
-
-    def __post_init__(self) -> None:
-        if self.releases < 4:
-            raise UsageError(f"shadow-membership: releases must be at least 4. Got {self.releases}.")
-        if self.targets < 1:
-            raise UsageError(f"shadow-membership: targets must be at least 1. Got {self.targets}.")
-        if not 0 < self.prior < 1:
-            raise UsageError(f"shadow-membership: prior must be between 0 and 1. Got {self.prior}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         knowledge = view.knowledge
@@ -164,8 +149,7 @@ class _Classifier:
         seen = _signs(release, known)
         typical = np.mean([_signs(shadow, known) for shadow in self.shadows.releases], axis=0)
         chance = self.model.predict_proba(np.concatenate([seen, seen - typical], axis=1))[:, 1]
-        scores: Floats = np.clip(np.asarray(chance, dtype=np.float64), 1e-6, 1 - 1e-6)[number]
-        return scores
+        return np.asarray(np.clip(np.asarray(chance, dtype=np.float64), 1e-6, 1 - 1e-6)[number])
 
 
 def _typical(seen: Floats, outside: Bools) -> Floats:

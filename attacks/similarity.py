@@ -14,7 +14,6 @@ step). A missing value is near to none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +26,7 @@ from attacks.skewness import at_large, least_share
 from auditor.measure.nearness import upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Goal, Measure
+from auditor.model.record.meaning import Goal
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import ValueBeliefs
 
@@ -39,43 +38,36 @@ _WIDTH = 0.1
 class Similarity(Attack):
     """Claims a group of similar values for each person; `tau` is the probability that counts as known."""
 
-    name: ClassVar[str] = "similarity"
-    summary: ClassVar[str] = "Reads off what the values of everybody who fits have in common, though they differ."
-    paper: ClassVar[str] = "Li, Li & Venkatasubramanian 2007"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person's value is one of this group of similar values."
-    needs: ClassVar[str] = (
-        "Some quasi-identifiers of the person, and a sensitive column of numbers, of ordered values, or with a taxonomy."
-    )
-    success: ClassVar[str] = "The true value is in the claimed group or window; among m tied ones each counts 1/m."
-    lowered_by: ClassVar[str] = (
-        "Classes whose values are spread over groups as in the whole table (t-closeness by taxonomy)."
-    )
-    measures: ClassVar[tuple[Measure, ...]] = (
+    name = "similarity"
+    summary = "Reads off what the values of everybody who fits have in common, though they differ."
+    paper = "Li, Li & Venkatasubramanian 2007"
+    goal = Goal.ATTRIBUTE
+    claim = "This person's value is one of this group of similar values."
+    needs = "Some quasi-identifiers of the person, and a sensitive column of numbers, of ordered values, or with a taxonomy."
+    success = "The true value is in the claimed group or window; among m tied ones each counts 1/m."
+    lowered_by = "Classes whose values are spread over groups as in the whole table (t-closeness by taxonomy)."
+    measures = (
         *value_measures(
             "{who} names the right group of similar values of the {column} for {share}",
             "be placed in one group of similar values of the {column}",
         ),
         lift_measure("one group of similar values of the {column}"),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above", "lift_max")
-    axis: ClassVar[str] = CONFIDENCE
+    support = ("certain", "above", "lift_max")
+    axis = CONFIDENCE
+    least = (("width", 0),)
 
     level: int = 0
     width: float | None = None
     tau: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.level < 0:
             raise UsageError(f"similarity: level must be at least 0 (just below the root). Got {self.level}.")
-        if self.width is not None and self.width < 0:
-            raise UsageError(f"similarity: width must be at least 0. Got {self.width}.")
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"similarity: tau must be at least 0 and below 1. Got {self.tau}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        column = view.sensitive
-        assert column is not None
+        column = view.column
         prior = at_large(view, column)
         if prior is None:
             return NotApplicable(f"how common the values of {column} are at large is not known.")

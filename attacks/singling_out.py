@@ -27,16 +27,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, PredicateClaims, SeveralClaims
 from auditor.measure.isolation import by_chance, exactly_one, meeting
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.model.errors import UsageError
 from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import DERIVED, Release
 from auditor.model.schema import Role, Type
@@ -44,6 +42,7 @@ from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import Meeting, ReleasedPeople
 
 Predicate = dict[str, Bools]
+Shares = dict[str, Floats]
 Conditions = tuple[tuple[str, int], ...]
 """Labels (or values) of some columns."""
 Candidate = tuple[Predicate, float]
@@ -61,20 +60,20 @@ NONE = -1
 
 
 @dataclass(frozen=True)
-class SinglingOut(Attack):
+class SinglingOut(WholeAttack):
     """Claims up to `predicates` predicates of each kind. Those of several attributes have `attributes` of them, by default
     any number from two to all."""
 
-    name: ClassVar[str] = "singling-out"
-    summary: ClassVar[str] = "Makes predicates from the release that exactly one person in the data meets."
-    paper: ClassVar[str] = "Article 29 Working Party 2014; Cohen & Nissim 2020; Giomi et al. 2023"
-    goal: ClassVar[Goal] = Goal.IDENTITY
-    claim: ClassVar[str] = "Exactly one person in the data has these values."
-    needs: ClassVar[str] = "Nothing but the release; to be scored, the original data."
-    success: ClassVar[str] = "Exactly one person of the original data meets the predicate."
-    lowered_by: ClassVar[str] = "Coarser values in all columns, not only the quasi-identifiers; fewer columns."
-    criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
-    measures: ClassVar[tuple[Measure, ...]] = (
+    name = "singling-out"
+    summary = "Makes predicates from the release that exactly one person in the data meets."
+    paper = "Article 29 Working Party 2014; Cohen & Nissim 2020; Giomi et al. 2023"
+    goal = Goal.IDENTITY
+    claim = "Exactly one person in the data has these values."
+    needs = "Nothing but the release; to be scored, the original data."
+    success = "Exactly one person of the original data meets the predicate."
+    lowered_by = "Coarser values in all columns, not only the quasi-identifiers; fewer columns."
+    criterion = Criterion.SINGLING_OUT
+    measures = (
         Measure(
             "success",
             "Share of descriptions that fit exactly one person in the data.",
@@ -82,18 +81,11 @@ class SinglingOut(Attack):
             label="people singled out",
         ),
     )
-    caption: ClassVar[str] = "Singling out: a description fits one person"
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    caption = "Singling out: a description fits one person"
+    least = (("predicates", 1), ("attributes", 2))
 
     predicates: int = 500
     attributes: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.predicates < 1:
-            raise UsageError(f"singling-out: predicates must be at least 1. Got {self.predicates}.")
-        if self.attributes is not None and self.attributes < 2:
-            raise UsageError(f"singling-out: attributes must be at least 2. Got {self.attributes}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         hidden = (Role.WEIGHT, Role.CHOICE)
@@ -103,37 +95,38 @@ class SinglingOut(Attack):
             return NotApplicable("no column of the original is published.")
         if not view.knowledge.columns:
             return NotApplicable("without the original nobody can be singled out in it.", Lacks.PEOPLE)
-        shares, source = _shares(view, columns)
+        shares, source = shares_at_large(view, columns)
         most = self.predicates * CANDIDATES
         maker = _Guesser(view, columns, shares) if view.blind else _Reader(view, columns, shares)
-        parts = [self._claimed(view, maker.univariate(most, rng), shares, rng, "univariate", source)]
+        parts = [
+            self._claimed(view, maker.univariate(most, rng), shares, rng, {"kind": "univariate", "population": source})
+        ]
         if len(columns) > 1:
             found = maker.multivariate(most, self.attributes, rng)
-            parts.append(self._claimed(view, found, shares, rng, "multivariate", source))
+            parts.append(self._claimed(view, found, shares, rng, {"kind": "multivariate", "population": source}))
         return SeveralClaims(tuple(parts))
 
     def _claimed(
-        self,
-        view: View,
-        found: list[Candidate],
-        shares: dict[str, Floats],
-        rng: np.random.Generator,
-        kind: str,
-        source: str,
+        self, view: View, found: list[Candidate], shares: Shares, rng: np.random.Generator, params: dict[str, str]
     ) -> PredicateClaims:
-        """The likeliest of some predicates: all that are at least half as likely as the best, up to the number allowed,
-        among equally likely ones at random."""
+        """The likeliest of some predicates."""
         belief = np.array([believed for _, believed in found])
-        good = np.flatnonzero(belief >= _CLAIMED * belief.max(initial=0.0))
-        if len(good) > self.predicates:
-            chance = rng.permutation(len(good))
-            good = np.sort(good[np.lexsort((chance, -belief[good].round(9)))[: self.predicates]])
+        good = likeliest(belief, self.predicates, rng)
         chosen = tuple(found[i][0] for i in good)
-        weight = np.array([_weight(view, p, shares) for p in chosen])
-        return PredicateClaims(chosen, weight, belief[good], {"kind": kind, "population": source})
+        weight = np.array([share_meeting(view, p, shares) for p in chosen])
+        return PredicateClaims(chosen, weight, belief[good], params)
 
 
-def _shares(view: View, columns: list[str]) -> tuple[dict[str, Floats], str]:
+def likeliest(belief: Floats, most: int, rng: np.random.Generator) -> Ints:
+    """The places of the predicates to claim: all that are at least half as likely as the best, up to the number allowed,
+    among equally likely ones at random."""
+    good = np.flatnonzero(belief >= _CLAIMED * belief.max(initial=0.0))
+    if len(good) > most:
+        good = np.sort(good[np.lexsort((rng.permutation(len(good)), -belief[good].round(9)))[:most]])
+    return good
+
+
+def shares_at_large(view: View, columns: Sequence[str]) -> tuple[Shares, str]:
     """The share of each value among people at large, and where it is from: the population, and for the rest the release
     itself (or, without it, every value alike). The shares of sensitive values that the audit grants are the data's own,
     and would say which values one person has."""
@@ -149,7 +142,7 @@ def _shares(view: View, columns: list[str]) -> tuple[dict[str, Floats], str]:
     return shares, rest.name if register is None else "register"
 
 
-def _weight(view: View, predicate: Predicate, shares: dict[str, Floats]) -> float:
+def share_meeting(view: View, predicate: Predicate, shares: Shares) -> float:
     """The share of people at large who meet a predicate."""
     register = view.knowledge.register
     known = {} if register is None else {c: a for c, a in predicate.items() if c in register.codes}
@@ -165,7 +158,7 @@ def _weight(view: View, predicate: Predicate, shares: dict[str, Floats]) -> floa
 class _Reader:
     """Makes predicates from a release."""
 
-    def __init__(self, view: View, columns: list[str], shares: dict[str, Floats]) -> None:
+    def __init__(self, view: View, columns: list[str], shares: Shares) -> None:
         self.release, self.columns = view.release, columns
         self.people = ReleasedPeople(view.release, columns, shares)
         self.order = _settled(view.release)
@@ -258,7 +251,7 @@ class _Reader:
 class _Guesser:
     """Makes predicates without a release: values of people at large, so many of them that one person would have them."""
 
-    def __init__(self, view: View, columns: list[str], shares: dict[str, Floats]) -> None:
+    def __init__(self, view: View, columns: list[str], shares: Shares) -> None:
         self.columns, self.shares = columns, shares
         self.n = max(view.release.rows, 1)
 

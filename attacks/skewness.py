@@ -14,25 +14,17 @@ the values that people at large have. A value that nobody at large has counts as
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, Fact, FactClaims, RangeClaims, SeveralClaims
-from attacks.shared.measures import CONFIDENCE, lift_measure, value_measures
-from auditor.measure.divergences import (
-    equal_distance,
-    hierarchical_distance,
-    ordered_distance,
-    parts,
-    relative_entropy,
-)
+from attacks.shared.measures import CONFIDENCE, fact_measure, lift_measure, value_measures
+from auditor.measure.divergences import equal_distance, hierarchical_distance, ordered_distance, parts, relative_entropy
 from auditor.model.arrays import Floats
 from auditor.model.domain import Domain
-from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Goal, Kind, Measure
+from auditor.model.record.meaning import Goal
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
@@ -41,51 +33,42 @@ from auditor.posterior.beliefs import TIE, ValueBeliefs
 class Skewness(Attack):
     """Claims the value whose belief rose most over the prior; `tau` is the probability that counts as known."""
 
-    name: ClassVar[str] = "skewness"
-    summary: ClassVar[str] = "Finds people of whom the release makes a value far likelier than it is at large."
-    paper: ClassVar[str] = "Li, Li & Venkatasubramanian 2007"
-    goal: ClassVar[Goal] = Goal.ATTRIBUTE
-    claim: ClassVar[str] = "This person is far likelier than people at large to have this value."
-    needs: ClassVar[str] = (
+    name = "skewness"
+    summary = "Finds people of whom the release makes a value far likelier than it is at large."
+    paper = "Li, Li & Venkatasubramanian 2007"
+    goal = Goal.ATTRIBUTE
+    claim = "This person is far likelier than people at large to have this value."
+    needs = (
         "Some quasi-identifiers of the person, a published sensitive column, and how common its values are at large."
     )
-    success: ClassVar[str] = (
-        "The value with the greatest lift over the prior is the true one; among m tied it counts 1/m."
-    )
-    lowered_by: ClassVar[str] = "Classes whose sensitive values are distributed as in the whole table (t-closeness)."
-    measures: ClassVar[tuple[Measure, ...]] = (
+    success = "The value with the greatest lift over the prior is the true one; among m tied it counts 1/m."
+    lowered_by = "Classes whose sensitive values are distributed as in the whole table (t-closeness)."
+    measures = (
         *value_measures("going by what is commoner here than at large, {who} names the right {column} for {share}"),
         lift_measure("one {column}"),
-        Measure(
+        fact_measure(
             "gain_mean",
             "What the release tells about a person's value beyond the shares at large, in bits, on average.",
             "on average, the release tells {value} bits about a person's {column}",
             label="mean information gained (bits)",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "t_max",
             "The largest distance between the belief about a person and the shares at large: the t of t-closeness.",
             "the belief about one person's {column} is up to {value} away from the shares at large (the t of t-closeness)",
             label="largest distance from the shares at large",
-            kind=Kind.FACT,
         ),
     )
-    support: ClassVar[tuple[str, ...]] = ("certain", "above", "lift_max")
-    axis: ClassVar[str] = CONFIDENCE
+    support = ("certain", "above", "lift_max")
+    axis = CONFIDENCE
 
     tau: float = 0.5
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.tau < 1:
-            raise UsageError(f"skewness: tau must be at least 0 and below 1. Got {self.tau}.")
-
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        assert view.sensitive is not None
-        prior = at_large(view, view.sensitive)
+        prior = at_large(view, view.column)
         if prior is None:
-            return NotApplicable(f"how common the values of {view.sensitive} are at large is not known.")
-        values, least = view.beliefs.values(view.sensitive), least_share(view)
+            return NotApplicable(f"how common the values of {view.column} are at large is not known.")
+        values, least = view.beliefs.values(view.column), least_share(view)
         rows, row = values.rows, values.row_number
         lift = rows.data / np.maximum(prior, least)[rows.indices]
         best = np.zeros(rows.shape[0])

@@ -17,72 +17,61 @@ with all quasi-identifiers suppressed are left out. With many attributes only sm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Attack, NotApplicable, View
+from attacks.base import NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims
+from attacks.shared.measures import fact_measure
 from auditor.measure.sample_uniqueness import dis_scores, largest_size, published_values, special_uniques
-from auditor.model.errors import UsageError
-from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
+from auditor.model.record.meaning import Criterion, Goal
 
 
 @dataclass(frozen=True)
-class SpecialUniques(Attack):
+class SpecialUniques(WholeAttack):
     """Scores each record by its minimal sample uniques of up to `most` attributes. `fraction` is the DIS fraction, the
     share of the population that a sample would be of; a DIS score above `threshold` counts as at risk."""
 
-    name: ClassVar[str] = "special-uniques"
-    summary: ClassVar[str] = "Finds the records that are unique on few attributes, and which attributes make them so."
-    paper: ClassVar[str] = "Manning, Haglin & Keane 2008; Elliot 2000"
-    goal: ClassVar[Goal] = Goal.IDENTITY
-    claim: ClassVar[str] = "This record stands out by these few attributes."
-    needs: ClassVar[str] = "Published quasi-identifiers."
-    success: ClassVar[str] = "A high DIS score: a match with the record is likely right."
-    lowered_by: ClassVar[str] = "Coarsening or suppressing the attributes that contribute most."
-    criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
-    measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
+    name = "special-uniques"
+    summary = "Finds the records that are unique on few attributes, and which attributes make them so."
+    paper = "Manning, Haglin & Keane 2008; Elliot 2000"
+    goal = Goal.IDENTITY
+    claim = "This record stands out by these few attributes."
+    needs = "Published quasi-identifiers."
+    success = "A high DIS score: a match with the record is likely right."
+    lowered_by = "Coarsening or suppressing the attributes that contribute most."
+    criterion = Criterion.SINGLING_OUT
+    measures = (
+        fact_measure(
             "max",
             "The highest DIS score: the probability that a match with the record is right.",
             "a match with the record that stands out most is right with probability {one_in} (DIS score)",
             label="highest DIS score",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "mean",
             "The mean DIS score of the records.",
             "on average, a match with a record is right with probability {one_in} (DIS score)",
             label="mean DIS score",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "at_risk",
             "How many records have a DIS score above the threshold: few attributes make them unique.",
             "{of} are special uniques: a few of their quasi-identifiers are enough to tell them from all others",
             label="special uniques",
-            kind=Kind.FACT,
             none="none of {n} records is a special unique, told from all others by a few of its quasi-identifiers",
         ),
     )
-    lead: ClassVar[tuple[str, ...]] = ("at_risk", "max", "mean")
-    compared: ClassVar[tuple[str, ...]] = ("max", "mean")
-    support: ClassVar[tuple[str, ...]] = ("max", "mean", "at_risk")
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    lead = ("at_risk", "max", "mean")
+    compared = ("max", "mean")
+    support = ("max", "mean", "at_risk")
+    least = (("most", 1),)
+    inside = ("fraction",)
+    below_one = ("threshold",)
 
     most: int | None = None
     fraction: float = 0.01
     threshold: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.most is not None and self.most < 1:
-            raise UsageError(f"special-uniques: most must be at least 1. Got {self.most}.")
-        if not 0 < self.fraction < 1:
-            raise UsageError(f"special-uniques: fraction must be between 0 and 1. Got {self.fraction}.")
-        if not 0 <= self.threshold < 1:
-            raise UsageError(f"special-uniques: threshold must be at least 0 and below 1. Got {self.threshold}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         if view.blind:

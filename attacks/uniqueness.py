@@ -18,78 +18,69 @@ Decided here: in the true share a record is unique in the population where its l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from attacks.base import Attack, Lacks, NotApplicable, View
+from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, SampleClaims, SeveralClaims
+from attacks.shared.measures import fact_measure
 from auditor.measure.population_uniqueness import Sample, estimates
 from auditor.measure.sample_uniqueness import published_values
 from auditor.model.arrays import Bools, Ints
-from auditor.model.errors import UsageError
 from auditor.model.packing import distinct_rows
-from auditor.model.record.meaning import Criterion, Goal, Kind, Measure
+from auditor.model.record.meaning import Criterion, Goal
 from auditor.model.release import Release
 from auditor.model.schema import Role
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
 
 
 @dataclass(frozen=True)
-class Uniqueness(Attack):
+class Uniqueness(WholeAttack):
     """Estimates how many records are unique in the population; `population` is how many people it has (by default that of the
     population given)."""
 
-    name: ClassVar[str] = "uniqueness"
-    summary: ClassVar[str] = "Estimates which share of the records is unique in the population, not only in the sample."
-    paper: ClassVar[str] = "Zayatz 1991; Hoshino 2001; Chen & Keller-McNulty 1998; Dankar et al. 2012"
-    goal: ClassVar[Goal] = Goal.IDENTITY
-    claim: ClassVar[str] = "Nobody else in the population is like this record."
-    needs: ClassVar[str] = "Published quasi-identifiers in one block, and the population's size or sampling weights."
-    success: ClassVar[str] = "A high share of records that are unique in the population."
-    lowered_by: ClassVar[str] = "Coarser quasi-identifiers, fewer of them, or a smaller sample."
-    criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
-    measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
+    name = "uniqueness"
+    summary = "Estimates which share of the records is unique in the population, not only in the sample."
+    paper = "Zayatz 1991; Hoshino 2001; Chen & Keller-McNulty 1998; Dankar et al. 2012"
+    goal = Goal.IDENTITY
+    claim = "Nobody else in the population is like this record."
+    needs = "Published quasi-identifiers in one block, and the population's size or sampling weights."
+    success = "A high share of records that are unique in the population."
+    lowered_by = "Coarser quasi-identifiers, fewer of them, or a smaller sample."
+    criterion = Criterion.SINGLING_OUT
+    measures = (
+        fact_measure(
             "unique",
             "Share of records estimated to be unique in the population, not only in the release.",
             "by a statistical model, {rate} of {n} records are unique in the population, and not only in the release",
             label="unique in the population",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "weighted_max",
             "The highest chance of finding a record's person among all whom the sampling weights stand for.",
             "by their sampling weights, the most exposed record is linked to its person with probability {one_in}",
             label="highest risk by sampling weights",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "weighted_mean",
             "The mean chance of finding a record's person among all whom the sampling weights stand for.",
             "by their sampling weights, a record is linked to its person with probability {one_in} on average",
             label="mean risk by sampling weights",
-            kind=Kind.FACT,
         ),
-        Measure(
+        fact_measure(
             "reidentified",
             "How many right links are expected when all records are tried, by their sampling weights.",
             "by their sampling weights, about {value} of {n} records would be linked to the right person if all were tried",
             label="expected right links",
-            kind=Kind.FACT,
         ),
     )
-    lead: ClassVar[tuple[str, ...]] = ("reidentified", "weighted_max", "unique")
-    compared: ClassVar[tuple[str, ...]] = ("unique", "weighted_max")
-    support: ClassVar[tuple[str, ...]] = ("unique", "weighted_max", "weighted_mean")
-    linked: ClassVar[bool] = False
-    needs_whole: ClassVar[bool] = True
+    lead = ("reidentified", "weighted_max", "unique")
+    compared = ("unique", "weighted_max")
+    support = ("unique", "weighted_max", "weighted_mean")
+    least = (("population", 1),)
 
     population: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.population is not None and self.population < 1:
-            raise UsageError(f"uniqueness: population must be at least 1. Got {self.population}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         if view.blind:
@@ -133,18 +124,8 @@ class Uniqueness(Attack):
             expected = None if found.number is None else found.number * sample.fraction
             more = {**detail, "unique_records": expected, "chosen": found.model}
             params = {"model": name, "population": people}
-            facts.append(
-                Fact(
-                    "unique",
-                    share,
-                    sample.records,
-                    params,
-                    more,
-                    alone.astype(np.float64),
-                    doubt=found.doubt,
-                    block=block,
-                )
-            )
+            each = alone.astype(np.float64)
+            facts.append(Fact("unique", share, sample.records, params, more, each, doubt=found.doubt, block=block))
         return FactClaims(tuple(facts))
 
 

@@ -71,8 +71,7 @@ class Attribute:
 
     def of_labels(self, table: Floats) -> Floats:
         """log P(label|class)."""
-        log: Floats = np.log(np.maximum(self.cover @ table, _NEVER))
-        return log
+        return np.asarray(np.log(np.maximum(self.cover @ table, _NEVER)))
 
     def of_codes(self, table: Floats, codes: Codes) -> Floats:
         """log P(value|class) for people's values; 0 where a value is not known (-1)."""
@@ -154,8 +153,7 @@ class Lesson:
     def even(self, block: int, pairs: Pairs) -> Floats:
         """Every fragment belongs with every person of its bucket alike."""
         size = self.release.sizes[self.release.blocks[block].bucket].astype(np.float64)
-        chance: Floats = self.slot_count[pairs.slot] / size[pairs.row]
-        return chance
+        return np.asarray(self.slot_count[pairs.slot] / size[pairs.row])
 
     def tables(self, pairs: Mapping[int, Pairs], chance: Mapping[int, Floats]) -> dict[str, Floats]:
         """P(bin|class) of every attribute, by what belongs together with what chance; in the sensitive block that is

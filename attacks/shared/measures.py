@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from auditor.model.record.meaning import Better, Kind, Measure
+
+count_measure = partial(Measure, kind=Kind.COUNT)
+extreme_measure = partial(Measure, kind=Kind.EXTREME)
+fact_measure = partial(Measure, kind=Kind.FACT)
 
 CONFIDENCE = "confidence in the best guess"
 RIGHT_LINK = "probability of the right link"
@@ -13,21 +19,19 @@ def value_measures(success: str, given: str = "be given their {column}", one: st
     """How sure a claimed value is, and how often it is true: `success` says the latter (`one` of one person), `given` what
     people can be."""
     return (
-        Measure(
+        count_measure(
             "certain",
             "How many people can be given one value with certainty.",
             f"{{of}} in this release can {given} with certainty{{by}}",
             label="certain disclosure",
-            kind=Kind.COUNT,
             one="the person's {column} is certain to {who}",
             one_none="the person's {column} is not certain to {who}",
         ),
-        Measure(
+        count_measure(
             "above",
             "How many people can be given one value with a confidence above τ (the setting tau).",
             f"{{of}} can {given} with a confidence above {{percent_tau}}{{by}}",
             label="disclosure with high confidence",
-            kind=Kind.COUNT,
         ),
         Measure(
             "success",
@@ -41,12 +45,11 @@ def value_measures(success: str, given: str = "be given their {column}", one: st
 
 def lift_measure(claimed: str) -> Measure:
     """How much likelier a claim is than it is of people at large."""
-    return Measure(
+    return extreme_measure(
         "lift_max",
         "The highest belief in a claim, as a multiple of its share among people at large.",
         f"for the most exposed person, {claimed} is {{value}} times as likely as for people at large{{seen}}",
         label="highest lift",
-        kind=Kind.EXTREME,
     )
 
 
@@ -54,12 +57,11 @@ def record_measures(success: str) -> tuple[Measure, ...]:
     """How likely a person is linked to their own record; `success` says how often the named record is theirs."""
     links = "{who} links the person to their own record with {sure}"
     return (
-        Measure(
+        extreme_measure(
             "max",
             "The highest probability of linking a person to their own record.",
             "the most exposed person is linked to their own record with probability {one_in}{by}",
             label="highest risk",
-            kind=Kind.EXTREME,
             one=links,
         ),
         Measure(
@@ -70,12 +72,11 @@ def record_measures(success: str) -> tuple[Measure, ...]:
             everybody="everybody can be linked to their own record with certainty{by}",
             one=links,
         ),
-        Measure(
+        count_measure(
             "at_risk",
             "How many people are linked to their own record with a probability above the threshold.",
             "{of} can be linked to their own record with a probability above {percent_threshold}{by}",
             label="people at risk",
-            kind=Kind.COUNT,
         ),
         Measure(
             "success",
@@ -84,12 +85,11 @@ def record_measures(success: str) -> tuple[Measure, ...]:
             label="right links",
             one=links,
         ),
-        Measure(
+        count_measure(
             "class_found",
             "How many people's true class got the most belief.",
             "the right class was named for {of}{by}",
             label="classes found",
-            kind=Kind.COUNT,
             one="the person's class is found",
             one_none="the person's class is not found",
         ),
@@ -99,12 +99,11 @@ def record_measures(success: str) -> tuple[Measure, ...]:
 def near_measures() -> tuple[Measure, ...]:
     """How much belief lies near a person's true number."""
     return (
-        Measure(
+        extreme_measure(
             "max",
             "The highest share of the belief that lies within ±ε of a person's true number.",
             "for the most exposed person, {rate} of the belief about their {column} lies {near} the truth{seen}",
             label="highest belief near the truth",
-            kind=Kind.EXTREME,
         ),
         Measure(
             "mean",
@@ -112,12 +111,11 @@ def near_measures() -> tuple[Measure, ...]:
             "on average {rate} of the belief about a person's {column} lies {near} the truth{seen}",
             label="mean belief near the truth",
         ),
-        Measure(
+        extreme_measure(
             "window",
             "The largest share of the belief about one person that falls into an interval of the given width.",
             "at most {rate} of the belief about one person's {column} falls into {width}{seen}",
             label="strongest belief in an interval",
-            kind=Kind.EXTREME,
         ),
     )
 

@@ -54,13 +54,10 @@ def parts(labels: Labels, label: int) -> Parts | None:
     if is_everything(domain, labels.texts[label].strip()):
         return None
     of_code = np.full(domain.size, -1, dtype=np.int64)
-    ends = codes if label in labels.gaps or not _on_a_line(domain) else codes[[0, -1]]
+    on_a_line = domain.numbers is not None or domain.column.type is Type.ORDINAL
+    ends = codes if label in labels.gaps or not on_a_line else codes[[0, -1]]
     of_code[ends] = np.arange(len(ends))
     return Parts(of_code, len(ends), len(ends))
-
-
-def _on_a_line(domain: Domain) -> bool:
-    return domain.numbers is not None or domain.column.type is Type.ORDINAL
 
 
 def _below(domain: Domain, codes: Codes) -> Parts | None:

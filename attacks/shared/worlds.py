@@ -120,9 +120,6 @@ def held(some: Worlds, own: Bools, kept: Bools, count: int) -> Floats | None:
     return mass / mass.sum() if mass.sum() > 0 else None
 
 
-# ----- what would be done with a world -------------------------------------------------------------------------------
-
-
 class Constraint:
     """What Mondrian's settings ask of the sensitive values of a class beyond its size. `present` are the codes of the
     values, `whole` how often each occurs in the whole release."""
@@ -223,12 +220,12 @@ class Cuts:
 
     def _large_enough(self, size: Ints) -> Bools:
         """Where there are several parts (rows of sizes), and k people in each."""
-        fine: Bools = ((size > 0).sum(axis=1) > 1) & ((size == 0) | (size >= self.k)).all(axis=1)
-        return fine
+        return np.asarray(((size > 0).sum(axis=1) > 1) & ((size == 0) | (size >= self.k)).all(axis=1))
 
     def _parts(self, place: int, there: Bools) -> Ints:
         code, domain = self.codes[:, place], self.domains[place]
-        return self._children(code, there, domain) if _by_tree(domain) else self._halves(code, there)
+        by_tree = domain.taxonomy is not None and domain.column.type is Type.NOMINAL
+        return self._children(code, there, domain) if by_tree else self._halves(code, there)
 
     @staticmethod
     def _halves(code: Ints, there: Bools) -> Ints:
@@ -238,8 +235,7 @@ class Cuts:
         rank = (reached[:, -1] - 1) // 2
         median = code[order][np.argmax(reached > rank[:, None], axis=1)]
         greatest = np.where(there, code, -1).max(axis=1)
-        above: Ints = (code > np.minimum(median, greatest - 1)[:, None]).astype(np.int64)
-        return above
+        return np.asarray((code > np.minimum(median, greatest - 1)[:, None]).astype(np.int64))
 
     @staticmethod
     def _children(code: Ints, there: Bools, domain: Domain) -> Ints:
@@ -269,7 +265,3 @@ def narrow(codes: Codes, columns: Sequence[Parts | None], values: Ints) -> Bools
             occupied = np.stack([(there & (part == p)).any(axis=1) for p in range(column.count)])
             fits &= occupied.sum(axis=0) >= column.occupied
     return fits
-
-
-def _by_tree(domain: Domain) -> bool:
-    return domain.taxonomy is not None and domain.column.type is Type.NOMINAL

@@ -54,8 +54,7 @@ def worst_alphas(labels: Labels, found: ClassCounts) -> Floats:
     inside = np.cumsum(change[order])  # 0 at the beginning and end of every class
     most = np.zeros(len(counts.sizes), dtype=np.int64)
     np.maximum.at(most, row[order], inside)
-    share: Floats = most / np.maximum(counts.sizes, 1)
-    return share
+    return np.asarray(most / np.maximum(counts.sizes, 1))
 
 
 def _spans(labels: Labels, found: ClassCounts) -> tuple[Ints, Ints]:

@@ -7,28 +7,30 @@ a value lacking), its figure is infinite.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from auditor.measure import ambiguity, diversity
 from auditor.measure.classes import hierarchical_distances, ordered_distances
-from auditor.measure.counts import class_counts, class_sizes
+from auditor.measure.counts import ClassCounts, class_counts, class_sizes
 from auditor.measure.divergences import equal_distance
 from auditor.model.arrays import Floats
 from auditor.model.release import Release, Suppression
 
-CLASS_FIGURES = (
-    "k",
-    "alpha",
-    "l_distinct",
-    "l_entropy",
-    "l_recursive_c",
-    "t_equal",
-    "t_ordered",
-    "t_hierarchical",
-    "beta_basic",
-    "beta_enhanced",
-    "delta_disclosure",
-)
+_FIGURES: dict[str, Callable[[ClassCounts, int, Release, str], Floats | None]] = {
+    "alpha": lambda found, *_: diversity.alphas(found.counts),
+    "l_distinct": lambda found, *_: found.counts.distinct.astype(np.float64),
+    "l_entropy": lambda found, *_: diversity.entropy_ls(found.counts),
+    "l_recursive_c": lambda found, recursive_l, *_: diversity.recursive_cs(found.counts, recursive_l),
+    "t_equal": lambda found, *_: equal_distance(found.counts, found.counts.whole),
+    "t_ordered": lambda found, _, release, column: ordered_distances(release, column, found),
+    "t_hierarchical": lambda found, _, release, column: hierarchical_distances(release, column, found),
+    "beta_basic": lambda found, *_: diversity.basic_betas(found.counts),
+    "beta_enhanced": lambda found, *_: diversity.enhanced_betas(found.counts),
+    "delta_disclosure": lambda found, *_: diversity.disclosure_deltas(found.counts),
+}
+CLASS_FIGURES = ("k", *_FIGURES)
 """The figures of single classes, named as in the audit record."""
 LEAST_COUNTS = ("k", "l_distinct", "l_entropy")
 """Figures of which the least counts. Of the others the greatest does."""
@@ -60,31 +62,10 @@ def class_figures(
 
 def _of_column(release: Release, column: str, figure: str, suppression: Suppression, recursive_l: int) -> Floats | None:
     counts = class_counts(release, column, suppression)
-    found, labels = counts.counts, release.labels[column]
+    labels = release.labels[column]
     if figure in ("alpha", "l_distinct", "l_entropy", "l_recursive_c") and ambiguity.ambiguous(labels, counts.label):
         if figure == "alpha":
             return ambiguity.worst_alphas(labels, counts)
         return ambiguity.least_distinct(labels, counts).astype(np.float64) if figure == "l_distinct" else None
-    match figure:
-        case "alpha":
-            return diversity.alphas(found)
-        case "l_distinct":
-            return found.distinct.astype(np.float64)
-        case "l_entropy":
-            return diversity.entropy_ls(found)
-        case "l_recursive_c":
-            return diversity.recursive_cs(found, recursive_l)
-        case "t_equal":
-            return equal_distance(found, found.whole)
-        case "t_ordered":
-            return ordered_distances(release, column, counts)
-        case "t_hierarchical":
-            return hierarchical_distances(release, column, counts)
-        case "beta_basic":
-            return diversity.basic_betas(found)
-        case "beta_enhanced":
-            return diversity.enhanced_betas(found)
-        case "delta_disclosure":
-            return diversity.disclosure_deltas(found)
-        case _:
-            return None
+    compute = _FIGURES.get(figure)
+    return None if compute is None else compute(counts, recursive_l, release, column)

@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from auditor.measure import words
 from auditor.measure.counts import class_of_bucket, class_sizes
 from auditor.measure.individual_risk import individual_risk
 from auditor.measure.wildcards import agreeing
 from auditor.model.arrays import Floats, Ints
-from auditor.model.record.meaning import RELEASE, Better, Kind, Measure
+from auditor.model.record.meaning import Better
 from auditor.model.record.release_facts import ClassRisk, WeightedRisk
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Role
@@ -34,140 +35,108 @@ NOISE = 1e-12
 
 
 RISKS = (
-    Measure(
+    words.extreme(
         "prosecutor_max",
         "The highest chance of naming a person's record, the class known: one over the size of the smallest class.",
         "the most exposed record is named with probability {one_in}",
-        RELEASE,
-        "highest chance of naming somebody's record, class known",
-        Kind.EXTREME,
+        label="highest chance of naming somebody's record, class known",
     ),
-    Measure(
+    words.rate(
         "prosecutor_mean",
         "The mean over records of one over the size of the class: the number of classes over the number of records.",
         "on average a record is named with probability {one_in}",
-        RELEASE,
-        "mean chance of naming a record, class known",
-        Kind.RATE,
+        label="mean chance of naming a record, class known",
     ),
-    Measure(
+    words.extreme(
         "prosecutor_min",
         "The lowest chance of naming a person's record: one over the size of the largest class.",
         "the safest record is named with probability {one_in}",
-        RELEASE,
-        "lowest chance of naming a record, class known",
-        Kind.EXTREME,
+        label="lowest chance of naming a record, class known",
     ),
-    Measure(
+    words.extreme(
         "wildcard_max",
         "The highest chance of naming a record where a suppressed cell may be any value: people hide among more classes.",
         "with suppressed cells as any value, the most exposed record is named with probability {one_in}",
-        RELEASE,
-        "highest chance, a suppressed cell being any value",
-        Kind.EXTREME,
+        label="highest chance, a suppressed cell being any value",
     ),
-    Measure(
+    words.rate(
         "wildcard_mean",
         "The mean chance of naming a record where a suppressed cell may be any value.",
         "with suppressed cells as any value, a record is named with probability {one_in} on average",
-        RELEASE,
-        "mean chance, a suppressed cell being any value",
-        Kind.RATE,
+        label="mean chance, a suppressed cell being any value",
     ),
-    Measure(
+    words.extreme(
         "wildcard_min",
         "The lowest chance of naming a record where a suppressed cell may be any value.",
         "with suppressed cells as any value, the safest record is named with probability {one_in}",
-        RELEASE,
-        "lowest chance, a suppressed cell being any value",
-        Kind.EXTREME,
+        label="lowest chance, a suppressed cell being any value",
     ),
-    Measure(
+    words.count(
         "at_risk",
         "How many records have a chance of being named above the threshold.",
         "{people} have a chance of being named above the threshold",
-        RELEASE,
-        "records with a higher chance than the threshold",
-        Kind.COUNT,
+        label="records with a higher chance than the threshold",
     ),
-    Measure(
+    words.rate(
         "at_risk_share",
         "The share of records whose chance of being named exceeds the threshold.",
         "{rate} of the records have a chance of being named above the threshold",
-        RELEASE,
-        "share of records above the threshold",
-        Kind.RATE,
+        label="share of records above the threshold",
     ),
-    Measure(
+    words.rate(
         "marketer",
         "The share of right links of somebody who links everybody, from a list of exactly the people in the release; with "
         "outsiders on the list it is lower, and so is a journalist's chance.",
         "{rate} of all links are right at most",
-        RELEASE,
-        "share of right links; lower where the list has outsiders",
-        Kind.RATE,
+        label="share of right links; lower where the list has outsiders",
     ),
-    Measure(
+    words.count(
         "sample_uniques",
         "How many records are alone in their class.",
         "{people} have a class of their own",
-        RELEASE,
-        "records that are alone in their class",
-        Kind.COUNT,
+        label="records that are alone in their class",
     ),
-    Measure(
+    words.rate(
         "sample_unique_share",
         "The share of records that are alone in their class.",
         "{rate} of the records are alone in their class",
-        RELEASE,
-        "share of records alone in their class",
-        Kind.RATE,
+        label="share of records alone in their class",
     ),
 )
 """What class sizes say about finding a person's record, in words."""
 
 WEIGHTED = (
-    Measure(
+    words.fact(
         "weighted_people",
         "How many people of the population the records stand for: the sum of their sampling weights.",
         "the records stand for {value} people",
-        RELEASE,
-        "people of the population whom the records stand for",
-        Kind.FACT,
-        Better.HIGHER,
+        label="people of the population whom the records stand for",
+        better=Better.HIGHER,
     ),
-    Measure(
+    words.extreme(
         "weighted_max",
         "The highest chance of finding a record's person in the population, where a class stands for as many people as its "
         "sampling weights add up to (Benedetti and Franconi 1998).",
         "by the sampling weights, the most exposed record is linked to its person with probability {one_in}",
-        RELEASE,
-        "highest chance of finding a record's person among them",
-        Kind.EXTREME,
+        label="highest chance of finding a record's person among them",
     ),
-    Measure(
+    words.rate(
         "weighted_mean",
         "The mean chance of finding a record's person in the population, by the sampling weights.",
         "by the sampling weights, a record is linked to its person with probability {one_in} on average",
-        RELEASE,
-        "mean chance of finding a record's person among them",
-        Kind.RATE,
+        label="mean chance of finding a record's person among them",
     ),
-    Measure(
+    words.fact(
         "weighted_reidentified",
         "How many right links are expected when all records are tried: the sum of their chances by the sampling weights.",
         "by the sampling weights, {value} right links are expected if all records are tried",
-        RELEASE,
-        "expected number of right links, all records tried",
-        Kind.FACT,
+        label="expected number of right links, all records tried",
     ),
-    Measure(
+    words.count(
         "weighted_at_risk",
         "How many records have a chance above the threshold, by the sampling weights.",
         "by the sampling weights, {people} have a chance above the threshold",
-        RELEASE,
-        "records with a higher chance than the threshold",
-        Kind.COUNT,
+        label="records with a higher chance than the threshold",
     ),
 )
 """The same by sampling weights."""
@@ -179,14 +148,10 @@ def release_risk(
     """The risk of the records of a release; None for several blocks, and if there is no class."""
     if len(release.blocks) > 1:
         return None
-    risk, sizes, people = (
-        class_risk(class_sizes(release, suppression), threshold),
-        class_sizes(release),
-        agreeing(release),
-    )
+    risk, people = class_risk(class_sizes(release, suppression), threshold), agreeing(release)
     if risk is None or people is None or not len(people):
         return risk
-    return with_wildcards(risk, sizes, people)
+    return with_wildcards(risk, class_sizes(release), people)
 
 
 def with_wildcards(risk: ClassRisk, sizes: Ints, people: Ints) -> ClassRisk:

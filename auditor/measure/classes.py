@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from auditor.measure import ambiguity, divergences, diversity, nearness
+from auditor.measure import ambiguity, divergences, diversity, nearness, words
 from auditor.measure.class_risk import THRESHOLD, release_risk, weighted_risk
 from auditor.measure.counts import ClassCounts, class_counts, class_sizes
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.labels.labels import Labels
-from auditor.model.record.meaning import RELEASE, Better, Kind, Measure
+from auditor.model.record.meaning import Better
 from auditor.model.record.release_facts import ReleaseFacts, SensitiveFacts
 from auditor.model.release import Release, Suppression
 from auditor.model.schema import Type
@@ -36,56 +36,40 @@ NEAR = 0.05
 
 
 SIZES = (
-    Measure(
+    words.fact(
         "k",
         "The size of the smallest class: nobody is hidden among fewer people.",
         "the smallest class has {people}",
-        RELEASE,
-        "people in the smallest class",
-        Kind.FACT,
-        Better.HIGHER,
+        label="people in the smallest class",
+        better=Better.HIGHER,
     ),
-    Measure(
-        "classes",
-        "How many classes there are.",
-        "there are {value} classes",
-        RELEASE,
-        "classes",
-        Kind.FACT,
-        Better.HIGHER,
+    words.fact(
+        "classes", "How many classes there are.", "there are {value} classes", label="classes", better=Better.HIGHER
     ),
-    Measure(
+    words.fact(
         "suppressed_rows",
         "How many rows have all their quasi-identifiers suppressed.",
         "{value} rows are suppressed",
-        RELEASE,
-        "suppressed rows",
-        Kind.FACT,
+        label="suppressed rows",
     ),
-    Measure(
+    words.fact(
         "suppressed_share",
         "The share of the people whose row is suppressed or left out.",
         "{rate} of the rows are suppressed or left out",
-        RELEASE,
-        "share of suppressed rows",
-        Kind.FACT,
+        label="share of suppressed rows",
     ),
-    Measure(
+    words.fact(
         "identifiers",
         "How many columns that name people are published.",
         "identifier columns that are published: {value}",
-        RELEASE,
-        "identifier columns",
-        Kind.FACT,
+        label="identifier columns",
     ),
-    Measure(
+    words.fact(
         "values",
         "How many different values of a sensitive column are published.",
         "{value} different values are published",
-        RELEASE,
-        "different values in the release",
-        Kind.FACT,
-        Better.HIGHER,
+        label="different values in the release",
+        better=Better.HIGHER,
     ),
 )
 """What the sizes of the classes and the published cells say, in words."""

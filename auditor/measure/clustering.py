@@ -94,8 +94,7 @@ def value_distance(domain: Domain, one: Ints, other: Ints) -> Floats:
         return np.where(np.isnan(way), (one != other).astype(np.float64), way)
     path, height = _paths(domain)
     shared = (path[:, one] == path[:, other]).sum(axis=0)
-    apart: Floats = height[path[shared - 1, one]]
-    return apart
+    return np.asarray(height[path[shared - 1, one]])
 
 
 def _column_error(domain: Domain, codes: Ints, group: Ints) -> float:

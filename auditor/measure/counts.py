@@ -131,8 +131,7 @@ def class_sizes(release: Release, suppression: Suppression = Suppression.EXCLUDE
     """The number of people in each class that counts."""
     number = class_of_bucket(release, suppression)
     kept = number >= 0
-    sizes: Ints = np.bincount(number[kept], weights=release.sizes[kept]).astype(np.int64)
-    return sizes
+    return np.asarray(np.bincount(number[kept], weights=release.sizes[kept]).astype(np.int64))
 
 
 def class_counts(release: Release, column: str, suppression: Suppression = Suppression.EXCLUDED) -> ClassCounts:

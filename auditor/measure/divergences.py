@@ -23,35 +23,29 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from auditor.measure import words
 from auditor.measure.counts import Matrix, entries
 from auditor.model.arrays import Floats, Ints
-from auditor.model.record.meaning import RELEASE, Kind, Measure
 from auditor.model.taxonomy import Taxonomy
 
 DISTANCES = (
-    Measure(
+    words.extreme(
         "t_equal",
         "t-closeness: the largest distance of a class's values from those of the table, all values equally far apart.",
         "the farthest class is {value} away from the table, all values equally far apart",
-        RELEASE,
-        "farthest class from the table, values alike",
-        Kind.EXTREME,
+        label="farthest class from the table, values alike",
     ),
-    Measure(
+    words.extreme(
         "t_ordered",
         "t-closeness for ordered values: the same with the earth mover's distance over ranks.",
         "the farthest class is {value} away from the table, values in their order",
-        RELEASE,
-        "farthest class from the table, values in order",
-        Kind.EXTREME,
+        label="farthest class from the table, values in order",
     ),
-    Measure(
+    words.extreme(
         "t_hierarchical",
         "t-closeness by taxonomy: the same with the earth mover's distance over the taxonomy of the values.",
         "the farthest class is {value} away from the table, values by their taxonomy",
-        RELEASE,
-        "farthest class from the table, values by taxonomy",
-        Kind.EXTREME,
+        label="farthest class from the table, values by taxonomy",
     ),
 )
 """How far classes lie from the whole table, in words."""

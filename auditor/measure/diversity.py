@@ -18,91 +18,73 @@ from __future__ import annotations
 
 import numpy as np
 
+from auditor.measure import words
 from auditor.measure.counts import Entries, Matrix, entries
 from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.record.meaning import RELEASE, Better, Kind, Measure
+from auditor.model.record.meaning import Better
 
 NOISE = 1e-12
 """Differences below this are rounding."""
 
 
 DIVERSITY = (
-    Measure(
+    words.extreme(
         "alpha",
         "The largest share of one sensitive value in a class: (α,k)-anonymity.",
         "one value makes up {rate} of a class",
-        RELEASE,
-        "largest share of one value in a class",
-        Kind.EXTREME,
+        label="largest share of one value in a class",
     ),
-    Measure(
+    words.extreme(
         "l_distinct",
         "The fewest different sensitive values in a class: distinct l-diversity.",
         "the poorest class has {value} different sensitive values",
-        RELEASE,
-        "fewest different values in a class",
-        Kind.EXTREME,
-        Better.HIGHER,
+        label="fewest different values in a class",
+        better=Better.HIGHER,
         everybody="the poorest class has 1 sensitive value",
     ),
-    Measure(
+    words.extreme(
         "l_entropy",
         "Entropy l-diversity, in which rare values count less: exp of the least entropy of a class, not rounded.",
         "the poorest class is as varied as {value} equally frequent values",
-        RELEASE,
-        "fewest values in a class, rare ones counting less",
-        Kind.EXTREME,
-        Better.HIGHER,
+        label="fewest values in a class, rare ones counting less",
+        better=Better.HIGHER,
     ),
-    Measure(
+    words.extreme(
         "l_recursive_c",
         "How far the commonest value of a class outweighs the rare: recursive (c,l)-diversity holds for every greater c.",
         "the commonest value of a class outweighs the rare ones by {value}",
-        RELEASE,
-        "how far the commonest value outweighs the rare",
-        Kind.EXTREME,
+        label="how far the commonest value outweighs the rare",
     ),
 )
 """How varied the sensitive values of the classes are, in words."""
 LIKENESS = (
-    Measure(
+    words.extreme(
         "beta_basic",
         "β-likeness: the largest relative gain of a value's share in a class over its share in the table.",
         "the share of a value in a class exceeds that in the table by up to {value} times the latter",
-        RELEASE,
-        "largest relative gain of a value in a class",
-        Kind.EXTREME,
+        label="largest relative gain of a value in a class",
     ),
-    Measure(
+    words.extreme(
         "beta_enhanced",
         "Enhanced β-likeness: the least β for which no gain exceeds min(β, −ln of the value's share in the table).",
         "enhanced β-likeness holds from β = {value}",
-        RELEASE,
-        "largest gain of a value, capped for frequent ones",
-        Kind.EXTREME,
+        label="largest gain of a value, capped for frequent ones",
     ),
-    Measure(
+    words.extreme(
         "delta_disclosure",
         "The largest change of a value's share in a class against the table, as a logarithm; needs each value in each class.",
         "a value's share in a class differs from that in the table by a logarithm of {value}",
-        RELEASE,
-        "largest change of a value's share (logarithm)",
-        Kind.EXTREME,
+        label="largest change of a value's share (logarithm)",
     ),
-    Measure(
+    words.rate(
         "homogeneity",
         "The share of all people whose sensitive value is the commonest of their class: what guessing it gets right.",
         "the commonest value of their class is right for {rate} of the people",
-        RELEASE,
-        "share of people guessed right by the commonest value of their class",
-        Kind.RATE,
+        label="share of people guessed right by the commonest value of their class",
     ),
 )
 """How like the whole table the classes are, in words."""
-
-
-# ----- all classes together ----------------------------------------------------------------------------------------------
 
 
 def alpha(counts: Matrix) -> float | None:
@@ -159,9 +141,6 @@ def _greatest(figures: Floats) -> float | None:
     return greatest if np.isfinite(greatest) else None
 
 
-# ----- each class --------------------------------------------------------------------------------------------------------
-
-
 def alphas(found: Entries) -> Floats:
     """The largest share of one value in each class."""
     return _highest(found, found.share)
@@ -187,8 +166,7 @@ def recursive_cs(found: Entries, recursive_l: int = 2) -> Floats:
     starts = _starts(found)
     rank = np.arange(len(count)) - starts[found.row]
     tail = found.per_class(np.where(rank >= recursive_l - 1, count, 0))
-    least: Floats = np.divide(count[starts], tail, out=np.full(len(tail), np.inf), where=tail > 0)
-    return least
+    return np.asarray(np.divide(count[starts], tail, out=np.full(len(tail), np.inf), where=tail > 0))
 
 
 def basic_betas(found: Entries) -> Floats:
@@ -224,5 +202,4 @@ def _gains(found: Entries) -> Floats:
     """(p - q)/q of each entry, from whole numbers: exactly 0 if the shares are equal."""
     whole = found.whole
     expected = found.sizes[found.row] * whole[found.column]
-    gains: Floats = (found.count * whole.sum() - expected) / expected
-    return gains
+    return np.asarray((found.count * whole.sum() - expected) / expected)

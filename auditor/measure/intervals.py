@@ -42,11 +42,6 @@ class Interval(NamedTuple):
         """The middle of the interval."""
         return (self.low + self.high) / 2
 
-    @property
-    def half_width(self) -> float:
-        """The distance from the middle to either end."""
-        return (self.high - self.low) / 2
-
 
 class Estimate(NamedTuple):
     """A figure and its confidence interval."""
@@ -112,8 +107,7 @@ def _placements(scores: Floats, others: Floats) -> Floats:
     """For each score the share of the others below it, ties counting half."""
     ordered = np.sort(others)
     below = np.searchsorted(ordered, scores, side="left")
-    placements: Floats = (below + np.searchsorted(ordered, scores, side="right")) / (2 * len(others))
-    return placements
+    return np.asarray((below + np.searchsorted(ordered, scores, side="right")) / (2 * len(others)))
 
 
 def auc(scores_in: Floats, scores_out: Floats, confidence: float = CONFIDENCE) -> Estimate | None:

@@ -42,8 +42,7 @@ def isolated(matches: Ints, people: int, size: int) -> Floats:
 def by_chance(weight: Floats, people: int) -> Floats:
     """The probability that a predicate of this weight isolates one of n people drawn at random: n·w·(1-w)^(n-1)."""
     w = np.clip(weight, 0.0, 1.0)
-    chance: Floats = people * w * (1 - w) ** (people - 1)
-    return chance
+    return np.asarray(people * w * (1 - w) ** (people - 1))
 
 
 def exactly_one(chances: Floats) -> float:

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from auditor.measure import words
 from auditor.measure.counts import Entries, counted
 from auditor.model.arrays import Floats, Ints
-from auditor.model.record.meaning import RELEASE, Better, Kind, Measure
+from auditor.model.record.meaning import Better
 
 _NOISE = 8 * float(np.finfo(np.float64).eps)
 
 
 NEARNESS = (
-    Measure(
+    words.extreme(
         "proximity_m",
         "The largest m for which (ε,m)-anonymity holds: at most one in m of a class lies within ±ε of any number in it.",
         "at most one in {value} numbers of a class lies near any one of them",
-        RELEASE,
-        "at most one in m of a class within ±ε of any number",
-        Kind.EXTREME,
-        Better.HIGHER,
+        label="at most one in m of a class within ±ε of any number",
+        better=Better.HIGHER,
     ),
 )
 """How close together the numbers of a class are, in words."""
@@ -41,16 +40,9 @@ def lower(value: Floats, reach: float | Floats) -> Floats:
     return -upper(-value, reach)
 
 
-def near_share(group: Ints, number: Floats, epsilon: float) -> Floats:
-    """For each number the share of its group that lies within ±epsilon of it (itself included), in any order."""
-    found, distinct = _by_number(group, number)
-    share: Floats = np.repeat(near(found, distinct, epsilon) / found.sizes[found.row], found.count)
-    return share
-
-
 def largest_m(group: Ints, number: Floats, epsilon: float) -> float:
     """The largest m for which the groups are (ε,m)-anonymous."""
-    return least_m(*_by_number(group, number), epsilon)
+    return least_m(*by_number(group, number), epsilon)
 
 
 def near(found: Entries, number: Floats, epsilon: float) -> Ints:
@@ -64,8 +56,7 @@ def near(found: Entries, number: Floats, epsilon: float) -> Ints:
     running = np.concatenate([[0], np.cumsum(found.count)])
     low = np.searchsorted(key, start + first[found.column])
     high = np.searchsorted(key, start + beyond[found.column])
-    people: Ints = running[high] - running[low]
-    return people
+    return np.asarray(running[high] - running[low])
 
 
 def least_m(found: Entries, number: Floats, epsilon: float) -> float:
@@ -73,6 +64,7 @@ def least_m(found: Entries, number: Floats, epsilon: float) -> float:
     return float(1 / (near(found, number, epsilon) / found.sizes[found.row]).max())
 
 
-def _by_number(group: Ints, number: Floats) -> tuple[Entries, Floats]:
+def by_number(group: Ints, number: Floats) -> tuple[Entries, Floats]:
+    """The numbers of people in groups as entries, and the distinct numbers, from low to high."""
     distinct, rank = np.unique(number, return_inverse=True)
     return counted(group, rank.reshape(-1), int(group.max(initial=-1)) + 1, len(distinct)), distinct

@@ -15,58 +15,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from auditor.measure import words
 from auditor.measure.class_risk import NOISE, THRESHOLD
 from auditor.measure.counts import class_of_bucket
 from auditor.measure.overlap import Overlap, overlap
 from auditor.model.arrays import Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
-from auditor.model.record.meaning import RELEASE, Kind, Measure
 from auditor.model.record.release_facts import RegisterRisk
 from auditor.model.release import Release
 from auditor.model.table import Table
 
 REGISTER = (
-    Measure(
+    words.extreme(
         "journalist_max",
         "The highest chance of naming a record's person among the people of the population who fit it.",
         "the most exposed record is given to the right person of the population with probability {one_in}",
-        RELEASE,
-        "highest chance of naming a record's person in the population",
-        Kind.EXTREME,
+        label="highest chance of naming a record's person in the population",
     ),
-    Measure(
+    words.rate(
         "journalist_mean",
         "The mean chance of naming a record's person in the population, over records or over people, whichever is greater.",
         "on average a record is given to the right person of the population with probability {one_in}",
-        RELEASE,
-        "mean chance, over records or people, the greater",
-        Kind.RATE,
+        label="mean chance, over records or people, the greater",
     ),
-    Measure(
+    words.rate(
         "register_marketer",
         "The share of right links where each record is linked with one of the people of the population who fit it.",
         "{rate} of all links with people of the population are right",
-        RELEASE,
-        "share of right links with the population",
-        Kind.RATE,
+        label="share of right links with the population",
     ),
-    Measure(
+    words.count(
         "register_at_risk",
         "How many records have a chance above the threshold of being given to the right person of the population.",
         "{people} have a chance above the threshold beside the population",
-        RELEASE,
-        "records with a higher chance than the threshold",
-        Kind.COUNT,
+        label="records with a higher chance than the threshold",
     ),
-    Measure(
+    words.fact(
         "short",
         "How many classes have more records than people of the population who fit: the list is not complete, and as many "
         "people as records are taken to fit.",
         "{value} classes have more records than people of the population who fit",
-        RELEASE,
-        "classes with more records than people of the population who fit",
-        Kind.FACT,
+        label="classes with more records than people of the population who fit",
     ),
 )
 """What a list of the population says about finding a record's person, in words."""

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import cached_property
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
 from auditor.posterior.kernels import running_sums
 
@@ -40,13 +43,11 @@ class ValueBeliefs:
 
     def top(self) -> Floats:
         """The largest probability of a value, for each row."""
-        top: Floats = np.maximum(self.rows.max(axis=1).toarray().reshape(-1), 0.0)
-        return top
+        return np.asarray(np.maximum(self.rows.max(axis=1).toarray().reshape(-1), 0.0))
 
     def top_entries(self) -> Bools:
         """The stored entries that tie for the top of their row."""
-        shared: Bools = self.rows.data >= (self.top() * (1 - TIE))[self.row_number]
-        return shared
+        return np.asarray(self.rows.data >= (self.top() * (1 - TIE))[self.row_number])
 
     def at(self, codes: Ints) -> Floats:
         """The probability of one given value for each target."""
@@ -135,6 +136,57 @@ class Beliefs(ABC):
     @abstractmethod
     def membership(self, prior: float) -> MemberBeliefs:
         """Scores of being in the release, given a prior probability of it."""
+
+
+class Linked(Beliefs):
+    """Beliefs from the records of a release. Targets alike share a row (`row_of`), with the `total` weight of what fits."""
+
+    knowledge: Knowledge
+    row_of: Ints
+    total: Floats
+
+    @property
+    def matched(self) -> Bools:
+        return np.asarray(self.total[self.row_of] > 0)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the targets are known to be in the release."""
+        prior = self.knowledge.membership
+        return prior is None or prior >= 1
+
+    def take(self, which: Ints) -> Self:
+        """The same beliefs about some of the targets, in the given order."""
+        some = copy(self)
+        some.targets, some.row_of = len(which), self.row_of[which]
+        some.present = self.present[which]
+        return some
+
+    @cached_property
+    def present(self) -> Floats:
+        """P(in) for each target: 1 if membership is known."""
+        return self._present(self.knowledge.membership)
+
+    @abstractmethod
+    def _present(self, prior: float | None) -> Floats:
+        """The same for any prior."""
+
+    def values(self, column: str) -> ValueBeliefs:
+        return self.thinned(column, None)
+
+    def believed(self, column: str, rows: sparse.csr_array, row_of: Ints, matched: Bools) -> ValueBeliefs:
+        """Rows as beliefs: of the prior for targets whom nothing fits or, if membership is in doubt, multiplied by P(in)."""
+        if self.certain:
+            return or_prior(rows, row_of, matched, self.knowledge.priors[column])
+        return scaled(rows, row_of, self.present)
+
+    def likeliest(self, row: Ints, best: Floats, count: Floats | Ints) -> RecordBeliefs:
+        """The likeliest records, given for entries of rows the probability of the best ones and how many have it."""
+        top = np.zeros(len(self.total))
+        np.maximum.at(top, row, best)
+        at_top = best >= top[row] * (1 - TIE)
+        tied = np.bincount(row, weights=np.where(at_top, count, 0.0), minlength=len(top))
+        return RecordBeliefs(top[self.row_of] * self.present, np.maximum(tied, 1.0)[self.row_of])
 
 
 Whole = TypeVar("Whole", bound=Beliefs)

@@ -88,11 +88,6 @@ class _Behind:
             return cls(beliefs.full, which, beliefs.fragment[which])
         return cls(beliefs, which, None) if isinstance(beliefs, Posterior | Nearest) else None
 
-    @property
-    def knowledge(self) -> Knowledge:
-        """What is known about the targets."""
-        return self.posterior.knowledge if isinstance(self.posterior, Nearest) else self.posterior.matching.knowledge
-
     def about_others(self, knowledge: Knowledge) -> Posterior | Nearest:
         """The beliefs about other people, found in the same way."""
         release, weighting = self.posterior.release, self.posterior.weighting
@@ -218,8 +213,8 @@ class Coupled(Beliefs):
         facts = self._facts(column)
         if behind is None or (friends is None and not len(facts)):
             return _Joint(None, None, {"joint": "none", "known_people": 0})
-        known = set(behind.knowledge.columns) | set(() if friends is None else friends.columns)
-        prior = behind.knowledge.priors.get(column)
+        known = set(behind.posterior.knowledge.columns) | set(() if friends is None else friends.columns)
+        prior = behind.posterior.knowledge.priors.get(column)
         types = _Types.of(behind.posterior.release, column, sorted(known), prior)
         parts = [] if friends is None else [self._of_friends(friends, behind, types, column)]
         if len(facts):
@@ -242,13 +237,9 @@ class Coupled(Beliefs):
 
     def _of_friends(self, friends: Acquaintances, behind: _Behind, types: _Types, column: str) -> sparse.csr_array:
         """u·g of acquaintances: g is the probability of their value given the label."""
-        knowledge = self._knowledge
+        known = self._knowledge
         theirs = Knowledge(
-            friends.columns,
-            friends.codes,
-            register=knowledge.register,
-            priors=knowledge.priors,
-            errors=knowledge.errors,
+            friends.columns, friends.codes, register=known.register, priors=known.priors, errors=known.errors
         )
         weights = sparse.coo_array(types.weights(behind.about_others(theirs), np.arange(friends.people)))
         value = friends.values[column][weights.row]
@@ -267,13 +258,7 @@ class Coupled(Beliefs):
         return _at(sparse.csr_array(kept @ types.even.T), target, label)
 
     def _own(
-        self,
-        behind: _Behind,
-        types: _Types,
-        facts: Ints,
-        weights: sparse.csr_array,
-        assigned: Assigned,
-        column: str,
+        self, behind: _Behind, types: _Types, facts: Ints, weights: sparse.csr_array, assigned: Assigned, column: str
     ) -> sparse.csr_array:
         """The probability of each value for the targets with facts (before values are ruled out)."""
         first = weights.shape[0] - len(facts)

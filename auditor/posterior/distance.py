@@ -18,7 +18,6 @@ All known columns must be published in one block: otherwise no published record 
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,18 +27,7 @@ from scipy import sparse
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.release import Release, Suppression
-from auditor.posterior.beliefs import (
-    TIE,
-    Beliefs,
-    MemberBeliefs,
-    RecordBeliefs,
-    Shares,
-    ValueBeliefs,
-    Without,
-    or_prior,
-    scaled,
-    spread,
-)
+from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, Without, spread
 from auditor.posterior.links import Weighting
 from auditor.posterior.matching import Cells, distinct_people, expand
 from auditor.posterior.metric import Metric, parts_of
@@ -57,17 +45,14 @@ def no_distance(release: Release, columns: tuple[str, ...], people: int) -> str 
         return "nothing that is published is known about the people, so no record is near them"
     if len({release.block_number(c) for c in known}) > 1:
         return "what is known is published in several blocks, so no published record is near a person as a whole"
-    comparisons = float(people) * _distinct(release, known) * len(known)
+    distinct = len(Cells.of(release.block_of(known[0]), known, len(release.sizes)).labels)
+    comparisons = float(people) * distinct * len(known)
     if comparisons > MOST_COMPARISONS:
         return (
             f"comparing every person with every record takes {comparisons / 1e9:.0f} billion comparisons, above the limit of "
             f"{MOST_COMPARISONS / 1e9:.0f} billion; attack fewer people"
         )
     return None
-
-
-def _distinct(release: Release, columns: list[str]) -> int:
-    return len(Cells.of(release.block_of(columns[0]), columns, len(release.sizes)).labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,11 +111,10 @@ class Search:
 
 def _least(away: Floats) -> Bools:
     """Which distances are the least of their row, ties included."""
-    least: Bools = away <= (away.min(axis=1) * (1 + TIE) + _SAME)[:, None]
-    return least
+    return np.asarray(away <= (away.min(axis=1) * (1 + TIE) + _SAME)[:, None])
 
 
-class Nearest(Beliefs):
+class Nearest(Linked):
     """The beliefs of an adversary who takes the nearest records; see `no_distance` for when there are none."""
 
     def __init__(
@@ -149,30 +133,8 @@ class Nearest(Beliefs):
         self.entries = self.search.find(self.tuples)
         cells = self.search.cells
         self.weight = weights(cells.count[self.entries.cell], release.sizes[cells.bucket[self.entries.cell]], weighting)
-        self.total = np.bincount(self.entries.row, weights=self.weight, minlength=len(self.tuples))
+        self.total = np.bincount(self.entries.row, self.weight, len(self.tuples)).astype(np.float64)
         self.p = self.weight / self.total[self.entries.row]
-
-    @property
-    def matched(self) -> Bools:
-        return np.asarray(self.total[self.row_of] > 0)
-
-    @property
-    def certain(self) -> bool:
-        """Whether the targets are known to be in the release."""
-        prior = self.knowledge.membership
-        return prior is None or prior >= 1
-
-    def take(self, which: Ints) -> Nearest:
-        """The same beliefs about some of the targets, in the given order."""
-        some = copy(self)
-        some.targets, some.row_of = len(which), self.row_of[which]
-        some.present = self.present[which]
-        return some
-
-    @cached_property
-    def present(self) -> Floats:
-        """P(in) for each target: 1 if membership is known."""
-        return self._present(self.knowledge.membership)
 
     def _present(self, prior: float | None) -> Floats:
         if prior is None or prior >= 1:
@@ -200,17 +162,12 @@ class Nearest(Beliefs):
         odds = scale * among / np.where(sure, 1.0, 1 - among)
         return np.where(sure, 1.0, odds / (1 + odds))[self.row_of]
 
-    def values(self, column: str) -> ValueBeliefs:
-        return self.thinned(column, None)
-
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
         labels = self.release.labels[column]
         known = self.knowledge.priors[column]
         counts, _ = self.groups(column, shares)
         rows = sparse.csr_array(self.fragment_weights(column) @ counts @ spread(labels, known))
-        if self.certain:
-            return or_prior(rows, self.row_of, self.matched, known)
-        return scaled(rows, self.row_of, self.present)
+        return self.believed(column, rows, self.row_of, self.matched)
 
     def fragment_weights(self, column: str) -> sparse.csr_array:
         """The probability of each fragment with a value of a column, the same for its whole group: rows × groups."""
@@ -242,12 +199,7 @@ class Nearest(Beliefs):
 
     def records(self) -> RecordBeliefs:
         count = self.search.cells.count[self.entries.cell]
-        each = self.p / count
-        top = np.zeros(len(self.tuples))
-        np.maximum.at(top, self.entries.row, each)
-        at_top = each >= top[self.entries.row] * (1 - TIE)
-        tied = np.bincount(self.entries.row, weights=np.where(at_top, count, 0.0), minlength=len(self.tuples))
-        return RecordBeliefs(top[self.row_of] * self.present, np.maximum(tied, 1.0)[self.row_of])
+        return self.likeliest(self.entries.row, self.p / count, count)
 
     def own_cell(self, fragment: Ints) -> Ints:
         """The cell of each target's own fragment, -1 if there is none."""
@@ -352,10 +304,7 @@ class WithoutOwn(Without[Nearest]):
         rows = sparse.csr_array((chosen @ counts - marks) @ spread(full.release.labels[column], known))
         rows.data[rows.data < TIE * TIE] = 0.0
         rows.eliminate_zeros()
-        everybody = np.arange(self.targets)
-        if full.certain:
-            return or_prior(rows, everybody, self.matched, known)
-        return scaled(rows, everybody, full.present)
+        return full.believed(column, rows, np.arange(self.targets), self.matched)
 
     def _own_group(self, column: str, fragment: Ints) -> Ints:
         full = self.full

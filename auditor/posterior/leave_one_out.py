@@ -12,14 +12,14 @@ membership, if that is in doubt, is unchanged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.posterior.beliefs import TIE, Shares, ValueBeliefs, Without, or_prior, scaled, spread
+from auditor.posterior.beliefs import TIE, Shares, ValueBeliefs, Without, spread
 from auditor.posterior.candidates import Entries
 from auditor.posterior.links import Link
 from auditor.posterior.matching import expand
@@ -148,15 +148,12 @@ class LeaveOneOut(Without[Posterior]):
         chosen = np.zeros(len(inside), dtype=np.bool_)
         chosen[owner[own]] = True
         place, owner = place[~own], owner[~own]
-        return self._owned(candidates.take(place), inside[owner]), full.candidate_w[place], chosen
+        others = replace(candidates.take(place), row=inside[owner])
+        return others, full.candidate_w[place], chosen
 
     @property
     def matched(self) -> Bools:
         return np.asarray(self._plan.total > 0)
-
-    @staticmethod
-    def _owned(entries: Entries, target: Ints) -> Entries:
-        return Entries(target, entries.bucket, entries.group)
 
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
         full, plan = self.full, self._plan
@@ -179,7 +176,7 @@ class LeaveOneOut(Without[Posterior]):
         mine = self.fragment[inside, number]
         label = full.release.blocks[number].cell(column)[mine]
         shape = (self.targets, len(labels.texts))
-        known = full.matching.knowledge.priors.get(column)
+        known = full.knowledge.priors.get(column)
         taken = each * part.gone if shares is None else each * part.gone * shares.gone[mine]
         mark = sparse.csr_array((taken, (inside, label)), shape=shape) @ spread(labels, known)
         rows = sparse.csr_array(kept @ corrected + others + own - mark)
@@ -187,7 +184,4 @@ class LeaveOneOut(Without[Posterior]):
         rows.eliminate_zeros()
         scale = np.divide(1.0, plan.total, out=np.zeros(self.targets), where=plan.total > 0)
         rows = sparse.csr_array(sparse.diags_array(scale) @ rows)
-        if full.certain:
-            prior = full.matching.knowledge.priors[column]
-            return or_prior(rows, np.arange(self.targets), plan.total > 0, prior)
-        return scaled(rows, np.arange(self.targets), full.present)
+        return full.believed(column, rows, np.arange(self.targets), self.matched)

@@ -182,8 +182,7 @@ def expand(first: Ints, lengths: Ints) -> Ints:
     total = int(lengths.sum())
     ends = np.cumsum(lengths)
     offset = np.repeat(first - (ends - lengths), lengths)
-    places: Ints = np.arange(total, dtype=np.int64) + offset
-    return places
+    return np.asarray(np.arange(total, dtype=np.int64) + offset)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,12 +222,7 @@ class BlockMatch:
 
     @classmethod
     def of(
-        cls,
-        release: Release,
-        cells: Cells,
-        people: Codes,
-        counted: Bools,
-        doubts: Mapping[str, Doubt] | None = None,
+        cls, release: Release, cells: Cells, people: Codes, counted: Bools, doubts: Mapping[str, Doubt] | None = None
     ) -> BlockMatch:
         """Matches `people` (codes over the cells' columns) with the cells in classes that are `counted`; `doubts` tell how
         the values of a column may be wrong."""
@@ -289,10 +283,6 @@ class BlockMatch:
         """The first hit of each group, and its number of hits."""
         end = np.append(self.begin, len(self.hit_cell))
         return self.begin[group], end[group + 1] - self.begin[group]
-
-    def compatible(self, way: Ints, cell: Ints) -> Bools:
-        """Whether each (way, cell) pair is compatible."""
-        return _find(self.hit_key, way * max(len(self.cells.bucket), 1) + cell) >= 0
 
     def weights(self, masses: Masses, way: Ints, cell: Ints) -> Floats:
         """The weight of a fragment for each (way, cell) pair; 0 if they are not compatible."""

@@ -27,7 +27,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from auditor.model.arrays import Bools, Codes, Floats
+from auditor.model.arrays import Codes, Floats
 from auditor.model.domain import Domain
 from auditor.model.labels.labels import Labels
 from auditor.model.schema import Type
@@ -139,15 +139,9 @@ class _Line(Part):
         if self.squared:
             way *= way
         way[:, nowhere] = self.apart
-        _mind_missing(way, self.absent[people], self.open_to, self.apart)
+        way[self.absent[people]] = np.where(self.open_to, 0.0, self.apart)
         way[self.unknown[people]] = 0.0
         out += way
-
-
-def _mind_missing(way: Floats, absent: Bools, open_to: Bools, apart: float) -> None:
-    """Sets the distances of those who lack a value."""
-    if absent.any():
-        way[absent] = np.where(open_to, 0.0, apart)
 
 
 class _Together(Part):
@@ -226,7 +220,8 @@ class _Tree(Part):
             if ordered:
                 ends = _places(domain)[listed] if len(covered) else np.array([labels.low[label], labels.high[label]])
                 if len(ends):
-                    way[there, place] = _nearest(_places(domain)[values[there]], ends) / _span(domain)
+                    far = np.abs(_places(domain)[values[there]][:, None] - ends)
+                    way[there, place] = far.min(axis=1) / _span(domain)
             elif domain.taxonomy is not None and domain.taxonomy.height and len(listed):
                 each = _rises(domain.taxonomy, values[there], listed, listed)
                 way[there, place] = each.min(axis=1)
@@ -234,11 +229,6 @@ class _Tree(Part):
                 way[:, place] = 1.0
             way[np.isin(values, covered), place] = 0.0
         return way
-
-
-def _nearest(place: Floats, ends: Floats) -> Floats:
-    way: Floats = np.abs(place[:, None] - ends).min(axis=1)
-    return way
 
 
 def _span(domain: Domain) -> float:
@@ -252,5 +242,4 @@ def _rises(taxonomy: Taxonomy, values: Codes, lo: Codes, hi: Codes) -> Floats:
     deepest = np.maximum.reduceat(depth, np.column_stack([taxonomy.lo, taxonomy.hi + 1]).ravel())[::2]
     low, high = np.minimum(values[:, None], lo), np.maximum(values[:, None], hi)
     node = taxonomy.common_ancestor(low.astype(np.int64), high.astype(np.int64))
-    rise: Floats = (deepest - taxonomy.depth)[node] / taxonomy.height
-    return rise
+    return np.asarray((deepest - taxonomy.depth)[node] / taxonomy.height)

@@ -78,15 +78,13 @@ class Doubt:
         for gapped, codes in labels.gaps.items():
             here = np.flatnonzero(label == gapped)
             inside[here] = np.searchsorted(codes, high[here], side="right") - np.searchsorted(codes, low[here])
-        share: Floats = inside / (high - low + 1)
-        return share
+        return np.asarray(inside / (high - low + 1))
 
     def known_as(self, true: NDArray[np.integer], code: NDArray[np.integer], shares: Floats) -> Floats:
         """P(known as `code` | truly `true`), for pairs of them; `shares` are those of the values among people at large."""
         low, high = self.first[true], self.last[true]
         near = (low <= code) & (code <= high)
-        chance: Floats = (1 - self.stale) * near / (high - low + 1) + self.stale * shares[code]
-        return chance
+        return np.asarray((1 - self.stale) * near / (high - low + 1) + self.stale * shares[code])
 
     def believed(
         self, labels: Labels, shares: Floats, label: NDArray[np.integer], code: NDArray[np.integer]

@@ -135,8 +135,7 @@ class RegisterPopulation(Population):
         both = distinct_rows(np.concatenate([self._matrix(columns), codes]))
         mine, asked = both[: self.register.people], both[self.register.people :]
         times = np.bincount(mine, minlength=int(both.max(initial=0)) + 1)
-        share: Floats = rest * np.maximum(times[asked], 1) / self.register.people
-        return share
+        return np.asarray(rest * np.maximum(times[asked], 1) / self.register.people)
 
 
 class IndependentPopulation(Population):

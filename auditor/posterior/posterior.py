@@ -25,24 +25,13 @@ the paper's can be selected.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.posterior.beliefs import (
-    TIE,
-    Beliefs,
-    MemberBeliefs,
-    RecordBeliefs,
-    Shares,
-    ValueBeliefs,
-    or_prior,
-    scaled,
-    spread,
-)
+from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, spread
 from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import Masses, expand
@@ -50,14 +39,14 @@ from auditor.posterior.noise import Reading
 from auditor.posterior.presence import presence_of, register_presence
 
 
-class Posterior(Beliefs):
+class Posterior(Linked):
     """The beliefs that follow from a release, a link model and the knowledge."""
 
     def __init__(self, matching: Matching, link: Link, weighting: Weighting = Weighting.SIZE) -> None:
         matching = matching if link is Link.CLASS else matching.ungranted()
         self.matching, self.link, self.weighting = matching, link, weighting
-        self.release, self.targets = matching.release, matching.targets
-        granted = matching.knowledge.granted
+        self.release, self.targets, self.knowledge = matching.release, matching.targets, matching.knowledge
+        granted = self.knowledge.granted
         if link is Link.DISTANCE:
             raise ValueError(
                 "The link model `distance` does not match by containment: use auditor.posterior.distance.Nearest."
@@ -80,7 +69,7 @@ class Posterior(Beliefs):
             self.chosen = least(self.candidates.row, loss, self.rows)
         self.entries = self.candidates.take(self.chosen)
         self.w = self.candidate_w[self.chosen]
-        self.total = np.bincount(self.entries.row, weights=self.w, minlength=self.rows)
+        self.total = np.bincount(self.entries.row, self.w, self.rows).astype(np.float64)
         total = self.total[self.entries.row]
         self.p = np.divide(self.w, total, out=np.zeros(len(total)), where=total > 0)
 
@@ -92,17 +81,6 @@ class Posterior(Beliefs):
         reading = Reading.CURRENT if self.link is Link.TIGHTEST else Reading.PLAIN
         alike = [np.ones(len(m.cells.labels)) for m in matching.matches]
         return matching.masses(alike, matching.membership_population, reading)
-
-    @property
-    def matched(self) -> Bools:
-        return np.asarray(self.total[self.row_of] > 0)
-
-    def take(self, which: Ints) -> Posterior:
-        """The same beliefs about some of the targets, in the given order."""
-        some = copy(self)
-        some.targets, some.row_of = len(which), self.row_of[which]
-        some.present = self.present[which]
-        return some
 
     @cached_property
     def losses(self) -> Floats:
@@ -132,28 +110,16 @@ class Posterior(Beliefs):
             weight *= np.divide(mass, size, out=np.zeros(len(size)), where=size > 0)
         return weight
 
-    @cached_property
-    def present(self) -> Floats:
-        """P(in) for each target: 1 if membership is known."""
-        return self._present(self.matching.knowledge.membership)
-
-    @property
-    def certain(self) -> bool:
-        """Whether the targets are known to be in the release."""
-        prior = self.matching.knowledge.membership
-        return prior is None or prior >= 1
-
     def _present(self, prior: float | None) -> Floats:
         if prior is None or prior >= 1:
             return np.ones(self.targets)  # certainty is not changed by evidence
-        release, knowledge = self.release, self.matching.knowledge
+        release, register = self.release, self.knowledge.register
         odds = prior / (1 - prior)
         unbounded = odds * self._membership_ratio()
         out = unbounded / (1 + unbounded)
-        if knowledge.register is None:
+        if register is None:
             return np.asarray(out)
-        among, known = presence_of(self.matching, knowledge.register)
-        register = knowledge.register
+        among, known = presence_of(self.matching, register)
         sampled = min(release.rows * register.coverage / register.people, 1 - 1 / register.people)
         scale = odds * (1 - sampled) / sampled if sampled > 0 else odds
         among = np.where(among > 1 - TIE, 1.0, among)
@@ -186,14 +152,9 @@ class Posterior(Beliefs):
             ratio = ratio * apart / population.of_people([columns[i] for i in known], codes[:, known])
         return np.asarray(ratio, dtype=np.float64)
 
-    def values(self, column: str) -> ValueBeliefs:
-        return self.thinned(column, None)
-
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
         rows = self.value_mass(column, self.entries, self.p, self.rows, None if shares is None else shares.free)
-        if self.certain:
-            return or_prior(rows, self.row_of, self.total[self.row_of] > 0, self.matching.knowledge.priors[column])
-        return scaled(rows, self.row_of, self.present)
+        return self.believed(column, rows, self.row_of, self.matched)
 
     def value_mass(
         self, column: str, entries: Entries, coefficient: Floats, rows: int, share: Floats | None = None
@@ -203,7 +164,7 @@ class Posterior(Beliefs):
         label, labels = self.release.blocks[number].cell(column), self.release.labels[column]
         ones = np.ones(len(label)) if share is None else share
         marks = sparse.csr_array((ones, (np.arange(len(label)), label)), shape=(len(label), len(labels.texts)))
-        even = spread(labels, self.matching.knowledge.priors.get(column))
+        even = spread(labels, self.knowledge.priors.get(column))
         return self.fragment_mass(number, marks, even, entries, coefficient, rows)
 
     def fragment_mass(
@@ -285,12 +246,7 @@ class Posterior(Beliefs):
         return best, count
 
     def records(self) -> RecordBeliefs:
-        best, count = self._best_record()
-        top = np.zeros(self.rows)
-        np.maximum.at(top, self.entries.row, best)
-        at_top = best >= top[self.entries.row] * (1 - TIE)
-        tied = np.bincount(self.entries.row, weights=np.where(at_top, count, 0.0), minlength=self.rows)
-        return RecordBeliefs(top[self.row_of] * self.present, np.maximum(tied, 1.0)[self.row_of])
+        return self.likeliest(self.entries.row, *self._best_record())
 
     def record_probability(self, bucket: Ints, fragment: Ints) -> Floats:
         entry = self.own_entry(bucket)
@@ -319,7 +275,7 @@ class Posterior(Beliefs):
         matched = np.bincount(entries.row, minlength=self.rows)[self.row_of].astype(np.float64)
         size = self.release.sizes[entries.bucket] if self.weighting is Weighting.SIZE else 1.0
         degree = np.bincount(entries.row, weights=self.w / size, minlength=self.rows)
-        register, gap = self.matching.knowledge.register, 0.0
+        register, gap = self.knowledge.register, 0.0
         if register is not None:
             gap = register_presence(self.release, register, self.matching.suppression).gap
         return MemberBeliefs(matched, degree[self.row_of].astype(np.float64), self._present(prior), gap)
@@ -329,5 +285,4 @@ def least(row: Ints, loss: Floats, rows: int) -> Bools:
     """The entries whose loss is the least of their row, ties included."""
     best = np.full(rows, np.inf)
     np.minimum.at(best, row, loss)
-    tightest: Bools = loss <= best[row] + TIE
-    return tightest
+    return np.asarray(loss <= best[row] + TIE)

@@ -81,15 +81,12 @@ def register_presence(release: Release, register: Register, suppression: Suppres
             np.float64
         )
         blocks.append(_Fits(entry, cell, match.cells.count.astype(np.float64) * register.coverage, people))
-    first_guess = np.prod([_spread(block, len(entries.row)) for block in blocks], axis=0)
+    # for each entry the share of the fitting people that its cells hold
+    spread = [_summed(b, b.count / np.maximum(b.people, 1.0), len(entries.row)) for b in blocks]
+    first_guess = np.prod(spread, axis=0)
     per_row = np.bincount(entries.row, weights=first_guess, minlength=rows)[entries.row]
     chance, gap = _fit(blocks, entries.row, times, first_guess / per_row)
     return Presence(chance[row_of], gap)
-
-
-def _spread(block: _Fits, entries: int) -> Floats:
-    """For each entry the share of the fitting people that its cells hold."""
-    return _summed(block, block.count / np.maximum(block.people, 1.0), entries)
 
 
 def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> tuple[Floats, float]:

@@ -114,7 +114,7 @@ def test_what_it_needs_is_said() -> None:
     nobody = replace(world.knowledge, columns=(), codes=np.empty((6, 0), dtype=np.int32))
     beliefs = Nearest(world.release, world.knowledge, Suppression.EXCLUDED)
     claims = RecordLinkage().run(View(world.release, nobody, beliefs), np.random.default_rng(0))
-    why = "nothing that is published is known of the people, so no record is near them."
+    why = "nothing that is published is known about the people, so no record is near them."
     assert claims == NotApplicable(why, Lacks.PEOPLE)
     for settings in ({"threshold": 1.0}, {"percent": 0.0}, {"percent": 51.0}):
         with pytest.raises(UsageError, match="record-linkage: "):

@@ -25,11 +25,10 @@ import numpy as np
 
 from auditor.measure.clustering import value_distance
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import Measure, words
+from auditor.measure.utility.measure import Measure, measure, not_applicable
 from auditor.measure.utility.worlds import World, original_codes, over_worlds, said, worlds
 from auditor.model.arrays import Codes, Ints
-from auditor.model.record import meaning
-from auditor.model.record.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import Utility
 
 ORDER = 2
 MOST_TABLES = 300
@@ -42,7 +41,7 @@ def distance(case: Case) -> list[Utility]:
     """The mean distance between true and published values."""
     reason = _reason(case)
     if reason:
-        return [_none("Dist", reason)]
+        return [not_applicable("Dist", reason)]
     drawn = worlds(case)
     true = {c: original_codes(case, c, everybody=False) for c in case.categorical}
 
@@ -62,7 +61,7 @@ def tables(case: Case) -> list[Utility]:
     """The relative change of contingency tables, in total and per cell."""
     names, reason = ("CTBIL'", "ACTBIL'"), _reason(case)
     if reason:
-        return [_none(name, reason) for name in names]
+        return [not_applicable(name, reason) for name in names]
     drawn, looked_at = worlds(case), _tables(case)
     size = {c: case.release.labels[c].domain.size for c in case.categorical}
     cells = sum(int(np.prod([size[c] for c in table], dtype=object)) for table in looked_at)
@@ -88,7 +87,7 @@ def entropy(case: Case) -> list[Utility]:
     """What is not known about the values once their labels are."""
     reason = _reason(case)
     if reason:
-        return [_none("EBIL", reason)]
+        return [not_applicable("EBIL", reason)]
     drawn = worlds(case) if len(case.release.blocks) > 1 else worlds(case)[:1]  # labels are not drawn, only joined
     true = {c: original_codes(case, c, everybody=False) for c in case.categorical}
     found = [sum(unknown(world.labels(c), codes) for c, codes in true.items()) for world in drawn]
@@ -142,36 +141,27 @@ def _reason(case: Case) -> str | None:
     return case.unmatched or (None if case.categorical else "no published column is categorical")
 
 
-def _none(name: str, reason: str) -> Utility:
-    return Utility(name, NOT_APPLICABLE, better="lower", reason=reason)
-
-
-def _measure(means: meaning.Measure, compute: Callable[[Case], list[Utility]], worst: float | None = None) -> Measure:
+def _measure(name: str, means: str, label: str, compute: Callable[[Case], list[Utility]]) -> Measure:
     applies = "every kind of release with nominal or ordinal columns; needs the original and who is who"
-    return Measure(means, compute, applies, "Domingo-Ferrer & Torra 2001, 2005", worst)
+    worst = 1 if compute is distance else None
+    return measure(name, means, label, compute, applies, "Domingo-Ferrer & Torra 2001, 2005", 0, worst)
 
 
-DIST = _measure(
-    words("Dist", "Mean distance of true and published categorical values, from 0 to 1.", "change of categories", 0),
-    distance,
-    1,
-)
-CTBIL = _measure(
-    words(
+CATEGORICAL = (
+    _measure(
+        "Dist", "Mean distance of true and published categorical values, from 0 to 1.", "change of categories", distance
+    ),
+    _measure(
         "CTBIL'",
         "Relative change of the frequencies of all contingency tables of one or two categorical columns, summed over cells.",
         "change of contingency tables",
-        0,
+        tables,
     ),
-    tables,
-)
-ACTBIL = _measure(words("ACTBIL'", "CTBIL' per cell of these tables.", "change per table cell", 0), tables)
-EBIL = _measure(
-    words(
+    _measure("ACTBIL'", "CTBIL' per cell of these tables.", "change per table cell", tables),
+    _measure(
         "EBIL",
         "What is not known of categorical values once their labels are: conditional entropy in bits, summed over people.",
         "entropy of categories",
-        0,
+        entropy,
     ),
-    entropy,
 )

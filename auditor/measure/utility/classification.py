@@ -24,7 +24,7 @@ import numpy as np
 
 from auditor.measure.intervals import wilson
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import ALL, Measure, words
+from auditor.measure.utility.measure import ALL, measure
 from auditor.measure.utility.trees import labelled, new_tree, predicted, true_features, world_features
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, said, worlds
 from auditor.model.arrays import Floats, Ints
@@ -205,25 +205,21 @@ def _reason(case: Case) -> str | None:
     return f"the original has fewer than {LEAST} people" if len(case.people.row) < LEAST else None
 
 
-CLASSIFICATION = Measure(
-    words(
-        "classification",
-        "Accuracy on held-out original rows of a decision tree trained on the release, for each class attribute.",
-        "classification accuracy",
-        better=Better.HIGHER,
-    ),
+CLASSIFICATION = measure(
+    "classification",
+    "Accuracy on held-out original rows of a decision tree trained on the release, for each class attribute.",
+    "classification accuracy",
     classification,
     ALL,
     "Iyengar 2002",
+    better=Better.HIGHER,
 )
-CLASSIFICATION_WITHIN = Measure(
-    words(
-        "classification_within",
-        "Cross-validated accuracy of a decision tree inside the release, labels as published, for each class attribute.",
-        "classification accuracy within the release",
-        better=Better.HIGHER,
-    ),
+CLASSIFICATION_WITHIN = measure(
+    "classification_within",
+    "Cross-validated accuracy of a decision tree inside the release, labels as published, for each class attribute.",
+    "classification accuracy within the release",
     classification_within,
     "every kind of release with a column published value by value; needs the original and who is who",
     "Poovammal & Ponnaivaikko 2009, Table V",
+    better=Better.HIGHER,
 )

@@ -21,11 +21,11 @@ from auditor.measure.clustering import information_loss as loss_of_labels
 from auditor.measure.clustering import square_error as error_of_clusters
 from auditor.measure.microaggregation import variance_lost
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import ONE_BLOCK, Measure, words
+from auditor.measure.utility.measure import ONE_BLOCK, measure, not_applicable
 from auditor.measure.utility.widths import no_widths
 from auditor.measure.utility.worlds import middles, original_numbers
 from auditor.model.arrays import Floats, Ints
-from auditor.model.record.record import NOT_APPLICABLE, OK, Utility
+from auditor.model.record.record import OK, Utility
 
 _NOTHING = 1e-20
 
@@ -33,22 +33,21 @@ _NOTHING = 1e-20
 def information_loss(case: Case) -> list[Utility]:
     """The total information loss of the labels, and the same per person and quasi-identifier."""
     reason = no_widths(case)
-    found = Utility("information_loss", NOT_APPLICABLE, reason=reason) if reason else loss_of_labels(case.release)
+    found = not_applicable("information_loss", reason) if reason else loss_of_labels(case.release)
     if found.status != OK:
-        return [_none("information_loss", statistic, found.reason) for statistic in ("total", "normalised")]
+        return [
+            not_applicable("information_loss", found.reason, statistic=statistic)
+            for statistic in ("total", "normalised")
+        ]
     left_out = case.release.left_out
     n = case.release.rows + left_out
     lost = {column: float(part) + left_out for column, part in found.detail["columns"].items()}
     values = {"total": sum(lost.values()), "normalised": sum(lost.values()) / (n * len(lost))}
-    shares = {column: part / n for column, part in lost.items()}
+    detail = {"columns": {column: part / n for column, part in lost.items()}}
     params = {"n": n, "left_out": left_out} if left_out else {"n": n}
     return [
         Utility(
-            "information_loss",
-            value=value,
-            better="lower",
-            params={"statistic": statistic, **params},
-            detail={"columns": shares},
+            "information_loss", value=value, better="lower", params={"statistic": statistic, **params}, detail=detail
         )
         for statistic, value in values.items()
     ]
@@ -63,7 +62,7 @@ def square_error(case: Case) -> list[Utility]:
     if not reason and not columns:
         reason = "no quasi-identifier is both published and in the original"
     if reason:
-        return [_none("square_error", statistic, reason) for statistic in ("total", "percent")]
+        return [not_applicable("square_error", reason, statistic=statistic) for statistic in ("total", "percent")]
     assert case.original is not None
     group, table = _classes(case), case.original.take(case.people.row)
     params = {"columns": columns, "n": table.rows}
@@ -77,13 +76,9 @@ def square_error(case: Case) -> list[Utility]:
         lost = variance_lost(original, np.column_stack([_centres(case, c, group) for c in numeric]))
     if np.isnan(lost):
         why = "no numeric quasi-identifier has any spread" if numeric else "no quasi-identifier is numeric"
-        return [*rows, _none("square_error", "percent", why)]
+        return [*rows, not_applicable("square_error", why, statistic="percent")]
     params = {**params, "columns": numeric}
     return [*rows, Utility("square_error", value=lost, better="lower", params={"statistic": "percent", **params})]
-
-
-def _none(measure: str, statistic: str, reason: str | None) -> Utility:
-    return Utility(measure, NOT_APPLICABLE, better="lower", reason=reason, params={"statistic": statistic})
 
 
 def _classes(case: Case) -> Ints:
@@ -111,27 +106,23 @@ def _centres(case: Case, column: str, group: Ints) -> Floats:
     return centre
 
 
-INFORMATION_LOSS = Measure(
-    words(
-        "information_loss",
-        "Width over range, or height of the covering node over that of the taxonomy: total, and per person and column.",
-        "information loss",
-        0,
-        statistic="normalised",
-    ),
+INFORMATION_LOSS = measure(
+    "information_loss",
+    "Width over range, or height of the covering node over that of the taxonomy: total, and per person and column.",
+    "information loss",
     information_loss,
     ONE_BLOCK,
     "Byun, Kamra, Bertino & Li 2007",
+    best=0,
+    statistic="normalised",
 )
-SQUARE_ERROR = Measure(
-    words(
-        "square_error",
-        "Squared distance of values to the centroid of their class: total, and as a percentage of the numbers' spread.",
-        "square error",
-        0,
-        statistic="percent",
-    ),
+SQUARE_ERROR = measure(
+    "square_error",
+    "Squared distance of values to the centroid of their class: total, and as a percentage of the numbers' spread.",
+    "square error",
     square_error,
     "releases of one block; needs the original and who is who",
     "Domingo-Ferrer & Mateo-Sanz 2002",
+    best=0,
+    statistic="percent",
 )

@@ -25,10 +25,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import Measure, words
+from auditor.measure.utility.measure import measure, not_applicable
 from auditor.measure.utility.worlds import World, original_numbers, over_worlds, said, worlds
 from auditor.model.arrays import Floats
-from auditor.model.record.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import Utility
 
 _NONE = 1e-12
 """A statistic this small compared with the spread of its columns is 0: the rest is rounding."""
@@ -40,7 +40,7 @@ def changes(case: Case) -> list[Utility]:
     if not reason and not case.numeric:
         reason = "no published column is numeric"
     if reason:
-        return [_none(name, reason) for name in _MEANINGS]
+        return [not_applicable(name, reason) for name in _MEANINGS]
     columns = case.numeric
     original = np.column_stack([original_numbers(case, c) for c in columns])
     drawn = worlds(case)
@@ -51,7 +51,7 @@ def changes(case: Case) -> list[Utility]:
         values = [one.values.get(name) for one in found]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
-            rows.append(_none(name, _why(name, len(columns))))
+            rows.append(not_applicable(name, _why(name, len(columns))))
             continue
         value, low, high = over_worlds(known)
         zero = found[0].zero.get(name, 0)
@@ -133,10 +133,6 @@ def _why(name: str, columns: int) -> str:
     return "in the original every statistic that it would divide by is 0 or unknown"
 
 
-def _none(name: str, reason: str) -> Utility:
-    return Utility(name, NOT_APPLICABLE, better="lower", reason=reason)
-
-
 _MEANINGS = {
     "IL1": "Mean relative change of numbers, |x - x'|/|x|; people whose number is 0 are left out.",
     "IL1s": "Mean change of numbers, over √2 standard deviations.",
@@ -146,12 +142,9 @@ _MEANINGS = {
     "IL5": "Mean relative change of the correlations of numeric columns.",
     "IL6": "100 times the mean of IL1 to IL5.",
 }
-IL1, IL1S, IL2, IL3, IL4, IL5, IL6 = (
-    Measure(
-        words(name, means, name, 0),
-        changes,
-        "every kind of release with numeric columns; needs the original and who is who",
-        "Yancey, Winkler & Creecy 2002" if name == "IL1s" else "Domingo-Ferrer & Torra 2005",
-    )
+_APPLIES = "every kind of release with numeric columns; needs the original and who is who"
+_PAPERS = {"IL1s": "Yancey, Winkler & Creecy 2002"}
+CONTINUOUS = tuple(
+    measure(name, means, name, changes, _APPLIES, _PAPERS.get(name, "Domingo-Ferrer & Torra 2005"), best=0)
     for name, means in _MEANINGS.items()
 )

@@ -19,11 +19,11 @@ import numpy as np
 from auditor.measure.association import mean_square_contingency
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.continuous import moments
-from auditor.measure.utility.measure import ALL, Measure, words
+from auditor.measure.utility.measure import ALL, measure, not_applicable
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, over_worlds, said, worlds
 from auditor.model.arrays import Codes, Floats
 from auditor.model.domain import Domain
-from auditor.model.record.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import Utility
 from auditor.model.schema import Type
 
 MOST_PAIRS = 300
@@ -44,7 +44,7 @@ def correlation(case: Case) -> list[Utility]:
     if not reason and len(case.columns) < 2:
         reason = "it needs two published columns that are in the original"
     if reason:
-        return [Utility("correlation", NOT_APPLICABLE, better="lower", reason=reason)]
+        return [not_applicable("correlation", reason)]
     pairs = list(combinations(case.columns, 2))
     if len(pairs) > MOST_PAIRS:
         chosen = np.sort(case.rng("correlation").choice(len(pairs), MOST_PAIRS, replace=False))
@@ -106,14 +106,12 @@ def _ranks(domain: Domain, codes: Codes) -> Floats | None:
     return np.where(codes < domain.known, codes.astype(np.float64), np.nan)
 
 
-CORRELATION = Measure(
-    words(
-        "correlation",
-        "Mean absolute change of the association of pairs of columns (Pearson, φ², correlation ratio).",
-        "change of correlations",
-        0,
-    ),
+CORRELATION = measure(
+    "correlation",
+    "Mean absolute change of the association of pairs of columns (Pearson, φ², correlation ratio).",
+    "change of correlations",
     correlation,
     ALL,
     "Li, Li, Zhang & Molloy 2012",
+    best=0,
 )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from auditor.measure.utility.case import Case
 from auditor.model.record import meaning
-from auditor.model.record.record import Utility
+from auditor.model.record.meaning import UTILITY, Better, Kind
+from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 ONE_BLOCK = "releases of one block whose labels cover their people (generalised ones)"
 ALL = "every kind of release; needs the original and who is who"
@@ -40,17 +41,28 @@ class Measure:
         return f"{self.words.meaning}\n{better}.\n\nApplies to: {self.applies}.\nSource: {self.paper}\n\n{how}"
 
 
-def words(
+def measure(
     name: str,
     means: str,
     label: str,
+    compute: Callable[[Case], list[Utility]],
+    applies: str,
+    paper: str,
     best: float | None = None,
+    worst: float | None = None,
     *,
-    better: str = meaning.Better.LOWER,
+    better: str = Better.LOWER,
     statistic: str = "",
     headline: bool = False,
-) -> meaning.Measure:
-    """The words for a utility measure; `label` is its name in tables and pictures."""
-    return meaning.Measure(
-        name, means, "", meaning.UTILITY, label, meaning.Kind.FACT, better, best=best, statistic=statistic, headline=headline
-    )  # fmt: skip
+) -> Measure:
+    """A utility measure: what it means in a line, and as `label` its name in tables and pictures; see `Measure` for the
+    others."""
+    words = meaning.Measure(
+        name, means, "", UTILITY, label, Kind.FACT, better, best=best, statistic=statistic, headline=headline
+    )
+    return Measure(words, compute, applies, paper, worst)
+
+
+def not_applicable(name: str, reason: str | None, **params: str) -> Utility:
+    """The row of a measure that does not apply to a release."""
+    return Utility(name, NOT_APPLICABLE, better="lower", reason=reason, params=params)

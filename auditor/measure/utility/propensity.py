@@ -18,11 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import ALL, Measure, words
+from auditor.measure.utility.measure import ALL, measure, not_applicable
 from auditor.measure.utility.trees import new_tree, true_features, world_features
 from auditor.measure.utility.worlds import over_worlds, said, worlds
 from auditor.model.arrays import Bools, Floats
-from auditor.model.record.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import Utility
 
 MOST_ROWS = 5_000
 WORLDS = 3
@@ -32,7 +32,7 @@ NULLS = 3
 def pmse(case: Case) -> list[Utility]:
     """The mean square of the propensities' distance from chance."""
     if case.unmatched:
-        return [Utility("pmse", NOT_APPLICABLE, better="lower", reason=case.unmatched)]
+        return [not_applicable("pmse", case.unmatched)]
     people, rng = case.people, case.rng("pmse")
     original = true_features(case, case.columns)
     drawn = worlds(case, WORLDS)
@@ -65,15 +65,13 @@ def propensity_error(case: Case, x: Floats, source: Bools) -> float:
     return float(((propensity - source.mean()) ** 2).mean())
 
 
-PMSE = Measure(
-    words(
-        "pmse",
-        "Whether a decision tree can tell release from original: mean square of its propensities' distance from chance.",
-        "propensity error (pMSE)",
-        0,
-    ),
+PMSE = measure(
+    "pmse",
+    "Whether a decision tree can tell release from original: mean square of its propensities' distance from chance.",
+    "propensity error (pMSE)",
     pmse,
     ALL,
     "Snoke, Raab, Nowok, Dibben & Slavkovic 2018",
-    0.25,
+    best=0,
+    worst=0.25,
 )

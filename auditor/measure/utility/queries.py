@@ -28,14 +28,14 @@ from scipy import sparse
 
 from auditor.measure.intervals import quantile_interval
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import Measure, words
+from auditor.measure.utility.measure import measure, not_applicable
 from auditor.measure.utility.worlds import nearest_codes
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
-from auditor.model.record.record import NOT_APPLICABLE, Utility
+from auditor.model.record.record import Utility
 from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.model.table import Table
@@ -60,10 +60,7 @@ def queries(case: Case, count: int = 200, attributes: int = 3) -> list[Utility]:
     release, original, rng = case.release, case.original, case.rng("queries")
     reason = _no_queries(release, original)
     if reason or original is None:
-        return [
-            Utility("queries", NOT_APPLICABLE, better="lower", reason=reason, params={"statistic": name})
-            for name in STATISTICS
-        ]
+        return [not_applicable("queries", reason, statistic=name) for name in STATISTICS]
     columns = _columns(release, original)
     asked = [_draw(release, columns, rng, attributes) for _ in range(count)]
     truth = np.array([_true_count(original, query) for query in asked], dtype=np.float64)
@@ -168,8 +165,7 @@ class _Overlaps:
         covered = running[self.stop] - running[np.minimum(self.start, self.stop)]
         if len(self.gapped):
             covered[self.gapped] = self.members @ inside.astype(np.int64)
-        shares: Floats = covered / self.counts
-        return shares
+        return np.asarray(covered / self.counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,16 +213,14 @@ def _estimates(release: Release, columns: list[str], asked: list[Query]) -> Floa
     return estimates
 
 
-QUERIES = Measure(
-    words(
-        "queries",
-        "Relative error of random counting queries, as an analyst would ask them: median and 90th percentile; 0 is exact.",
-        "query error",
-        0,
-        statistic="median",
-        headline=True,
-    ),
+QUERIES = measure(
+    "queries",
+    "Relative error of random counting queries, as an analyst would ask them: median and 90th percentile; 0 is exact.",
+    "query error",
     queries,
     "every kind of release; needs the original",
     "Xiao & Tao 2006",
+    best=0,
+    statistic="median",
+    headline=True,
 )

@@ -10,10 +10,10 @@ import difflib
 from collections.abc import Sequence
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.categorical import ACTBIL, CTBIL, DIST, EBIL
+from auditor.measure.utility.categorical import CATEGORICAL
 from auditor.measure.utility.classification import CLASSIFICATION, CLASSIFICATION_WITHIN
 from auditor.measure.utility.clusters import INFORMATION_LOSS, SQUARE_ERROR
-from auditor.measure.utility.continuous import IL1, IL1S, IL2, IL3, IL4, IL5, IL6
+from auditor.measure.utility.continuous import CONTINUOUS
 from auditor.measure.utility.correlation import CORRELATION
 from auditor.measure.utility.measure import Measure
 from auditor.measure.utility.propensity import PMSE
@@ -40,17 +40,8 @@ MEASURES: tuple[Measure, ...] = (
     CLASSIFICATION_WITHIN,
     CORRELATION,
     PMSE,
-    IL1,
-    IL1S,
-    IL2,
-    IL3,
-    IL4,
-    IL5,
-    IL6,
-    DIST,
-    CTBIL,
-    ACTBIL,
-    EBIL,
+    *CONTINUOUS,
+    *CATEGORICAL,
 )
 
 NONE = "none"

@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import Measure, words
-from auditor.model.record.record import NOT_APPLICABLE, Utility
+from auditor.measure.utility.measure import measure, not_applicable
+from auditor.model.record.record import Utility
 
 
 def discernibility(case: Case) -> list[Utility]:
@@ -30,25 +30,25 @@ def class_size(case: Case) -> list[Utility]:
     (sizes, times), k = case.release.size_counts(), case.k
     if k is None or not len(sizes):
         reason = "no k was asked for" if k is None else "the release has no class"
-        return [Utility("class_size", NOT_APPLICABLE, better="lower", reason=reason)]
+        return [not_applicable("class_size", reason)]
     people = int((sizes * times).sum())
     params = {"k": k, "n": people, "suppressed_rows": case.release.suppressed_rows}
     return [Utility("class_size", value=float(people / int(times.sum()) / k), better="lower", params=params)]
 
 
-DISCERNIBILITY = Measure(
-    words(
-        "discernibility",
-        "How many people each person cannot be told from: the sum of squared class sizes, and n for everybody in a class "
-        "below k, suppressed or left out. It grows with the number of rows.",
-        "discernibility",
-    ),
+DISCERNIBILITY = measure(
+    "discernibility",
+    "How many people each person cannot be told from: the sum of squared class sizes, and n for everybody in a class "
+    "below k, suppressed or left out. It grows with the number of rows.",
+    "discernibility",
     discernibility,
     "every kind of release",
     "Bayardo & Agrawal 2005",
 )
-CLASS_SIZE = Measure(
-    words("class_size", "Mean class size, as a multiple of the k asked for; 1 is best.", "mean class size over k"),
+CLASS_SIZE = measure(
+    "class_size",
+    "Mean class size, as a multiple of the k asked for; 1 is best.",
+    "mean class size over k",
     class_size,
     "every kind of release for which a k was asked",
     "LeFevre, DeWitt & Ramakrishnan 2006",

@@ -38,8 +38,7 @@ def new_tree(rows: int, case: Case) -> Any:
 
 def predicted(tree: Any, x: Floats) -> Ints:
     """The classes that a tree predicts."""
-    classes: Ints = tree.predict(x).astype(np.int64)
-    return classes
+    return np.asarray(tree.predict(x).astype(np.int64))
 
 
 def true_features(case: Case, columns: Sequence[str]) -> Floats:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from auditor.measure.utility.case import Case, uncovered
-from auditor.measure.utility.measure import ONE_BLOCK, Measure, words
+from auditor.measure.utility.measure import ONE_BLOCK, measure
 from auditor.model.arrays import Bools
 from auditor.model.labels.labels import Labels
 from auditor.model.labels.notation import is_everything
@@ -106,30 +106,26 @@ def _params(release: Release) -> dict[str, object]:
     return params if not release.left_out else {**params, "left_out": release.left_out}
 
 
-GRANULARITY = Measure(
-    words(
-        "granularity",
-        "How fine the published quasi-identifiers are: 1 is as in the original, 0 is nothing left.",
-        "granularity",
-        1,
-        better=Better.HIGHER,
-        headline=True,
-    ),
+GRANULARITY = measure(
+    "granularity",
+    "How fine the published quasi-identifiers are: 1 is as in the original, 0 is nothing left.",
+    "granularity",
     granularity,
     ONE_BLOCK,
     "Iyengar 2002",
-    0,
+    best=1,
+    worst=0,
+    better=Better.HIGHER,
+    headline=True,
 )
-GRANULARITY_ARX = Measure(
-    words(
-        "granularity_arx",
-        "The granularity of the columns, weighted by 1 - 1/domain size, which is what ARX prints.",
-        "granularity (ARX)",
-        1,
-        better=Better.HIGHER,
-    ),
+GRANULARITY_ARX = measure(
+    "granularity_arx",
+    "The granularity of the columns, weighted by 1 - 1/domain size, which is what ARX prints.",
+    "granularity (ARX)",
     granularity_arx,
     ONE_BLOCK,
     "Iyengar 2002; ARX",
-    0,
+    best=1,
+    worst=0,
+    better=Better.HIGHER,
 )
