@@ -107,7 +107,7 @@ def test_from_table_to_report(auditor_cli: Cli, town: Path, tmp_path: Path, meth
     ended = auditor_cli(
         "audit", release, "--schema", town / "schema.toml", "--original", town / "data.csv", "--provenance", private,
         "--population", town / "population.csv", "--json", record, "--html", tmp_path / "r.html",
-        "--markdown", tmp_path / "r.md",
+        "--markdown", tmp_path / "r.md", "--set", "singling-out.predicates=50",
     )  # fmt: skip
     assert ended.code == 0, ended.err
     found = json.loads(record.read_text())
@@ -247,6 +247,9 @@ columns = [
   ["birth_year", "sex", "education"], ["postcode", "ethnicity", "marital_status"], ["occupation", "income", "disease"]
 ]
 bucket_size = 5
+
+[attacks]
+singling-out = { predicates = 50 }
 
 [policy]
 use = "k5"
