@@ -109,6 +109,8 @@ class Attack(Plugin):
     """Whether a value is claimed only of people whom something in the release fits."""
     needs_whole: ClassVar[bool] = False
     """Whether the attack looks at other classes than the person's own, so that it needs the whole release."""
+    effort: ClassVar[int] = 25
+    """About how long it takes on a release of many classes, as a multiple of linking."""
     least: ClassVar[tuple[tuple[str, int], ...]] = ()
     """Settings with the least value that each may have, if it is set."""
     inside: ClassVar[tuple[str, ...]] = ()

@@ -41,6 +41,7 @@ class Divergence(Attack):
     summary = "Measures how far a release makes people believe something unrelated to the truth."
     paper = "Poovammal & Ponnaivaikko 2009, Table IV"
     goal = Goal.ATTRIBUTE
+    effort = 2
     harm = True
     claim = "This person is believed to have something unrelated (a harm)."
     needs = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."

@@ -42,6 +42,7 @@ class Similarity(Attack):
     summary = "Reads off what the values of everybody who fits have in common, though they differ."
     paper = "Li, Li & Venkatasubramanian 2007"
     goal = Goal.ATTRIBUTE
+    effort = 1
     claim = "This person's value is one of this group of similar values."
     needs = "Some quasi-identifiers of the person, and a sensitive column of numbers, of ordered values, or with a taxonomy."
     success = "The true value is in the claimed group or window; among m tied ones each counts 1/m."

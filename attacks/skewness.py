@@ -37,6 +37,7 @@ class Skewness(Attack):
     summary = "Finds people of whom the release makes a value far likelier than it is at large."
     paper = "Li, Li & Venkatasubramanian 2007"
     goal = Goal.ATTRIBUTE
+    effort = 1
     claim = "This person is far likelier than people at large to have this value."
     needs = (
         "Some quasi-identifiers of the person, a published sensitive column, and how common its values are at large."

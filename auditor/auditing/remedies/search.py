@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attacks import ATTACKS
 from auditor.auditing.correspondence import check_truth
 from auditor.auditing.remedies.drivers import criterion_of
 from auditor.auditing.remedies.mending import Criterion, Mended, Mending, meeting, mended_subject, not_mendable
@@ -41,18 +42,8 @@ MOST_STEPS = 16
 MOST_TRIALS, TRIAL_ROWS = 200, 20_000_000
 """The most candidates that are tried on the classes alone, and the most rows that they may have in all."""
 MOST_RUNS, RUN_ROWS = 40, 8_000_000
-"""The most candidates on which the policy's attacks are run, and the most rows that they may have in all, times the weight of
+"""The most candidates on which the policy's attacks are run, and the most rows that they may have in all, times the effort of
 the attacks."""
-WEIGHTS = {
-    "linking": 1,
-    "homogeneity": 1,
-    "skewness": 1,
-    "similarity": 1,
-    "divergence": 2,
-    "proximity": 2,
-    "membership": 4,
-}
-HEAVY = 25  # of all others; weights are from the time that attacks take on a release of many classes
 HELD_ROWS = 2_000_000  # mended releases are kept for reuse up to this number of rows in all; others are made again
 MOST_SUPPRESSED = 0.5  # a mending that suppresses more than this share of the people is no remedy
 
@@ -85,7 +76,7 @@ _Judged = tuple[_Trial, PolicyVerdict]
 
 def runs_allowed(rows: int, attacks: Sequence[str]) -> int:
     """The number of candidates on which these attacks may be run."""
-    weight = 1 + sum(WEIGHTS.get(name, HEAVY) for name in attacks)
+    weight = 1 + sum(ATTACKS.get(name).effort for name in attacks)
     return min(MOST_RUNS, RUN_ROWS // max(rows * weight, 1))
 
 
