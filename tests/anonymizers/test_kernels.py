@@ -22,6 +22,7 @@ def call(cache: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_cache_of_older_files_is_emptied(tmp_path: Path) -> None:
     first = call(tmp_path)
     (index,) = tmp_path.rglob("averages.median*.nbi")

@@ -150,6 +150,7 @@ def adult(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     "settings",

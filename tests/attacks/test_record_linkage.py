@@ -190,6 +190,7 @@ def audited(table: Table, method: Anonymizer, **settings: object) -> AuditRecord
     return audit(release, original=table, provenance=provenance, options=options)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "rows"), [("Tarragona", 834), ("CASCrefmicrodata", 1080)])
 def test_microaggregated_reference_data(data_folder: Path, name: str, rows: int) -> None:

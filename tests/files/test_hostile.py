@@ -161,6 +161,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Ran]:
     return {job[:2]: Ran(*answer, job[2]) for job, answer in zip(jobs, answers, strict=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", CASES)
 def test_hostile_files(ran: dict[tuple[str, str], Ran], name: str, command: str) -> None:

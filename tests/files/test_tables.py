@@ -226,6 +226,7 @@ def test_ten_thousand_columns_are_read(tmp_path: Path) -> None:
     assert raw.columns["c9999"][0] == "c9999!"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["header", "cell"])
 def test_ten_megabytes_in_one_cell(tmp_path: Path, place: str) -> None:
     long = "x" * 10_000_000

@@ -127,6 +127,7 @@ def sampled(seeds: range, sample: int, suppression: Suppression) -> tuple[Bools,
     return inside, ~withheld if suppression is Suppression.EXCLUDED else np.ones(len(release), dtype=np.bool_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suppression", [Suppression.EXCLUDED, Suppression.OWN])
 def test_everybody_is_in_with_the_same_chance_alone_and_in_pairs(suppression: Suppression) -> None:
     seeds, sample = range(600), 20

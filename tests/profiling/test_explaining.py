@@ -385,6 +385,7 @@ def test_arx_recoding_without_a_hint(plain: dict[str, LabelExplanation]) -> None
     assert {c.classes for c in local.suppression.conventions} == {3394}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_arx_with_the_hierarchies(data_folder: Path, tmp_path: Path) -> None:
     _, file = write_adult(data_folder, tmp_path)

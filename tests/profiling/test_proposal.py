@@ -49,6 +49,7 @@ TESTDATA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_adult_with_its_header(data_folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "adult.csv"
