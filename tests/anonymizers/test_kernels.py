@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from anonymizers.kernels import forget_others
 
 CALL = "import numpy; from anonymizers.kernels.averages import median; print(median(numpy.array([1, 1, 3]), False))"

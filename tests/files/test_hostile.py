@@ -26,6 +26,8 @@ from auditor.model.formulas import is_live
 from auditor.model.schema import Schema
 from tests.support.hostile_child import SECONDS
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parents[1] / "hostile"
 COMMANDS = ("audit", "anonymize", "profile")
 MOST_HELD = 1_500_000
@@ -161,7 +163,6 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Ran]:
     return {job[:2]: Ran(*answer, job[2]) for job, answer in zip(jobs, answers, strict=True)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", CASES)
 def test_hostile_files(ran: dict[tuple[str, str], Ran], name: str, command: str) -> None:
