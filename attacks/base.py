@@ -115,14 +115,14 @@ class Attack(Plugin):
     """Settings with the least value that each may have, if it is set."""
     inside: ClassVar[tuple[str, ...]] = ()
     """Settings that lie between 0 and 1."""
-    below_one: ClassVar[tuple[str, ...]] = ("tau",)
-    """Settings, if there are such, that are at least 0 and below 1."""
+    below_one: ClassVar[tuple[str, ...]] = ()
+    """Settings that are at least 0 and below 1."""
 
     def __post_init__(self) -> None:
         below = math.nextafter(1.0, 0.0)
         asked = [(name, f"at least {least}", float(least), math.inf) for name, least in self.least]
         asked += [(name, "between 0 and 1", math.ulp(0.0), below) for name in self.inside]
-        asked += [(name, "at least 0 and below 1", 0.0, below) for name in self.below_one if hasattr(self, name)]
+        asked += [(name, "at least 0 and below 1", 0.0, below) for name in self.below_one]
         for name, words, least, most in asked:
             value = getattr(self, name)
             if value is not None and not least <= value <= most:

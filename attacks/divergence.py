@@ -41,6 +41,7 @@ class Divergence(Attack):
     summary = "Measures how far a release makes people believe something unrelated to the truth."
     paper = "Poovammal & Ponnaivaikko 2009, Table IV"
     goal = Goal.ATTRIBUTE
+    below_one = ("tau",)
     effort = 2
     harm = True
     claim = "This person is believed to have something unrelated (a harm)."

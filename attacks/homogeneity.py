@@ -28,6 +28,7 @@ class Homogeneity(Attack):
     summary = "Reads off the sensitive value that everybody who fits has in common, or the likeliest one."
     paper = "Machanavajjhala et al. 2006; Poovammal & Ponnaivaikko 2009, Table III"
     goal = Goal.ATTRIBUTE
+    below_one = ("tau",)
     effort = 1
     claim = "This person has exactly this value."
     needs = "Some quasi-identifiers of the person, and a published sensitive column."

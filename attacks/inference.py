@@ -42,12 +42,16 @@ class Inference(WholeAttack):
     summary = "Trains a model on the release and asks it for each person's sensitive value."
     paper = "Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer & Tasnádi 2023"
     goal = Goal.ATTRIBUTE
+    below_one = ("tau",)
     claim = "This person has exactly this value; for numbers: one in this short interval."
     needs = "Some published quasi-identifiers of the person, and a published sensitive column."
     success = "The model's likeliest value is the true one, or its window holds the true number."
     lowered_by = "Fewer or coarser quasi-identifiers that go with the sensitive value."
     measures = (
-        *value_measures("with a model trained on the release, {who} predicts the right {column} for {share}"),
+        *value_measures(
+            "with a model trained on the release, {who} predicts the right {column} for {share}",
+            claimed="value (of numbers: window)",
+        ),
         *near_measures(),
     )
     support = ("certain", "above", "mean")

@@ -62,6 +62,7 @@ class Minimality(WholeAttack):
     summary = "Rules out what would not have needed the generalisation that was made."
     paper = "Wong, Fu, Wang & Pei 2007; Zhang, Jajodia & Brodsky 2007"
     goal = Goal.ATTRIBUTE
+    below_one = ("tau",)
     claim = "This person has exactly this value, or the class would have been cut."
     needs = (
         "The method with its settings, one of them about sensitive values, and the quasi-identifiers of everybody who may "
@@ -361,7 +362,7 @@ def _roll(release: Release, knowledge: Knowledge) -> Codes | str:
         known.append(friends.codes[:, [friends.columns.index(c) for c in quasi]])
     roll = np.vstack(known)
     if len(roll) != int(release.sizes[~release.suppressed].sum()) or (roll < 0).any():
-        return "the quasi-identifiers of everybody in the release must be known, and there is no register."
+        return "the quasi-identifiers of everybody in the release must be known: give a population."
     return roll
 
 

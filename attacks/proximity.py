@@ -42,6 +42,7 @@ class Proximity(Attack):
     summary = "Pins a person's number down to a short interval."
     paper = "Li, Tao & Xiao 2008; Poovammal & Ponnaivaikko 2009, Table IV"
     goal = Goal.ATTRIBUTE
+    below_one = ("tau",)
     effort = 2
     claim = "This person's number lies in this short interval."
     needs = "Some quasi-identifiers of the person, and a published numeric sensitive column."

@@ -59,7 +59,7 @@ class RecordLinkage(WholeAttack):
             label="true numbers near the published ones",
         ),
     )
-    support = ("at_risk", "mean", "rank_interval")
+    support = ("at_risk", "mean", "max", "rank_interval")
     axis = RIGHT_LINK
     caption = "Record linkage: the nearest record is the right one"
     inside = ("threshold",)

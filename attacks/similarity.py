@@ -42,6 +42,7 @@ class Similarity(Attack):
     summary = "Reads off what the values of everybody who fits have in common, though they differ."
     paper = "Li, Li & Venkatasubramanian 2007"
     goal = Goal.ATTRIBUTE
+    below_one = ("tau",)
     effort = 1
     claim = "This person's value is one of this group of similar values."
     needs = "Some quasi-identifiers of the person, and a sensitive column of numbers, of ordered values, or with a taxonomy."
@@ -51,6 +52,7 @@ class Similarity(Attack):
         *value_measures(
             "{who} names the right group of similar values of the {column} for {share}",
             "be placed in one group of similar values of the {column}",
+            claimed="group of similar values",
         ),
         lift_measure("one group of similar values of the {column}"),
     )

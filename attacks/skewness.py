@@ -37,6 +37,7 @@ class Skewness(Attack):
     summary = "Finds people of whom the release makes a value far likelier than it is at large."
     paper = "Li, Li & Venkatasubramanian 2007"
     goal = Goal.ATTRIBUTE
+    below_one = ("tau",)
     effort = 1
     claim = "This person is far likelier than people at large to have this value."
     needs = (
@@ -45,7 +46,7 @@ class Skewness(Attack):
     success = "The value with the greatest lift over the prior is the true one; among m tied it counts 1/m."
     lowered_by = "Classes whose sensitive values are distributed as in the whole table (t-closeness)."
     measures = (
-        *value_measures("going by what is commoner here than at large, {who} names the right {column} for {share}"),
+        *value_measures("going by what is more common here than at large, {who} names the right {column} for {share}"),
         lift_measure("one {column}"),
         fact_measure(
             "gain_mean",

@@ -22,7 +22,7 @@ import numpy as np
 
 from attacks.base import NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims
-from attacks.shared.measures import fact_measure
+from attacks.shared.measures import count_measure, fact_measure
 from auditor.measure.sample_uniqueness import dis_scores, largest_size, published_values, special_uniques
 from auditor.model.record.meaning import Criterion, Goal
 
@@ -54,10 +54,10 @@ class SpecialUniques(WholeAttack):
             "on average, a match with a record is right with probability {one_in} (DIS score)",
             label="mean DIS score",
         ),
-        fact_measure(
+        count_measure(
             "at_risk",
             "How many records have a DIS score above the threshold: few attributes make them unique.",
-            "{of} are special uniques: a few of their quasi-identifiers are enough to tell them from all others",
+            "special uniques among the {n} records: {value}, told from all others by a few of their quasi-identifiers",
             label="special uniques",
             none="none of {n} records is a special unique, told from all others by a few of its quasi-identifiers",
         ),

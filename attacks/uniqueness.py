@@ -99,7 +99,7 @@ class Uniqueness(WholeAttack):
         people = self.population or (None if register is None else register.people)
         weighted = bool(release.schema.names(Role.WEIGHT))
         if people is None and not weighted:
-            why = "the size of the population is not known: give a population, or the setting population."
+            why = "the size of the population is not known: give --population, or its size (--set uniqueness.population=N)."
             return NotApplicable(why, Lacks.POPULATION)
         if people is not None and people < sizes.sum():
             return NotApplicable(f"the population must not have fewer people than the {int(sizes.sum())} records.")

@@ -128,8 +128,6 @@ def test_list_and_explain_have_them(auditor_cli: Cli) -> None:
 def test_commands_offer_them(auditor_cli: Cli) -> None:
     for command in ("audit", "render", "redteam"):
         assert "--postcard" in told(auditor_cli(command, "--help"))
-    ended = auditor_cli("audit", "x.csv", "--schema", "y.toml", "--attacks", "wisper")
-    assert ended.code != 0
 
 
 @pytest.fixture

@@ -15,13 +15,15 @@ RIGHT_LINK = "probability of the right link"
 RANKED = "members ranked above {others} (0.5 is a coin)"
 
 
-def value_measures(success: str, given: str = "be given their {column}", one: str = "") -> tuple[Measure, ...]:
+def value_measures(
+    success: str, given: str = "be given their {column}", one: str = "", claimed: str = "value"
+) -> tuple[Measure, ...]:
     """How sure a claimed value is, and how often it is true: `success` says the latter (`one` of one person), `given` what
-    people can be."""
+    people can be, `claimed` what is claimed where it is no single value."""
     return (
         count_measure(
             "certain",
-            "How many people can be given one value with certainty.",
+            f"How many people can be given one {claimed} with certainty.",
             f"{{of}} in this release can {given} with certainty{{by}}",
             label="certain disclosure",
             one="the person's {column} is certain to {who}",
@@ -29,13 +31,13 @@ def value_measures(success: str, given: str = "be given their {column}", one: st
         ),
         count_measure(
             "above",
-            "How many people can be given one value with a confidence above τ (the setting tau).",
+            f"How many people can be given one {claimed} with a confidence above τ (the setting tau).",
             f"{{of}} can {given} with a confidence above {{percent_tau}}{{by}}",
             label="disclosure with high confidence",
         ),
         Measure(
             "success",
-            "Share of people for whom the most likely value is the true one; among m tied values it counts 1/m.",
+            f"Share of people for whom the likeliest {claimed} is the true one; among m tied ones it counts 1/m.",
             success,
             label="right guesses",
             one=one,
@@ -137,7 +139,7 @@ def member_measures() -> tuple[Measure, ...]:
         Measure(
             "auc",
             "How often a member is ranked above a non-member: 0.5 is a coin, 1 is always.",
-            "{who} tells the person who is in the data from {other} in {rate} of pairs{bounds}; a coin toss does in half",
+            "{who} tells a person who is in the data from {other} in {rate} of pairs{bounds}; a coin toss would in half",
             label="members told from others",
             one="{who} takes the person for a member before {rate} of {others}",
         ),

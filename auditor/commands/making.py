@@ -158,7 +158,7 @@ def decode(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Replace published values by the original ones, with the key of a release by `grading`."""
+    """Replace published values with the original ones, with the key of a release by `grading`."""
     from auditor.files.decoding import decode_file
     from auditor.files.tables import refuse_existing, write_files
     from auditor.model.key import Key

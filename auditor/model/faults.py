@@ -28,7 +28,6 @@ from auditor.model.errors import AuditorError
 
 E = TypeVar("E", bound=StrEnum)
 
-_CLOSE = 0.75  # how alike an unknown name and a known one must be for a hint at it
 _LARGEST = sys.float_info.max
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -144,7 +143,7 @@ class Faults:
 
 def hint(name: Any, known: Iterable[str]) -> str:
     """A question that names the known name nearest to this one, with a space before it; empty where none is near."""
-    near = difflib.get_close_matches(str(name), [str(one) for one in known], n=1, cutoff=_CLOSE)
+    near = difflib.get_close_matches(name, [str(one) for one in known], n=1) if isinstance(name, str) else []
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

@@ -48,7 +48,10 @@ def _imported(tree: ast.AST, known: Iterable[str]) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None, "imports are absolute"
+            assert node.level == 0, "imports are absolute"
+            assert node.module != "auditor", "a room imports from a room, not from the face of the house"
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 if whole in names:

@@ -12,7 +12,7 @@ from attacks.base import Attack, Lacks, NotApplicable
 from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.measure.intervals import Interval, excess
 from auditor.model.arrays import Floats, Ints
-from auditor.model.record.meaning import Better, Goal, Kind
+from auditor.model.record.meaning import Better, Goal, Kind, Measure
 from auditor.model.record.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGINAL, Risk
 from auditor.posterior.links import Link
 from scenarios.adversaries import Adversary
@@ -37,15 +37,16 @@ def not_applicable(attempt: Attempt, why: NotApplicable, params: Mapping[str, An
     original."""
     attack = attempt.attack
     measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
+    known = _declared(attack, measure)
     lacks = None if why.lacks is None else ORIGINAL if why.lacks is Lacks.PEOPLE else str(why.lacks)
     return Risk(
         attack.name, attempt.adversary.name, attempt.link, measure, attempt.column, params or {}, NOT_APPLICABLE,
-        why.reason, lacks=lacks, better=_better(attack, measure),
+        why.reason, lacks=lacks, better=Better.LOWER if known is None else known.better,
     )  # fmt: skip
 
 
-def _better(attack: Attack, measure: str) -> str:
-    return next((known.better for known in attack.measures if known.name == measure), Better.LOWER)
+def _declared(attack: Attack, measure: str) -> Measure | None:
+    return next((known for known in attack.measures if known.name == measure), None)
 
 
 def worst_rows(each: Floats | None, rows: Ints) -> tuple[int, ...]:
@@ -73,6 +74,7 @@ def worst_classes(each: Floats, truth: Truth) -> list[dict[str, Any]]:
 def risk_row(attempt: Attempt, figure: Figure) -> Risk:
     """The row of a figure that has its companions."""
     low, high = figure.interval or (None, None)
+    known = _declared(attempt.attack, figure.measure)
     value = figure.value
     if value is not None and figure.kind is Kind.COUNT and abs(value - round(value)) < 1e-9:
         value = round(value)
@@ -95,8 +97,8 @@ def risk_row(attempt: Attempt, figure: Figure) -> Risk:
         n=figure.n,
         worst_rows=() if figure.rows is None else worst_rows(figure.hit, figure.rows),
         detail=figure.detail,
-        kind=figure.kind,
-        better=_better(attempt.attack, figure.measure),
+        kind=figure.kind if known is None else known.kind,
+        better=Better.LOWER if known is None else known.better,
     )
 
 

@@ -6,22 +6,23 @@ COLUMNS: dict[str, str] = {
     "value": "What the attack reached, measured against the truth. Counts are written “34 of 100”.",
     "interval": "The 95 % interval of a rate, in brackets: what chance alone could have made of it. It is Wilson's; DeLong's "
     "for an AUC; Newcombe's for a difference.",
-    "expected": "What the adversary expects of their own claims. Far from the value, the belief is wrong; under the link "
-    "likelihood the two should agree.",
+    "expected": "What the adversary expects of their own claims. Far from the value, the belief is wrong; where "
+    "classes are weighed by likelihood the two should agree.",
     "baseline": "The same guess without the release, from general knowledge alone.",
     "control": "The same attack on people who are not in the release: real outsiders where a population is given, else the "
     "same people with their own record taken out. What holds for them too is knowledge about the world.",
     "excess": "(value − control) / (1 − control): the part of the risk that a person owes to being in the release. Where "
-    "guessing without the release does better than a control with the own record taken out (for a harm: worse), it is taken "
-    "over that baseline instead.",
+    "guessing without the release does better than a control with the person's own record taken out (for a harm: worse), the "
+    "excess is taken over that baseline instead.",
     "n": "How many people the figure is about.",
     "worst rows": "The people hit hardest, as row numbers of your file; the first data row is 1.",
 }
 """The columns of the tables of figures."""
 
 STANCES: dict[str, str] = {
-    "prosecutor": "Is after one person, and knows that this person is in the release.",
-    "journalist": "Is after anybody at all, and does not know who is in the release; a population tells who could be.",
-    "marketer": "Is after as many people as possible, likewise with a population, and does not mind some errors.",
+    "prosecutor": "The adversary is after one person, and knows that this person is in the release.",
+    "journalist": "The adversary is after anybody at all, has a list of the population, and does not know who of it is in "
+    "the release.",
+    "marketer": "The adversary is after as many people as possible, has a list of the population, and accepts some errors.",
 }
 """The three adversaries of the literature (El Emam)."""
