@@ -18,6 +18,8 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 AWKWARD = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
+WITH_KERNELS = ("anonymizers", "attacks", "auditing", "claims", "commands", "files", "runs")
+"""The rooms whose tests make releases with compiled kernels."""
 settings.register_profile("full", max_examples=100, **AWKWARD)
 settings.register_profile("reduced", max_examples=30, **AWKWARD)
 
@@ -35,12 +37,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with slow tests go first, so that processes end together; and ahead of them the one that compiles all kernels,
-    which the others then find compiled. What is for full length only is left out of a reduced run."""
+    """The file that compiles all kernels goes first; beside it, in another process, run files that need no kernel, those with
+    slow tests ahead; then the others, which find the kernels compiled. What is for full length only is left out of a reduced
+    run."""
     if not config.getoption("--full"):
         items[:] = [item for item in items if not any(mark.kwargs.get("only") for mark in item.iter_markers("proof"))]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path.parts[-2:] != ("anonymizers", "test_contract.py"), item.path not in slow))
+
+    def order(item: pytest.Item) -> tuple[bool, bool, bool]:
+        room, file = item.path.parts[-2:]
+        return (room, file) != ("anonymizers", "test_contract.py"), room in WITH_KERNELS, item.path not in slow
+
+    items.sort(key=order)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -135,7 +135,7 @@ def test_a_block_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_faults_of_a_call() -> None:
     table = people(50)
-    with pytest.raises(UsageError, match=r"at least the 7 rows that kmember k=7 puts together. Got 5"):
+    with pytest.raises(UsageError, match=r"at least 7 rows, since kmember k=7 puts so many together. Got 5"):
         anonymize(table, "kmember", blocks=5, k=7)
     with pytest.raises(UsageError, match=r"jobs must be at least 1. Got 0"):
         anonymize(table, "kmember", blocks=20, jobs=0)

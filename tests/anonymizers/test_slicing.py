@@ -278,7 +278,7 @@ def test_partition_by_hand(promise: Diverse, together: bool, wanted: set[tuple[i
 def test_refusal_says_the_numbers() -> None:
     # the block of s holds a: of the two people with a = 2 both have y, whatever the buckets
     table = table_of(FIVE | {"b": QUASI}, a=list("11122"), b=list("uvuvu"), s=list("xyzyy"))
-    with pytest.raises(PromiseError, match=r"probability 1, which must be at most 1/l = 0.5 for l = 2"):
+    with pytest.raises(PromiseError, match=r"probability 1. It must be at most 1/l = 0.5 for l = 2"):
         anonymize(table, "slicing", columns=[["b"], ["a", "s"]], l=2)
     with pytest.raises(PromiseError, match=r"probability 0.6, which must be below 1/l"):
         anonymize(table, "slicing", columns=[["a", "b"], ["s"]], l=2, strict=True)

@@ -114,5 +114,5 @@ def test_granularity(records: dict[str, AuditRecord], name: str, plain: float, a
 
 def test_record_is_plain_json(records: dict[str, AuditRecord]) -> None:
     text = records["k5_s5_8qi"].to_json()
-    assert json.loads(text)["format"] == "auditor-record/1"
+    assert json.loads(text)["format"] == "auditor-record/2"
     assert "NaN" not in text

@@ -91,7 +91,7 @@ def test_a_stated_delimiter_and_one_that_the_schema_does_not_say(tmp_path: Path)
     form = {**CASE.form, "delimiter": ","}
     schema = Schema.from_dict({"table": form, "columns": {k: dict(v) for k, v in CASE.columns.items()}})
     record = assert_same(file, schema)
-    assert any("read with delimiter ';' (the schema says ',')" in note["text"] for note in record["notes"])
+    assert any("read with the delimiter ';', though the schema gives ','" in note["text"] for note in record["notes"])
 
 
 @pytest.mark.parametrize(

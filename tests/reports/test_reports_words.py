@@ -77,13 +77,13 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
         ("proximity", "above", 3, {"epsilon": 5}, "3 of 100 people can be placed within ±5 of their true disease"),
         ("proximity", "window", 0.75, {"width": 30}, "75 % of the belief about one person's disease falls into an interval"),
         ("proximity", "success", 0.5, {"width": 30}, "of width 30 that holds the true disease for 50 % of 100 people"),
-        ("proximity", "m", 4, {"epsilon": 5}, "At most one in 4 disease values of a class lies within ±5"),
+        ("proximity", "m", 4, {"epsilon": 5}, "Of the disease values of a class, at most a share of 1/4 lies within ±5"),
         ("proximity", "m", 1, {"epsilon": 5}, "lie within ±5 of one of them: no protection against a near guess (m = 1)"),
         ("divergence", "mean", 0.5, {"reading": "distinct"}, "lies on values unrelated to the truth (each distinct value"),
         ("divergence", "above", 9, {}, "9 of 100 people would be believed to have an unrelated disease"),
         ("divergence", "top", 0.25, {}, "is wrong, and unrelated to the truth, for 25 % of 100 people"),
         ("membership", "auc", 0.71, {}, "tells the person who is in the data from one who is not"),
-        ("membership", "auc", 0.71, {"against": "fakes"}, "In 71 % of pairs,"),
+        ("membership", "auc", 0.71, {"against": "fakes"}, "in 71 % of pairs"),
         ("membership", "advantage", 0.3, {}, "30 percentage points higher among members than among people who are not"),
         ("membership", "tpr_at_fpr_0.01", 0.2, {}, "is called a member in error, 20 % of the members"),
         ("membership", "tpr_at_fpr_0.001", 0.2, {}, "While one in 1000 people who are not in the data"),
@@ -295,8 +295,8 @@ def test_verdicts() -> None:
         ("release.alpha", 0.5, "<=", 0.8, "One value makes up 80 % of a class; at most 50 % is allowed"),
         ("homogeneity.certain", 0, "<=", 3, "3 of the people in this release can be given their sensitive value with "
             "certainty; none is allowed"),
-        ("membership.auc", 0.6, "<=", 0.7, "In 70 % of pairs, this adversary tells the person who is in the data "
-            "from one who is not; at most 60 % is allowed"),
+        ("membership.auc", 0.6, "<=", 0.7, "This adversary tells a person who is in the data from one who is not in "
+            "70 % of pairs; at most 60 % is allowed"),
         ("odd.thing", 0.6, "<=", 0.7, "The figure odd thing is 0.700; at most 0.6 is allowed"),
         ("release.k", 10, ">=", None, "People in the smallest class: cannot be judged, several blocks"),
     ],
