@@ -82,7 +82,7 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
         ("divergence", "mean", 0.5, {"reading": "distinct"}, "lies on values unrelated to the truth (each distinct value"),
         ("divergence", "above", 9, {}, "9 of 100 people would be believed to have an unrelated disease"),
         ("divergence", "top", 0.25, {}, "is wrong, and unrelated to the truth, for 25 % of 100 people"),
-        ("membership", "auc", 0.71, {}, "tells the person who is in the data from one who is not"),
+        ("membership", "auc", 0.71, {}, "tells a person who is in the data from one who is not"),
         ("membership", "auc", 0.71, {"against": "fakes"}, "in 71 % of pairs"),
         ("membership", "advantage", 0.3, {}, "30 percentage points higher among members than among people who are not"),
         ("membership", "tpr_at_fpr_0.01", 0.2, {}, "is called a member in error, 20 % of the members"),
