@@ -141,7 +141,7 @@ def test_faults_of_a_call() -> None:
         anonymize(table, "kmember", blocks=20, jobs=0)
     with pytest.raises(UsageError, match=r"one of processes, spark. Got 'dask'"):
         anonymize(table, "kmember", blocks=20, engine="dask")
-    with pytest.raises(UsageError, match="give blocks as well"):
+    with pytest.raises(UsageError, match="Give blocks as well"):
         anonymize(table, "kmember", jobs=2)
     assert Engine.named(None) is Engine.PROCESSES
 

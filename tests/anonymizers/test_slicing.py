@@ -280,7 +280,7 @@ def test_refusal_says_the_numbers() -> None:
     table = table_of(FIVE | {"b": QUASI}, a=list("11122"), b=list("uvuvu"), s=list("xyzyy"))
     with pytest.raises(PromiseError, match=r"probability 1. It must be at most 1/l = 0.5 for l = 2"):
         anonymize(table, "slicing", columns=[["b"], ["a", "s"]], l=2)
-    with pytest.raises(PromiseError, match=r"probability 0.6, which must be below 1/l"):
+    with pytest.raises(PromiseError, match=r"probability 0.6. It must be below 1/l"):
         anonymize(table, "slicing", columns=[["a", "b"], ["s"]], l=2, strict=True)
     with pytest.raises(PromiseError, match=r"generalise = 6 and 5 rows"):
         anonymize(table, "slicing", columns=[["a", "b"], ["s"]], generalise=6, bucket_size=2)

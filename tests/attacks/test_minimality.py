@@ -335,7 +335,7 @@ def test_what_it_needs_and_has_not_got() -> None:
     assert reason(Mechanism("mondrian")) == "the settings of mondrian are not known."
     assert "promises nothing about sensitive values" in reason(Mechanism("kmember", {"k": 2}))
     assert reason(mechanism, "pay") == "what mondrian promises is about ill."
-    assert "there is no register" in reason(mechanism, targets=4)
+    assert "must be known: give a population." in reason(mechanism, targets=4)
     assert "is not known" in reason(Mechanism("other", {"l": 2}))
     assert "for up to 0 people" in unable(release, table, mechanism)
     exact, _ = ANONYMIZERS.get("identity")().anonymize(table, np.random.default_rng(0))
