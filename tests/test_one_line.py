@@ -154,6 +154,9 @@ def test_every_report_has_them(folder: Path, auditor_cli: Cli) -> None:
         )
     )  # fmt: skip
     assert release.read_text().startswith("%pipes\nage|town|ill\n")
+    mistyped = auditor_cli("audit", release, "--schema", schema, "--attacks", "whispr")
+    assert mistyped.code == 2
+    assert "Did you mean 'whisper'?" in mistyped.err
     html, markdown, card = (folder / n for n in ("report.html", "report.md", "card.txt"))
     screen = told(
         auditor_cli(
