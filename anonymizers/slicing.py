@@ -178,7 +178,7 @@ class Slicing(Grouping):
             bucket[order] = tuple_partition(fragments, cuts, promise, progress)
         elif self.partition is Partition.MONDRIAN:
             least = self.bucket_size or 1
-            bucket = _by_size(table, _cut_columns(table), self._together, least, rng, "forming buckets", progress)
+            bucket = _by_size(table, _cut_columns(table), self._together, least, rng, "forming classes", progress)
         else:
             bucket = _at_random(table.rows, self.bucket_size or 1, private_draws(table, rng))
         return Groups(bucket, blocks, classes)

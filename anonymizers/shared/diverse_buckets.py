@@ -96,7 +96,7 @@ def tuple_partition(
     rows = len(fragments.pair)
     while partition.head < partition.tail:
         partition.go_on()
-        progress(partition.settled, rows, "forming buckets")
+        progress(partition.settled, rows, "forming classes")
     return partition.bucket()
 
 

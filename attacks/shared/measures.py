@@ -127,7 +127,7 @@ def _recognised(level: float) -> Measure:
     one_in = f"one in {round(1 / level)}"
     return Measure(
         f"tpr_at_fpr_{level:g}",
-        f"Share of members recognised while {one_in} non-members is called a member in error.",
+        f"Share of members recognised while {one_in} outsiders is called a member in error.",
         f"while {one_in} {{others}} is called a member in error, {{rate}} of the members are recognised{{by}}",
         label=f"members recognised, {one_in} others accused",
     )
@@ -138,14 +138,14 @@ def member_measures() -> tuple[Measure, ...]:
     return (
         Measure(
             "auc",
-            "How often a member is ranked above a non-member: 0.5 is a coin, 1 is always.",
+            "How often a member is ranked above an outsider: 0.5 is a coin, 1 is always.",
             "{who} tells a person who is in the data from {other} in {rate} of pairs{bounds}; a coin toss would in half",
             label="members told from others",
             one="{who} takes the person for a member before {rate} of {others}",
         ),
         Measure(
             "advantage",
-            "Share called members among members, less the share among non-members, at the best cut-off.",
+            "Share called members among members, less the share among outsiders, at the best cut-off.",
             "at the best cut-off, the share called members is {points} percentage points higher among members than among "
             "{others}{seen}",
             label="advantage at the best cut-off",

@@ -191,7 +191,7 @@ def _read_folder(folder: Path, schema: Schema) -> _Raw:
     first = np.sort(buckets[0])
     for raw, bucket in zip(blocks, buckets, strict=True):
         if not np.array_equal(np.sort(bucket), first):
-            raise ReleaseError(f"{raw.name}: every bucket must have as many rows as in {blocks[0].name}.")
+            raise ReleaseError(f"{raw.name}: every class must have as many rows as in {blocks[0].name}.")
     digest = sha256("".join(digests).encode())
     declared = declared_labels(manifest.get("labels", {}), schema, folder / MANIFEST)
     method, params = manifest.get("method"), manifest.get("params")
@@ -219,7 +219,7 @@ def _provenance(release: Release, published: Codes, lines: Ints, order: list[Int
     ]
     if any((bucket != buckets[0]).any() for bucket in buckets):
         raise ReleaseError(
-            f"{name}: the provenance puts a row into different buckets. It seems to be of another release."
+            f"{name}: the provenance puts a row into different classes. It seems to be of another release."
         )
     return Provenance(buckets[0].astype(np.int32), fragment)
 

@@ -37,13 +37,13 @@ DISTANCES = (
     ),
     words.extreme(
         "t_ordered",
-        "t-closeness for ordered values: the same with the earth mover's distance over ranks.",
+        "t-closeness for ordered values: the largest earth mover's distance over ranks of a class's values from the table's.",
         "the farthest class is {value} away from the table, values in their order",
         label="farthest class from the table, values in order",
     ),
     words.extreme(
         "t_hierarchical",
-        "t-closeness by taxonomy: the same with the earth mover's distance over the taxonomy of the values.",
+        "t-closeness by taxonomy: the largest earth mover's distance over the taxonomy of a class's values from the table's.",
         "the farthest class is {value} away from the table, values by their taxonomy",
         label="farthest class from the table, values by taxonomy",
     ),

@@ -377,6 +377,6 @@ def test_settings_are_checked(asked: dict[str, Any], said: str) -> None:
 def test_progress_is_told() -> None:
     told: list[tuple[int, int, str]] = []
     Slicing(l=2, generalise=5, c=3).anonymize(correlated(), np.random.default_rng(0), lambda *said: told.append(said))
-    assert {what for _, _, what in told} == {"correlating columns", "generalising columns", "forming buckets"}
+    assert {what for _, _, what in told} == {"correlating columns", "generalising columns", "forming classes"}
     assert told[-1][:2] == (200, 200)
     assert all(0 <= done <= total for done, total, _ in told)

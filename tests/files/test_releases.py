@@ -368,8 +368,8 @@ def test_broken_manifests(tmp_path: Path, manifest: Any, message: str) -> None:
         ("bucket,disease\n1,flu\nx,flu\n", "b.csv, line 3, column 'bucket': must be a whole number. Got 'x'."),
         ("bucket,disease\n1,flu\n-2,flu\n", "b.csv, line 3, column 'bucket': must be a whole number. Got '-2'."),
         (f"bucket,disease\n{'9' * 30},flu\n2,flu\n", "line 2, column 'bucket': must be a whole number."),
-        ("bucket,disease\n1,flu\n1,flu\n", "b.csv: every bucket must have as many rows as in"),
-        ("bucket,disease\n1,flu\n", "b.csv: every bucket must have as many rows as in"),
+        ("bucket,disease\n1,flu\n1,flu\n", "b.csv: every class must have as many rows as in"),
+        ("bucket,disease\n1,flu\n", "b.csv: every class must have as many rows as in"),
         ("bucket,age\n1,20\n2,30\n", "b.csv: the column 'age' must be in one block only. It is also in"),
         ("bucket,name\n1,Ann\n2,Bob\n", "b.csv: must have a column that is not an identifier."),
         ("bucket,town\n1,A\n2,X\n", "b.csv, line 3, column 'town': 'X' is no value of [columns.town]"),
@@ -434,5 +434,5 @@ def test_a_provenance_that_tears_a_row_apart_is_refused(tmp_path: Path) -> None:
     whose = read_release(target, schema(), rng, whose=lambda _: np.array([[0, 1], [1, 0]])).provenance
     assert whose is not None
     assert sorted(whose.bucket.tolist()) == [0, 1]
-    with pytest.raises(ReleaseError, match=r"puts a row into different buckets\. It seems to be of another release\."):
+    with pytest.raises(ReleaseError, match=r"puts a row into different classes\. It seems to be of another release\."):
         read_release(target, schema(), rng, whose=lambda _: np.array([[0, 0], [1, 1]]))
