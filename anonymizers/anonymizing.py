@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anonymizers import ANONYMIZERS, Anonymizer
 from anonymizers.blocks.running import DEFAULT_SIZE, Engine, anonymize_in_blocks
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
-from auditor.model.seeding import DEFAULT_SEED, stage
+from auditor.model.seeding import new_secret, stage
 from auditor.model.table import Table
 
 
 def anonymize(
     table: Table,
     method: str | Anonymizer,
-    seed: int = DEFAULT_SEED,
+    seed: int | None = None,
     progress: Progress = silent,
     *,
     blocks: bool | int = False,
@@ -29,14 +31,21 @@ def anonymize(
     cuts the table first: True, or the greatest number of rows in a block. The method then works in each block by itself,
     `jobs` blocks at a time (None: as many as there are processors, where that pays), in processes or on Spark
     (`engine="spark"`).
+
+    All that is drawn comes from a secret of the system's, which only the provenance keeps. Give a `seed` for experiments, or
+    the secret of an earlier run to repeat it. Never publish a release drawn from a seed that others may guess: they could
+    draw it again and see who is in which class.
     """
+    seed = new_secret() if seed is None else seed
     if isinstance(method, str):
         method = ANONYMIZERS.get(method).configure(settings)
     elif settings:
         raise UsageError("Settings go with the name of a method. A method object already has its own.")
     if blocks is not False:
         size = DEFAULT_SIZE if blocks is True else blocks
-        return anonymize_in_blocks(table, method, seed, size, jobs, Engine.named(engine), progress)
+        release, provenance = anonymize_in_blocks(table, method, seed, size, jobs, Engine.named(engine), progress)
+        return release, replace(provenance, secret=seed)
     if jobs is not None or engine is not None:
         raise UsageError("jobs and engine are for work in blocks. Give blocks as well.")
-    return method.anonymize(table, stage(seed, "anonymize", method.title), progress)
+    release, provenance = method.anonymize(table, stage(seed, "anonymize", method.title), progress)
+    return release, replace(provenance, secret=seed)

@@ -7,7 +7,6 @@ promises. Where a table does not allow that promise, the method raises `PromiseE
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,7 +75,7 @@ class Anonymizer(Plugin):
         sensitive: str | None = None,
     ) -> tuple[Release, Provenance]:
         """Publishes under this method's name, settings and promises (about the column `sensitive`, where they are about one).
-        Columns without labels go out as they are. Knowing the seed is not enough to undo the order of the records."""
+        Columns without labels go out as they are."""
         for column in (c for block in blocks for c in block if c not in cells):
             labels[column] = Labels.exact(table.domains[column])
             cells[column] = table.codes[column]
@@ -86,23 +85,12 @@ class Anonymizer(Plugin):
             cells,
             blocks,
             bucket,
-            private_draws(table, rng),
+            rng,
             self.title,
             self.name,
             self.settings(),
             self.promises(sensitive),
         )
-
-
-def private_draws(table: Table, rng: np.random.Generator) -> np.random.Generator:
-    """A generator made from the seed and the table together. Audit records show the seed: if it alone gave an order or a
-    name, anybody could draw that again and undo it."""
-    digest = hashlib.sha256()
-    for column, codes in table.codes.items():
-        digest.update("\0".join(table.domains[column].texts).encode(errors="surrogatepass"))
-        digest.update(codes.astype("<i4").tobytes())
-    words = np.frombuffer(digest.digest(), dtype="<u4").tolist()
-    return np.random.default_rng(np.random.SeedSequence([int(rng.integers(2**32)), *words]))
 
 
 def published_columns(table: Table) -> list[str]:

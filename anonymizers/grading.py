@@ -30,7 +30,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import Anonymizer, at_least, private_draws, published_columns, read_labels, sensitive_columns
+from anonymizers.base import Anonymizer, at_least, published_columns, read_labels, sensitive_columns
 from anonymizers.shared.aliases import Namer
 from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
 from auditor.model.arrays import Codes, Floats, Ints
@@ -93,22 +93,21 @@ class Grading(Anonymizer):
         grave = {column: names for column, *names in self.grave}
         _need_columns("grave", grave, categorical, "categorical")
         _need_columns("bounds", [str(column) for column, *_ in self.bounds], numeric, "numeric")
-        secret = private_draws(table, rng)  # the seed is public: names drawn from it alone would be no secret
-        choices = find_choices(table, categorical, grave, secret)
-        namer = Namer(table, secret)
+        choices = find_choices(table, categorical, grave, rng)
+        namer = Namer(table, rng)
         labels: dict[str, Labels] = {}
         cells: dict[str, Codes] = {}
         keys: dict[str, Aliases | Categories] = {}
         for done, column in enumerate(sensitive):
             progress(done, len(sensitive), f"grading {column}")
             if column in numeric:
-                keys[column] = categories = self._categories(table, column, secret)
+                keys[column] = categories = self._categories(table, column, rng)
                 texts, declared = _graded(table, column, categories)
             else:
                 keys[column], meaning = namer.name(table.domains[column])
                 texts, declared = _named(table, column, keys[column], choices), meaning
             labels[column], cells[column] = read_labels(table.domains[column], texts, declared)
-        release, provenance = self.publish(table, labels, cells, [published_columns(table)], None, secret)
+        release, provenance = self.publish(table, labels, cells, [published_columns(table)], None, rng)
         form = table.schema.format
         missing = dict.fromkeys(text for column in sensitive for text in form.of(column).missing)
         return release, replace(provenance, key=Key(keys, tuple(missing) or form.missing, form.decimal))

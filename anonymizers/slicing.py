@@ -43,7 +43,6 @@ from anonymizers.base import (
     at_least,
     generalise,
     need_rows,
-    private_draws,
     published_columns,
     quasi_columns,
     sensitive_column,
@@ -180,7 +179,7 @@ class Slicing(Grouping):
             least = self.bucket_size or 1
             bucket = _by_size(table, _cut_columns(table), self._together, least, rng, "forming classes", progress)
         else:
-            bucket = _at_random(table.rows, self.bucket_size or 1, private_draws(table, rng))
+            bucket = _at_random(table.rows, self.bucket_size or 1, rng)
         return Groups(bucket, blocks, classes)
 
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:

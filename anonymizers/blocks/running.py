@@ -17,7 +17,6 @@ from time import process_time
 from typing import overload
 
 from anonymizers import Anonymizer
-from anonymizers.base import private_draws
 from anonymizers.blocks.cutting import cut
 from anonymizers.blocks.joining import compact, join
 from anonymizers.blocks.on_spark import run_on_spark
@@ -135,7 +134,7 @@ def anonymize_in_blocks(
             f"Blocks must have at least {method.least_rows} rows, since {method.title} puts so many together. Got {size}."
         )
     blocking = method.in_blocks(table)
-    blocks = cut(table, blocking, size, private_draws(table, stage(seed, "anonymize", method.title, "cut")), progress)
+    blocks = cut(table, blocking, size, stage(seed, "anonymize", method.title, "cut"), progress)
     draws = stage(seed, "anonymize", method.title)
     if len(blocks) == 1:
         release, provenance = method.anonymize(table, draws, progress)

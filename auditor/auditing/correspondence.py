@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from auditor.files.releases import read_provenance
+from auditor.files.provenances import Lines, read_provenance
 from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.errors import ReleaseError, TableError, UsageError
 from auditor.model.packing import distinct_rows
@@ -26,10 +26,12 @@ _BY_DISTANCE = "people are looked for by distance (the link `distance`, the atta
 _OTHER_MATCH = "Our own releases are shuffled and need --provenance; others may need --match with an id column."
 
 
-def find_rows(blocks: Sequence[RawTable], original: RawTable, match: str | None, provenance: str | Path | None) -> Ints:
-    """For each row of the original its row in the file of each block, -1 where it was left out."""
+def find_rows(
+    blocks: Sequence[RawTable], original: RawTable, match: str | None, provenance: str | Path | None
+) -> Lines:
+    """Whose each row of the release is."""
     if provenance is not None:
-        return read_provenance(provenance, len(blocks), original.rows, blocks[0].rows)
+        return read_provenance(provenance, blocks, original.rows)
     assert match is not None
     if len(blocks) > 1:
         raise UsageError(
@@ -37,13 +39,13 @@ def find_rows(blocks: Sequence[RawTable], original: RawTable, match: str | None,
         )
     release = blocks[0]
     if match != BY_ROWS:
-        return _by_id(release, original, match)
+        return Lines(_by_id(release, original, match))
     if release.rows != original.rows:
         raise ReleaseError(
             f"{release.name}: to match by rows it must have as many rows as the original. Got {release.rows} and "
             f"{original.rows}. Match by an id column, or give the provenance."
         )
-    return np.arange(release.rows)[:, None]
+    return Lines(np.arange(release.rows)[:, None])
 
 
 def _by_id(release: RawTable, original: RawTable, match: str) -> Ints:
@@ -65,12 +67,12 @@ def _by_id(release: RawTable, original: RawTable, match: str) -> Ints:
     return found
 
 
-def check_truth(release: Release, provenance: Provenance, table: Table) -> list[Note]:
-    """Notes on quasi-identifier labels that do not cover the true value, as where values were perturbed. An error where they
-    cover no more than if rows were matched at random: then the rows are matched wrongly.
+def check_truth(release: Release, provenance: Provenance, table: Table, proved: bool) -> list[Note]:
+    """Notes on quasi-identifier labels that do not cover the true value, as where values were perturbed. They are doubts
+    whether rows are matched rightly, unless that is `proved`: above all where labels cover no more, or averages lie no
+    nearer, than if rows were matched at random.
 
-    The centres of clusters cover only their own values, however rows are matched; a note says so. Averages and noisy numbers
-    are rarely anybody's; there it is an error if they are no nearer to the true values than at random.
+    The centres of clusters cover only their own values, however rows are matched; a note says so.
     """
     if CLUSTER_RADIUS in release.columns:
         text = (
@@ -80,25 +82,33 @@ def check_truth(release: Release, provenance: Provenance, table: Table) -> list[
     inside = np.flatnonzero(provenance.bucket >= 0)
     wrong = _uncovered(release, provenance, table, inside)
     averaged = [c for c in release.quasi if _is_averaged(release, c)]
+    doubts = []
     if averaged:
-        if len(inside) >= FEW_ROWS and _far_as_random(release, provenance, table, averaged):
-            raise ReleaseError(
-                f"{release.name}: the numbers of {averaged[0]} are no nearer to those of the original than if rows were "
-                f"matched at random. {_OTHER_MATCH}"
-            )
+        share = 0.0 if proved or len(inside) < FEW_ROWS else _far_as_random(release, provenance, table, averaged)
+        if share:
+            doubts = [
+                f"The numbers of {averaged[0]} are {share:.0%} as far from those of the original as if rows were matched at "
+                f"random. {_OTHER_MATCH}"
+            ]
         listed = ", ".join(averaged[:3]) + (f" and {len(averaged) - 3} more" if len(averaged) > 3 else "")
         text = f"Some published numbers are not values of the original, but averages or noisy ones ({listed}): {_BY_DISTANCE}"
-        others = [_not_covering(c, n, inside) for c, n in wrong.items() if n and c not in averaged]
-        return [Note(text), *(Note(f"{fault}.", NoteKind.DOUBT) for fault in others)]
-    faults = [_not_covering(c, n, inside) for c, n in wrong.items() if n]
-    mixed = _uncovered(release, provenance, table, stage(0, "match").permutation(inside))
-    far_off = sum(wrong.values()) >= AT_RANDOM * sum(mixed.values()) and sum(wrong.values()) > 0
-    if len(wrong) >= 2 and len(inside) >= FEW_ROWS and far_off:
-        raise ReleaseError(
-            f"{release.name}: its labels cover the values of the original no better than if rows were matched at random "
-            f"({faults[0]}). {_OTHER_MATCH}"
-        )
-    return [Note(f"{fault}. Check how rows are matched.", NoteKind.DOUBT) for fault in faults]
+        doubts += [f"{_not_covering(c, n, inside)}." for c, n in wrong.items() if n and c not in averaged]
+        return [Note(text), *(Note(doubt, _kind(proved)) for doubt in doubts)]
+    check = "" if proved else " Check how rows are matched."
+    faults = [f"{_not_covering(c, n, inside)}.{check}" for c, n in wrong.items() if n]
+    if not proved:
+        mixed = sum(_uncovered(release, provenance, table, stage(0, "match").permutation(inside)).values())
+        far_off = sum(wrong.values()) >= AT_RANDOM * mixed and sum(wrong.values()) > 0
+        if len(wrong) >= 2 and len(inside) >= FEW_ROWS and far_off:
+            doubts = [
+                f"{sum(wrong.values())} labels do not cover the values of the original, and {mixed} would not if rows were "
+                f"matched at random. {_OTHER_MATCH}"
+            ]
+    return [Note(text, _kind(proved)) for text in (*doubts, *faults)]
+
+
+def _kind(proved: bool) -> NoteKind:
+    return NoteKind.REMARK if proved else NoteKind.DOUBT
 
 
 def _not_covering(column: str, count: int, inside: Ints) -> str:
@@ -112,9 +122,9 @@ def _is_averaged(release: Release, column: str) -> bool:
     return bool(nowhere[release.block_of(column).cell(column)].mean() > 0.5)
 
 
-def _far_as_random(release: Release, provenance: Provenance, table: Table, columns: list[str]) -> bool:
-    """Whether published numbers are as far from the original ones as from those of other rows. Where all rows have the same
-    number, that is always so and tells nothing."""
+def _far_as_random(release: Release, provenance: Provenance, table: Table, columns: list[str]) -> float:
+    """How far published numbers are from the original ones, as a share of how far they are from those of other rows; 0 where
+    they are clearly nearer, or where all rows have the same number, which tells nothing."""
     inside, rng = np.flatnonzero(provenance.bucket >= 0), stage(0, "match")
     orders = [inside, *(rng.permutation(inside) for _ in range(_SHUFFLES))]
     away = np.zeros(len(orders))
@@ -127,7 +137,8 @@ def _far_as_random(release: Release, provenance: Provenance, table: Table, colum
             way = np.abs(true[table.codes[column][order]] - labels.low[cell])
             away[i] += np.nansum(way) / (labels.domain.width or 1.0)
     spread = float(away[1:].std())
-    return bool(spread > 1e-9 * away.mean() and away[0] >= away[1:].mean() - _DEVIATIONS * spread)
+    as_far = spread > 1e-9 * away.mean() and away[0] >= away[1:].mean() - _DEVIATIONS * spread
+    return float(away[0] / away[1:].mean()) if as_far else 0.0
 
 
 def _uncovered(release: Release, provenance: Provenance, table: Table, people: Ints) -> dict[str, int]:

@@ -120,7 +120,7 @@ def read_subject(sources: Sources, seed: int) -> Subject:
     if sources.match in read.identifiers:
         note = f"The column {sources.match!r} was used to match rows. It is assumed not to be published."
         subject = replace(subject, notes=(*subject.notes, note))
-    return _with_outsiders(subject) if subject.has_original else _without_original(subject)
+    return _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
 
 
 def _check_matching(sources: Sources) -> None:
@@ -155,12 +155,13 @@ def _inputs(read: ReadRelease, tables: Mapping[str, RawTable], sources: Sources)
     return tuple(found)
 
 
-def _with_outsiders(subject: Subject) -> Subject:
-    """A subject with an original: whether its rows are matched rightly is checked, and who is not in it is found."""
+def _with_outsiders(subject: Subject, proved: bool) -> Subject:
+    """A subject with an original: whether its rows are matched rightly is checked unless that is `proved`, and who is not in
+    it is found."""
     people, population = subject.people, subject.population
     assert people is not None
     assert subject.provenance is not None
-    notes = [*subject.notes, *check_truth(subject.release, subject.provenance, people)]
+    notes = [*subject.notes, *check_truth(subject.release, subject.provenance, people, proved)]
     if population is None:
         return replace(subject, notes=tuple(notes))
     outsiders = find_outsiders(people, population)

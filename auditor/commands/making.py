@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
-from auditor.commands.options import Common, Force, Quiet, SchemaFile, Seed, TableFile
+from auditor.commands.options import Force, Quiet, SchemaFile, Seed, TableFile
 from auditor.commands.output import refuse_inputs, refuse_same
 from auditor.commands.parsing import setting_pair
 from auditor.commands.progress import Progress
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Private:
-    """The files that must not be published with a release."""
+    """The files that must not be published with a release: two that are written, and one that is read."""
 
     provenance: Annotated[Path | None, Option("--provenance", help="Write the private provenance here.")] = None
     key: Annotated[Path | None, Option("--key", help="Write the private key of `grading` here.")] = None
+    secret: Annotated[
+        Path | None,
+        Option("--secret", help="Repeat an earlier run: its provenance, or a file with 64 hexadecimal digits."),
+    ] = None
 
     @property
     def files(self) -> list[Path]:
-        """Those that are wanted."""
+        """Those that are to be written."""
         return [file for file in (self.provenance, self.key) if file is not None]
 
 
@@ -86,46 +90,51 @@ def anonymize(
     ] = None,
     private: Private,
     cut: Blocks,
-    common: Common,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Make a release of a table. Private files are written only where --provenance and --key say."""
+    """Make a release of a table. What it draws is secret: the same command gives another release each time. Private files
+    are written only where --provenance and --key say."""
     from anonymizers import ANONYMIZERS
     from anonymizers.anonymizing import anonymize as make
     from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
+    from auditor.files.provenances import read_secret
     from auditor.files.releases import write_release
     from auditor.files.tables import read_table, refuse_existing, target_format, write_files
+    from auditor.model.seeding import DEFAULT_SEED, new_secret
 
-    seed = common.chosen_seed
     technique = ANONYMIZERS.get(method).configure(dict(setting_pair(text) for text in settings or []))
     cut.check()
     target_format(output)  # its fault before any work
-    refuse_inputs([output, *private.files], [data, schema])
+    refuse_inputs([output, *private.files], [data, schema, private.secret])
     refuse_same([output, *private.files])
-    if output.exists() and not common.force:
+    if output.exists() and not force:
         raise UsageError(f"{output} exists already. Use --force to replace it.")
-    refuse_existing(private.files, common.force)
+    refuse_existing(private.files, force)
+    secret = new_secret() if private.secret is None else read_secret(private.secret)
     table = read_table(data, schema)
     if cut.compare_whole:
         check_comparable(table)
     cost = None
-    with Progress(common.quiet) as progress:
+    with Progress(quiet) as progress:
         blocks = (cut.block_rows or True) if cut.blocks else False
-        release, whose = make(table, technique, seed, progress.step, blocks=blocks, jobs=cut.jobs, engine=cut.engine)
+        release, whose = make(table, technique, secret, progress.step, blocks=blocks, jobs=cut.jobs, engine=cut.engine)
         if cut.compare_whole:
-            whole = make(table, technique, seed, progress.step)
-            cost = cost_of_blocks(table, (release, whose), whole, seed)
-    files, provenance = write_release(release, whose, output)
+            whole = make(table, technique, secret, progress.step)
+            cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)
+    written, provenance = write_release(release, whose, output)
+    files: dict[Path, str | bytes] = {}
     if private.provenance is not None and provenance is not None:
-        files[private.provenance] = provenance
+        files[private.provenance] = provenance  # private files first: no release without its provenance
     if private.key is not None:
         if whose.key is None:
             raise UsageError(f"--key: {release.method} has no key; only `grading` does.")
         files[private.key] = whose.key.to_json()
-    write_files(files, common.force, output if len(release.blocks) > 1 else None, private=private.files)
-    if whose.key is not None and private.key is None and not common.quiet:
+    write_files(files | written, force, output if len(release.blocks) > 1 else None, private=private.files)
+    if whose.key is not None and private.key is None and not quiet:
         typer.echo("The key was not written (--key FILE): nobody can decode this release.", err=True)
-    if not common.quiet:
-        typer.echo(f"{output}: {_summary(release)} (seed {seed}).")
+    if not quiet:
+        typer.echo(f"{output}: {_summary(release)}.")
         if cut.blocks:
             count = int(release.params["blocks"])
             typer.echo(f"Made in {count} {'block' if count == 1 else 'blocks'} of rows.")

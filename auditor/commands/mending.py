@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Force, Quiet, RecursiveL, SchemaFile, Suppressed
-from auditor.commands.output import refuse_inputs
+from auditor.commands.output import refuse_inputs, refuse_same
 from auditor.commands.parsing import choice, listed_in
 from auditor.model.errors import UsageError
 
@@ -66,11 +66,16 @@ def mend(
     schema: SchemaFile,
     output: Annotated[Path, Option("--output", "-o", help="The mended release (CSV, or .parquet).")],
     steps: Steps,
+    provenance: Annotated[Path | None, Option("--provenance", help="The private provenance of the release.")] = None,
+    new_provenance: Annotated[
+        Path | None, Option("--new-provenance", help="Write the provenance of the mended release here.")
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Mend a release: drop columns, make quasi-identifiers coarser, suppress rows and classes, in this order."""
     from auditor.auditing.remedies.mending import mended_files, mended_table
+    from auditor.files.provenances import renewed
     from auditor.files.releases import in_file_order, read_release
     from auditor.files.tables import as_schema, refuse_existing, target_format, write_files
     from auditor.model.seeding import stage
@@ -78,12 +83,19 @@ def mend(
     if not (steps.coarsen or steps.suppress or steps.suppress_below or steps.suppress_rows or steps.drop):
         raise UsageError("Say what to mend: --coarsen, --suppress-below, --suppress, --suppress-rows or --drop.")
     target_format(output)  # its fault before any work
-    refuse_inputs([output], [release, schema])
-    refuse_existing([output], force)
+    if (provenance is None) != (new_provenance is None):
+        raise UsageError("--provenance and --new-provenance go together: one is read, the other written.")
+    outputs = [output] if new_provenance is None else [output, new_provenance]
+    refuse_inputs(outputs, [release, schema, provenance])
+    refuse_same(outputs)
+    refuse_existing(outputs, force)
     read = read_release(release, as_schema(schema), stage(0, "mend"), whose=in_file_order)
     mending = steps.mending([name for table in read.tables for name in table.columns])
     table, mended = mended_table(read, mending, _rows(steps.suppress_rows))
-    write_files(mended_files(read, table, output), force)
+    files = mended_files(read, table, output)
+    if provenance is not None and new_provenance is not None:
+        files = {new_provenance: renewed(provenance, read.tables[0], table), **files}
+    write_files(files, force, private=[new_provenance])
     if not quiet:
         typer.echo(_summary(output, mending.drop, read.release, mended))
 

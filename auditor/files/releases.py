@@ -2,8 +2,7 @@
 
 A release of one block is one file, in the format that its name asks for. A release of several blocks is a folder: a file per
 block, each with a column `bucket` (QIT and ST in Anatomy's words), and `manifest.json`, which lists them. The private
-provenance is a CSV file of its own: the original row, its bucket, and its fragment (row of the block's file) per block, all
-counted from 1.
+provenance is a file of its own (`auditor/files/provenances.py`).
 
 Where a release holds aliases, `release.csv.labels.json` beside it (in a folder: the manifest) declares what each denotes. So
 texts and numbers are published as they are, and nobody takes a graded 2.35 for an income of 2.35. It reveals nothing of the
@@ -30,7 +29,8 @@ from auditor.files.manifests import (
     labels_file,
     read_manifest,
 )
-from auditor.files.tables import csv_text, read_raw, sha256, table_file, target_format
+from auditor.files.provenances import BUCKET, OTHER_RELEASE, Lines, fingerprint, provenance_text
+from auditor.files.tables import read_raw, sha256, table_file, target_format
 from auditor.model.arrays import Codes, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
@@ -46,23 +46,21 @@ from auditor.model.values import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-BUCKET = "bucket"
-
-Whose = Callable[[Sequence[RawTable]], Ints | None]
-"""Says whose each row of a release is, given its blocks as text: for each row of the original its row in each block's file,
-counted from 0, and -1 where it was left out. None where that is not known."""
+Whose = Callable[[Sequence[RawTable]], Lines | None]
+"""Says whose each row of a release is, given its blocks as text; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadRelease:
     """A release as it was read: finished, with its provenance where it is known whose rows are whose. `tables` are its blocks
-    as text, `declared` what its aliases denote."""
+    as text, `declared` what its aliases denote; `proved` says that the provenance bears the release's fingerprint."""
 
     release: Release
     provenance: Provenance | None
     tables: tuple[RawTable, ...]
     declared: Mapping[str, Declared]
     sha256: str | None
+    proved: bool = False
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -82,7 +80,7 @@ def read_release(
     themselves name the values of other columns. `whose` tells the correspondence of rows, for the provenance."""
     raw = _read(source, schema)
     schema = release_schema(schema, raw.blocks)
-    fragments = None if whose is None else whose(raw.blocks)
+    lines_of = None if whose is None else whose(raw.blocks)
     order, bucket = [np.arange(raw.rows)], None
     if raw.buckets is not None:
         # The blocks are lined up by bucket. The order within a bucket does not matter: publishing shuffles each block.
@@ -104,16 +102,17 @@ def read_release(
         schema, labels, cells, columns, bucket, rng, name=name, method=raw.method, params=raw.params
     )
     provenance = None
-    if fragments is not None:
-        provenance = _provenance(release, by_line.fragment, fragments, order, raw.name)
+    if lines_of is not None:
+        provenance = _provenance(release, by_line.fragment, lines_of.rows, order, raw.name)
         release = replace(release, left_out=int((provenance.bucket < 0).sum()))
-    return ReadRelease(release, provenance, raw.blocks, raw.declared, raw.sha256)
+    proved = lines_of is not None and lines_of.proved
+    return ReadRelease(release, provenance, raw.blocks, raw.declared, raw.sha256, proved)
 
 
-def in_file_order(blocks: Sequence[RawTable]) -> Ints | None:
+def in_file_order(blocks: Sequence[RawTable]) -> Lines | None:
     """The correspondence of a release without original: every row of its file is a person. Several blocks do not tell which
     of their rows belong together."""
-    return np.arange(blocks[0].rows)[:, None] if len(blocks) == 1 else None
+    return Lines(np.arange(blocks[0].rows)[:, None]) if len(blocks) == 1 else None
 
 
 def release_schema(schema: Schema, blocks: Iterable[RawTable]) -> Schema:
@@ -218,9 +217,7 @@ def _provenance(release: Release, published: Codes, lines: Ints, order: list[Int
         np.where(fragment[:, i] >= 0, block.bucket[fragment[:, i]], -1) for i, block in enumerate(release.blocks)
     ]
     if any((bucket != buckets[0]).any() for bucket in buckets):
-        raise ReleaseError(
-            f"{name}: the provenance puts a row into different classes. It seems to be of another release."
-        )
+        raise ReleaseError(f"{name}: the provenance puts a row into different classes. {OTHER_RELEASE}")
     return Provenance(buckets[0].astype(np.int32), fragment)
 
 
@@ -277,7 +274,9 @@ def write_release(
         parts = [{"file": name, "columns": list(block.columns)} for name, block in blocks]
         manifest = {"format": FORMAT, "method": release.method, "params": dict(release.params), "blocks": parts}
         files[target / MANIFEST] = json_text(manifest | ({"labels": declared} if declared else {}))
-    return files, None if provenance is None else _provenance_text(provenance, orders)
+    if provenance is None:
+        return files, None
+    return files, provenance_text(provenance, orders, fingerprint(table.columns for table in tables))
 
 
 def release_file(
@@ -290,23 +289,6 @@ def release_file(
         digest = sha256(content if isinstance(content, bytes) else content.encode())
         files[labels_file(target)] = json_text({"format": LABELS_FORMAT, "sha256": digest, "labels": dict(declared)})
     return files
-
-
-def _provenance_text(provenance: Provenance, orders: Sequence[Ints]) -> str:
-    """A provenance as CSV; `orders` are the orders of the blocks' rows in their files."""
-    lines = []
-    for order in orders:
-        line = np.full(len(order) + 1, -1)  # the last place is for rows that were left out
-        line[order] = np.arange(len(order))
-        lines.append(line)
-    header = ["row", BUCKET, *(f"fragment_{i + 1}" for i in range(len(orders)))]
-    table = [
-        np.arange(provenance.rows),
-        provenance.bucket,
-        *(line[provenance.fragment[:, i]] for i, line in enumerate(lines)),
-    ]
-    rows = ([str(int(value) + 1) if value >= 0 else "" for value in row] for row in zip(*table, strict=True))
-    return csv_text(header, rows)
 
 
 def _block_table(release: Release, number: int, order: Ints) -> RawTable:
@@ -327,34 +309,3 @@ def _line_order(release: Release, number: int) -> Ints:
     if len(release.blocks) > 1:
         return np.argsort(release.blocks[number].bucket, kind="stable")
     return np.random.default_rng(rows).permutation(rows)
-
-
-def read_provenance(file: str | Path, blocks: int, originals: int, rows: int) -> Ints:
-    """The fragments in a provenance file (original rows × blocks), counted from 0; -1 where a row was left out."""
-    raw = read_raw(file)
-    names = ["row", *(f"fragment_{i + 1}" for i in range(blocks))]
-    absent = [name for name in names if name not in raw.columns]
-    if absent:
-        raise ReleaseError(f"{file}: the provenance of this release must have the columns {', '.join(names)}.")
-    out = np.full((originals, blocks), -1, dtype=np.int64)
-    seen: set[int] = set()
-    for number in range(raw.rows):
-        cells, place = [raw.columns[name][number] for name in names], raw.place(number)
-        try:
-            row, *fragments = (int(cell) if cell else 0 for cell in cells)
-        except ValueError as error:
-            raise ReleaseError(f"{place}: must hold whole numbers ({error}).") from error
-        if not 1 <= row <= originals or not all(0 <= fragment <= rows for fragment in fragments):
-            raise ReleaseError(
-                f"{place}: {', '.join(cells)} points outside the original ({originals} rows) or the release ({rows} rows). "
-                "The provenance seems to be of another release."
-            )
-        if row in seen:
-            raise ReleaseError(f"{place}: the original row {row} occurs twice.")
-        seen.add(row)
-        out[row - 1] = np.array(fragments) - 1
-    for block in range(blocks):
-        used = out[out[:, block] >= 0, block]
-        if len(np.unique(used)) < len(used):
-            raise ReleaseError(f"{file}: two original rows have the same fragment in block {block + 1}.")
-    return out

@@ -15,11 +15,13 @@ from auditor.model.key import Key
 @dataclass(frozen=True, slots=True, eq=False)
 class Provenance:
     """For each original row its bucket, and its fragment in each block (rows × blocks); -1 where it was left out. `key` says
-    what aliases and recoded numbers stand for, where the method publishes such."""
+    what aliases and recoded numbers stand for, where the method publishes such. `secret` is what the release was drawn from:
+    whoever has it and the original can make the release again."""
 
     bucket: Codes
     fragment: Codes
     key: Key | None = None
+    secret: int | None = None
 
     @property
     def rows(self) -> int:

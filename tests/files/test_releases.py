@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizers import ANONYMIZERS
-from auditor.files.releases import ReadRelease, number_texts, read_provenance, read_release, write_release
+from auditor.files.provenances import Lines, read_provenance
+from auditor.files.releases import ReadRelease, number_texts, read_release, write_release
 from auditor.files.tables import write_files
 from auditor.measure.classes import class_facts
 from auditor.model.errors import ReleaseError, TableError, UsageError
@@ -75,7 +76,7 @@ def read_back(target: Path, table: Table) -> tuple[Release, Provenance]:
         table.schema,
         np.random.default_rng(99),
         table.domains,
-        lambda blocks: read_provenance(target.parent / "provenance.csv", len(blocks), table.rows, blocks[0].rows),
+        lambda blocks: read_provenance(target.parent / "provenance.csv", blocks, table.rows),
     )
     assert read.provenance is not None
     assert read.release.left_out == (read.provenance.bucket < 0).sum()
@@ -393,37 +394,6 @@ def test_a_column_called_bucket_cannot_be_in_a_release_of_several_blocks(tmp_pat
         write_release(release, None, tmp_path / "release")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("row,bucket\n1,1\n", "must have the columns row, fragment_1, fragment_2."),
-        (
-            "row,fragment_1,fragment_2\n4,1,1\n",
-            "line 2: 4, 1, 1 points outside the original (3 rows) or the release (2 rows).",
-        ),
-        ("row,fragment_1,fragment_2\n0,1,1\n", "points outside the original"),
-        ("row,fragment_1,fragment_2\n1,1,1\n2,3,2\n", "line 3: 2, 3, 2 points outside"),
-        ("row,fragment_1,fragment_2\n1,-1,1\n", "points outside"),
-        ("row,fragment_1,fragment_2\n1,a,1\n", "line 2: must hold whole numbers"),
-        ("row,fragment_1,fragment_2\n1,1,1\n1,2,2\n", "line 3: the original row 1 occurs twice."),
-        ("row,fragment_1,fragment_2\n1,1,1\n2,2,1\n", "two original rows have the same fragment in block 2."),
-    ],
-)
-def test_broken_provenance(tmp_path: Path, text: str, message: str) -> None:
-    file = tmp_path / "provenance.csv"
-    file.write_text(text)
-    with pytest.raises(ReleaseError) as caught:
-        read_provenance(file, 2, 3, 2)
-    assert str(caught.value).startswith(str(file))
-    assert message in str(caught.value)
-
-
-def test_provenance_counts_from_one_in_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "provenance.csv"
-    file.write_text("row,bucket,fragment_1,fragment_2\n3,1,1,2\n1,2,2,1\n2,,,\n")
-    assert read_provenance(file, 2, 3, 2).tolist() == [[1, 0], [-1, -1], [0, 1]]
-
-
 def test_a_provenance_that_tears_a_row_apart_is_refused(tmp_path: Path) -> None:
     target = tmp_path / "release"
     target.mkdir()
@@ -431,8 +401,8 @@ def test_a_provenance_that_tears_a_row_apart_is_refused(tmp_path: Path) -> None:
     (target / "a.csv").write_text(FIRST)
     (target / "b.csv").write_text("bucket,disease\n2,flu\n1,cold\n")
     rng = np.random.default_rng(0)
-    whose = read_release(target, schema(), rng, whose=lambda _: np.array([[0, 1], [1, 0]])).provenance
+    whose = read_release(target, schema(), rng, whose=lambda _: Lines(np.array([[0, 1], [1, 0]]))).provenance
     assert whose is not None
     assert sorted(whose.bucket.tolist()) == [0, 1]
     with pytest.raises(ReleaseError, match=r"puts a row into different classes\. It seems to be of another release\."):
-        read_release(target, schema(), rng, whose=lambda _: np.array([[0, 0], [1, 1]]))
+        read_release(target, schema(), rng, whose=lambda _: Lines(np.array([[0, 0], [1, 1]])))

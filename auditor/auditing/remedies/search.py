@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attacks import ATTACKS
-from auditor.auditing.correspondence import check_truth
 from auditor.auditing.remedies.drivers import criterion_of
 from auditor.auditing.remedies.mending import Criterion, Mended, Mending, meeting, mended_subject, not_mendable
 from auditor.auditing.subjects import Subject
@@ -285,8 +284,6 @@ class _Search:
             return None
         try:
             subject = self._mended(mending)[0]
-            if subject.has_original and subject.people is not None and subject.provenance is not None:
-                check_truth(subject.release, subject.provenance, subject.people)
             self.runs -= 1
             self._judged[key] = (trial, self.judge(subject))
         except AuditorError:  # an audit of the mended release would end with this error too
