@@ -13,6 +13,9 @@ from typing import Annotated, Any
 import typer
 
 from auditor.commands import auditing, comparing, making, mending, profiling, serving, showing
+from auditor.commands.libraries import kept_quiet, traceback_text
+from auditor.commands.options import Debug, Reveal
+from auditor.model.discretion import printable, revealing, told
 from auditor.model.errors import AuditorError
 from auditor.version import VERSION
 
@@ -37,9 +40,10 @@ def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    reveal: Reveal = False,
+    debug: Debug = False,
 ) -> None:
-    del version, debug  # `main` reads --debug where it handles errors
+    del version, reveal, debug  # `main` reads them: they hold for errors too
 
 
 app.command()(auditing.demo)
@@ -64,12 +68,22 @@ INTERRUPTED, INTERNAL, PIPE_CLOSED = 130, 70, 141
 
 def main() -> None:
     """Runs a command and exits with its code."""
+    debug = "--debug" in sys.argv[1:]
+    with revealing("--reveal" in sys.argv[1:]), kept_quiet(debug):
+        code = _run(debug)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _run(debug: bool) -> object:
+    """Runs a command and returns its exit code; what is not a whole number means success."""
+    code: object
     try:
         code = app(standalone_mode=False)
     except AuditorError as error:
-        if "--debug" in sys.argv[1:]:
-            raise
-        typer.echo(f"Error: {error}", err=True)
+        if debug:
+            typer.echo(traceback_text(error), err=True, nl=False)
+        else:
+            typer.echo(printable(f"Error: {error}", keep="\n"), err=True)
         code = error.exit_code
     except _USAGE as error:
         error.show()
@@ -83,11 +97,11 @@ def main() -> None:
         typer.echo("Error: the data do not fit into memory.", err=True)
         code = 3
     except (Exception, KeyboardInterrupt) as error:
-        code = _unexpected(error)
-    sys.exit(code if isinstance(code, int) else 0)
+        code = _unexpected(error, debug)
+    return code
 
 
-def _unexpected(error: BaseException) -> int:
+def _unexpected(error: BaseException, debug: bool) -> int:
     """Reports a bug, or an interrupt, which may arrive wrapped in another error; returns the exit code."""
     inner: BaseException | None = error
     while inner is not None:
@@ -95,11 +109,12 @@ def _unexpected(error: BaseException) -> int:
             typer.echo("Interrupted; nothing was written.", err=True)
             return INTERRUPTED
         inner = inner.__cause__ or inner.__context__
-    if "--debug" in sys.argv[1:]:
-        raise error
+    if debug:
+        typer.echo(traceback_text(error), err=True, nl=False)
+        return INTERNAL
     typer.echo(
-        f"Internal error, a bug in auditor: {type(error).__name__}: {error}\nRun the command again as `auditor --debug …` to "
-        "see the details, and please report them.",
+        f"Internal error, a bug in auditor: {told(error)}.\nRun the command again as `auditor --debug …` to see the details, "
+        "which hold no value of your data, and please report them.",
         err=True,
     )
     return INTERNAL

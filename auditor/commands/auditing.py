@@ -21,7 +21,6 @@ from auditor.commands.options import (
     PolicyChoice,
     RecursiveL,
     Reports,
-    Reveal,
     SchemaFile,
     Settings,
     Suppressed,
@@ -32,6 +31,7 @@ from auditor.commands.output import Output, exit_if_failed, refuse_inputs, run_f
 from auditor.commands.parsing import adversaries, attack_settings, choice, link_models, listed_targets, measures, names
 from auditor.commands.progress import Progress
 from auditor.commands.scanning import EngineOptions, chosen_engine, local_files, scan
+from auditor.model.discretion import is_revealing
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -111,7 +111,6 @@ class Asked:
     remedies: Annotated[
         bool, Option("--remedies/--no-remedies", help="Where the policy fails, try what would help.")
     ] = True
-    reveal: Reveal = False
 
     def check(self, junit: Path | None) -> None:
         """An error where options contradict each other."""
@@ -134,7 +133,7 @@ class Asked:
             links=link_models(self.link),
             adversaries=adversaries(self.knows, population),
             settings=attack_settings(self.settings or []),
-            reveal=self.reveal,
+            reveal=is_revealing(),
             policy=None if self.policy is None else read_policy(self.policy),
             seed=seed,
             suppression=choice(self.suppression, Suppression, "--suppression"),
@@ -183,7 +182,7 @@ def _explain(inputs: Inputs, asked: Asked, output: Output) -> None:
     if given:
         raise UsageError(f"--explain-labels runs no audit: leave out {', '.join(given)}.")
     population = None if inputs.population is None else Path(inputs.population)
-    explain_release_labels(Path(inputs.release), inputs.schema, inputs.original, population, asked.reveal, output)
+    explain_release_labels(Path(inputs.release), inputs.schema, inputs.original, population, is_revealing(), output)
 
 
 def _in_memory(inputs: Inputs, targets: str | None, options: Options, quiet: bool) -> AuditRecord:
@@ -233,7 +232,6 @@ def redteam(
     *,
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the report and the audit record.")] = None,
     targets: Targets = None,
-    reveal: Reveal = False,
     changes: Changes,
     sweep: Annotated[
         str | None,
@@ -255,12 +253,9 @@ def redteam(
     written.check()
     plan = changes.of(read_scenario(scenario))
     people = None if targets is None else listed_targets(targets)
-    if sweep is not None and reveal:
-        raise UsageError(
-            "--reveal shows what is claimed about single people, and --sweep has only means. Leave out one of them."
-        )
     with Progress(common.quiet) as progress:
         if sweep is None:
+            reveal = is_revealing()
             run = redteaming.redteam(plan, seed=common.seed, targets=people, reveal=reveal, progress=progress.step)
         else:
             counts = sweeping.read_sweep(sweep)

@@ -2,7 +2,8 @@
 
 A parameter of a command decorated with `Grouped` is one of three things: an option; a frozen dataclass, whose fields are
 options; or `Annotated[Mapping, mark]`, where `mark.options()` names the options and the mapping holds their values. The
-options are looked up when the command line is read, so a report format registered later has its option too.
+options are looked up when the command line is read, so a report format registered later has its option too. Every command
+also has the options in `EVERYWHERE`, which `cli.main` reads.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
+from auditor.commands.options import Debug, Reveal
+
+EVERYWHERE: dict[str, tuple[Any, Any]] = {"reveal": (Reveal, False), "debug": (Debug, False)}
 _EMPTY = inspect.Parameter.empty
 
 
@@ -32,7 +36,7 @@ class Grouped:
         options: dict[str, tuple[Any, Any]] = {}
         for name, (hint, default) in self.parameters.items():
             options |= _options(hint) or {name: (hint, default)}
-        kind, each = inspect.Parameter.KEYWORD_ONLY, options.items()
+        kind, each = inspect.Parameter.KEYWORD_ONLY, (options | EVERYWHERE).items()
         return inspect.Signature([inspect.Parameter(n, kind, default=d, annotation=hint) for n, (hint, d) in each])
 
     def __call__(self, **given: Any) -> None:

@@ -155,6 +155,7 @@ def _summary(release: Release) -> str:
     )
 
 
+@Grouped
 def decode(
     file: Annotated[
         Path, Argument(help="Published values (CSV), or any text, such as rules or a tree.", show_default=False)
@@ -184,6 +185,7 @@ def decode(
         typer.echo(f"{decoded.replaced} values decoded{unknown}.", err=True)
 
 
+@Grouped
 def export(
     scenario: Annotated[str, Argument(help="A built-in scenario: see `auditor list scenarios`.", show_default=False)],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the files.")],

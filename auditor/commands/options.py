@@ -32,7 +32,10 @@ Targets = Annotated[
         help="Attack only these people: row numbers (from 1), identifiers or COLUMN=VALUE, separated by commas; or @FILE.",
     ),
 ]
-Reveal = Annotated[bool, Option("--reveal", help="Show what is claimed about single people in the details.")]
+Reveal = Annotated[
+    bool, Option("--reveal", help="Show values of single people: in messages, and what an audit claims about them.")
+]
+Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]
 Links = Annotated[str | None, Option("--link", help="Link models, separated by commas. Default: all that apply.")]
 Utility = Annotated[
     str | None,

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from auditor.commands.groups import Grouped
 from auditor.commands.options import Quiet
 
 
+@Grouped
 def serve(
     folder: Annotated[
         Path, Argument(help="A folder with audit records (JSON); its subfolders are searched too.", show_default=False)

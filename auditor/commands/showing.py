@@ -41,6 +41,7 @@ def render(
     output.finish(run)
 
 
+@Grouped
 def list_things(
     what: Annotated[
         str,
@@ -56,6 +57,7 @@ def list_things(
     typer.echo(catalogue(what))
 
 
+@Grouped
 def explain(
     name: Annotated[
         str,
