@@ -21,7 +21,7 @@ AWKWARD = {"deadline": None, "derandomize": True, "suppress_health_check": [Heal
 WITH_KERNELS = ("anonymizers", "attacks", "auditing", "claims", "commands", "files", "runs")
 """The rooms whose tests make releases with compiled kernels."""
 settings.register_profile("full", max_examples=100, **AWKWARD)
-settings.register_profile("reduced", max_examples=30, **AWKWARD)
+settings.register_profile("reduced", max_examples=20, **AWKWARD)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -163,8 +163,9 @@ def adult(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Table:
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_fast_is_plain_on_adult(adult: Table) -> None:
-    table = adult.take(np.arange(1500))
+@pytest.mark.proof
+def test_fast_is_plain_on_adult(adult: Table, full: bool) -> None:
+    table = adult.take(np.arange(1500 if full else 700))
     quasi = table.schema.quasi
     assert same(k_member(Space.of(table, quasi), 5, 3), naive.k_member(table, quasi, 5, 3))
     assert same(cluster(Space.of(table, quasi, depths), 5, 3), naive.caat(table, quasi, 5, 3))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymizers import ANONYMIZERS
 from anonymizers.anonymizing import anonymize
 from attacks import ATTACKS
 from auditor.auditing.audit import run_audit
@@ -16,7 +15,7 @@ from auditor.model.table import Table
 from scenarios.adversaries import Adversary, Stance
 from scenarios.options import Options
 from tests.attacks.test_attacks_meaning import assert_declared
-from tests.support.anonymizer_cases import SETTINGS, VALUES, table_of
+from tests.support.anonymizer_cases import SETTINGS, VALUES, kinds, table_of
 
 KNOWING = Adversary(
     Stance.PROSECUTOR,
@@ -36,7 +35,7 @@ def people() -> Table:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ANONYMIZERS.all())
+@pytest.mark.parametrize("name", kinds())
 def test_every_attack_runs_on_every_release(name: str) -> None:
     population = people()
     members = np.arange(80)

@@ -258,9 +258,6 @@ use = "k5"
 
 @pytest.mark.slow
 def test_one_seed_one_answer_across_hash_seeds(town: Path, tmp_path: Path) -> None:
-    texts = {run(["redteam", "hospital", "--json", "-"], PYTHONHASHSEED=seed).stdout for seed in ("0", "1")}
-    assert len(texts) == 1
-    assert run(["redteam", "hospital", "--json", "-", "--seed", "5"]).stdout not in texts
     scenario = town / "small.toml"
     scenario.write_text(SMALL)
     outputs = []

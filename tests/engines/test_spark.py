@@ -37,7 +37,7 @@ def spark() -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", [pytest.param("csv", marks=pytest.mark.proof(only=True)), "parquet"])
 def test_an_awkward_table(kind: str, spark: str, tmp_path: Path) -> None:
     case = random_case(16, rows=150, wide=True, withheld=0.1)
     kept = ("age", "zip", "disease") if kind == "csv" else tuple(case.cells)

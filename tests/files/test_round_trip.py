@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizers import ANONYMIZERS
 from anonymizers.anonymizing import anonymize
 from auditor.auditing.audit import audit
 from auditor.files.releases import read_release, write_release
@@ -23,7 +22,7 @@ from auditor.files.tables import write_files
 from auditor.model.record.record import AuditRecord
 from auditor.model.table import Table
 from scenarios.options import Options
-from tests.support.anonymizer_cases import SCHEMA, SETTINGS, VALUES, table_of
+from tests.support.anonymizer_cases import SCHEMA, SETTINGS, VALUES, kinds, table_of
 
 ATTACKS = ("linking", "homogeneity", "proximity", "divergence", "membership", "skewness", "similarity")
 
@@ -67,7 +66,7 @@ def assert_same(one: Any, other: Any, where: str = "record") -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("name", ANONYMIZERS.all())
+@pytest.mark.parametrize("name", kinds())
 def test_the_record_of_the_file_is_that_of_the_release(name: str, suffix: str, tmp_path: Path) -> None:
     table, rows = people()
     release, provenance = anonymize(table, name, 5, **SETTINGS[name][0])

@@ -166,6 +166,7 @@ def test_a_broken_record_does_not_meet_the_schema(
 ) -> None:
     data = json.loads(made.to_json())
     data["risks"].sort(key=lambda risk: risk["status"] != OK)  # the first is one that has a figure
+    data |= {name: data[name][:2] for name in ("risks", "measures", "utility", "attacks")}  # checking all takes long
     place = data
     for step in path[:-1]:
         place = place[step]

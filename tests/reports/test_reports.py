@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ from tests.support import record_samples as samples
 RUNS = {
     "sample": samples.sample_run,
     "single": samples.single_run,
-    "many": samples.many_run,
+    "many": partial(samples.many_run, 12),
     "person": samples.person_run,
     "bare": samples.bare_run,
     "empty": samples.empty_run,

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from anonymizers import ANONYMIZERS
 from auditor.measure.classes import class_facts
 from auditor.measure.nearness import largest_m
 from auditor.model.release import Release
@@ -178,3 +180,13 @@ def impossible(name: str, settings: dict[str, Any], table: Table) -> bool:
         near = (np.abs(numbers[:, None] - numbers[None, :]) <= settings["epsilon"]).mean(axis=1).max()
         broken.append(near > 1 / settings["m"] + 1e-9)
     return bool(any(broken))
+
+
+ONE_OF_EACH = ("identity", "mondrian", "mdav", "kmeans1", "rgather", "rcellular", "anatomy", "slicing", "grading")
+"""A method for each kind of release: the others publish the same kinds from other groups."""
+
+
+def kinds() -> list[Any]:
+    """A release of each kind; with `--full`, one of every method."""
+    others = [name for name in ANONYMIZERS.all() if name not in ONE_OF_EACH]
+    return [*ONE_OF_EACH, *(pytest.param(name, marks=pytest.mark.proof(only=True)) for name in others)]
