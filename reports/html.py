@@ -27,7 +27,7 @@ from reports.pictures.lines import lines
 from reports.pictures.pictures import ROWS, frontier, panels
 from reports.pictures.points import numbers
 from reports.pictures.small import small_pictures
-from reports.reading import Meanings, lead_adversary, one_person
+from reports.reading import Meanings, lead_adversary, one_person, size
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
@@ -200,7 +200,7 @@ def _brief(record: AuditRecord) -> str:
     release = record.release
     given = settings(release.params)
     method = clean(release.method or release.kind, 60) + (f" ({given})" if given else "")
-    return f"{method}; {number(release.rows)} rows, {number(release.classes)} classes, k = {number(release.k)}"
+    return f"{method}; {size(release)}, {number(release.classes)} classes, k = {number(release.k)}"
 
 
 def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:

@@ -29,6 +29,7 @@ def _suite(record: AuditRecord) -> ElementTree.Element:
     facts = {
         "seed": record.seed,
         "rows": record.release.rows,
+        "people": record.release.people,
         "k": record.release.k,
         "tool": record.tool.get("version"),
     }

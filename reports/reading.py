@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from auditor.model.record.comparison import FEW_ATTEMPTS
 from auditor.model.record.meaning import RELEASE, UTILITY, AttackFacts, Better, Goal, Kind, LinkFacts, Measure
 from auditor.model.record.record import OK, AuditRecord, Risk, RunRecord, Utility
-from reports.text import clean, finite, percent, spoken
+from auditor.model.record.release_facts import ReleaseFacts
+from reports.text import clean, finite, number, percent, spoken
 
 SUCCESS, CERTAIN = "success", "certain"
 """Words that all attacks share: the share of claims that are right, and how many people have a value that is certain."""
@@ -150,6 +151,14 @@ class Meanings:
         if edge is not None and edge <= 1e-9:
             return Standing("unclear", f"not shown to be {better}{shown}: it may be chance")
         return Standing("above", f"above {name}")
+
+
+def size(release: ReleaseFacts) -> str:
+    """`15 rows of 6 people`; where each row is a person, `15 rows`."""
+    rows = f"{number(release.rows)} {'row' if release.rows == 1 else 'rows'}"
+    if release.people is None:
+        return rows
+    return f"{rows} of {number(release.people)} {'person' if release.people == 1 else 'people'}"
 
 
 def label_of(measure: Measure) -> str:

@@ -18,7 +18,7 @@ from auditor.model.record.comparison import Comparison
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.pictures.detailed import detailed
-from reports.reading import SUCCESS, Meanings
+from reports.reading import SUCCESS, Meanings, size
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP
 from reports.tables.remedies import remedy_words
@@ -130,7 +130,7 @@ def _brief(brief: Brief, width: int) -> str:
 def _release(record: AuditRecord, width: int) -> list[str]:
     release = record.release
     facts = [
-        f"{number(release.rows)} rows",
+        size(release),
         f"{number(release.suppressed_rows)} suppressed",
         *([f"{number(release.left_out_rows)} deleted"] if release.left_out_rows else []),
         f"{number(release.classes)} classes",

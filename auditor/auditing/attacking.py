@@ -11,12 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
+
 from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
 from attacks.claims import MemberClaims
 from auditor.auditing.scoring.figures import Figure
 from auditor.auditing.scoring.members import score_members
+from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
 from auditor.auditing.sides import Side, Sides, trial
+from auditor.model.arrays import Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import Risk
@@ -170,27 +174,30 @@ class Attacker:
                 yield not_applicable(about, why)
                 continue
             baseline = self._trial(about, self.sides.blind(tried))
-            control, kind = self._control(about, main, outside)
+            control, kind, rows = self._control(about, main, outside)
             for i, figure in enumerate(figures):
                 without = None if isinstance(baseline, NotApplicable) else baseline[i]
-                beside = Beside(without, control[i] if control else None, kind)
+                beside = Beside(without, control[i] if control else None, kind, rows)
                 yield risk_row(about, completed(about, figure, beside, truth))
 
     def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
         return trial(attempt, side, self.release, self.options)
 
-    def _control(self, attempt: Attempt, main: Side, outside: Side | None) -> tuple[list[Figure] | None, str | None]:
-        """The figures of the same attack on people who are not in the release, and who they are; None where there is nobody
-        to attack."""
+    def _control(
+        self, attempt: Attempt, main: Side, outside: Side | None
+    ) -> tuple[list[Figure] | None, str | None, Ints | None]:
+        """The figures of the same attack on people who are not in the release, who they are, and which rows they have where
+        they are targets; None where there is nobody to attack."""
         attack = attempt.attack
         for own_record_left_out in (False, True) if attack.linked else (False,):
             side = self.sides.left_out(main, attack, attempt.column) if own_record_left_out else outside
             if side is None:
                 continue
-            figures = self._trial(attempt, side.take(side.attempted(attack)))
+            side = side.take(side.attempted(attack))
+            figures, truth = self._trial(attempt, side), side.truth(attempt.column) if own_record_left_out else None
             if not isinstance(figures, NotApplicable):
-                return figures, side.name
-        return None, None
+                return figures, side.name, None if truth is None else truth.rows
+        return None, None, None
 
     # ----- membership ------------------------------------------------------------------------------------------------
 
@@ -205,13 +212,17 @@ class Attacker:
         if isinstance(members, NotApplicable):
             yield not_applicable(attempt, members)
             return
+        rows, person = self.sides.targets, self.subject.person
+        if person is not None:
+            members = members_of(members, person[rows])
+            rows = rows[np.unique(person[rows], return_index=True)[1]]
         for against, others in self._strangers().items():
             strangers = others if isinstance(others, NotApplicable) else self._claims(attack, others)
             if isinstance(strangers, NotApplicable):
                 yield not_applicable(attempt, strangers, {"against": against})
                 continue
             for figure in score_members(members, strangers, against, rng):
-                yield risk_row(attempt, replace(figure, rows=self.sides.targets))
+                yield risk_row(attempt, replace(figure, rows=rows))
 
     def _strangers(self) -> dict[str, Knowledge | NotApplicable]:
         """Who is not in the release: real outsiders, and made-up people."""

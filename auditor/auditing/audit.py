@@ -17,6 +17,7 @@ from auditor.auditing.attacking import Attacker
 from auditor.auditing.estimates import JUDGED, estimated
 from auditor.auditing.facts import release_facts
 from auditor.auditing.lacking import lacking
+from auditor.auditing.people import by_people
 from auditor.auditing.remedies.command_lines import with_commands
 from auditor.auditing.remedies.search import Advice, advise
 from auditor.auditing.sampling import sampled
@@ -51,11 +52,13 @@ if TYPE_CHECKING:
     from auditor.model.provenance import Provenance
     from auditor.model.schema import Schema
 
-NOT_JUDGED = "The policy was not judged: it is about the whole release, and only some people were attacked."
+NOT_JUDGED = "The policy was not judged: {}."
+ONLY_SOME = "it is about the whole release, and only some people were attacked"
 
 
 def run_audit(subject: Subject, options: Options, progress: Progress | None = None) -> AuditRecord:
     """Audits one release. Where `options.sample` asks for it a sample of its people is drawn, unless one was already."""
+    subject = by_people(subject)
     if options.sample is not None and subject.sample is None:
         subject = sampled(subject, options)
     return _Audit(subject, options, progress or silent).record()
@@ -125,7 +128,7 @@ class _Audit:
             lacking=self._lacking(risks),
             drivers=advice.drivers,
             remedies=advice.remedies,
-            sample=None if subject.sample is None else SampleFacts(len(subject.sample.targets), subject.sample.people),
+            sample=None if subject.sample is None else SampleFacts(subject.sample.size, subject.sample.people),
             measures=(
                 *(m for attack in self.attacks for m in attack.meanings()),
                 *utility_meanings(utility),
@@ -147,7 +150,8 @@ class _Audit:
         self._done += 1
 
     def _utility(self) -> Sequence[Utility]:
-        subject, release = self.subject, self.subject.release
+        subject = self.subject.whole or self.subject  # what the rows are good for, whosever they are
+        release = subject.release
         if subject.utility:
             return subject.utility
         k = release.params.get("k", release.params.get("r"))  # r is what k is where clusters are gathered
@@ -172,12 +176,13 @@ class _Audit:
     def _verdict(
         self, facts: ReleaseFacts, risks: list[Risk], adversaries: tuple[AdversaryFacts, ...]
     ) -> tuple[PolicyVerdict | None, list[Note]]:
-        """What the policy says, and remarks on it. A policy is about the release, so there is no verdict where only some
-        people were attacked."""
+        """What the policy says, and remarks on it. A policy is about the people of the release, so there is no verdict where
+        it is not known whose the rows are, or where only some people were attacked."""
+        why = self.subject.unjudged
         if self.options.policy is None:
-            return None, []
-        if self.options.targets is not None:
-            return None, [Note(NOT_JUDGED, NoteKind.NOT_JUDGED)]
+            return None, [] if why is None else [Note(f"{why[0].upper()}{why[1:]}.", NoteKind.DOUBT)]
+        if why is not None or self.options.targets is not None:
+            return None, [Note(NOT_JUDGED.format(why or ONLY_SOME), NoteKind.NOT_JUDGED)]
         partly = self.subject.sample is not None and self.subject.sample.partial
         verdict = self.options.policy.judge(facts, risks, adversaries, sampled=partly)
         return verdict, [Note(JUDGED)] if partly else []

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from attacks.linking import Linking
 from attacks.proximity import Proximity
+from auditor.auditing.people import chances, joined_k, people_in
 from auditor.auditing.subjects import Subject
+from auditor.measure.class_risk import risk_of_people
 from auditor.measure.classes import class_facts
 from auditor.measure.register_risk import count_register, risk_beside
 from auditor.model.record.release_facts import ReleaseFacts
+from auditor.model.release import Suppression
+from auditor.posterior.matching import Cells, distinct_people, match_patterns
 from scenarios.options import Options
 
 
@@ -20,9 +26,44 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
         near = Proximity.configure(options.settings.get(Proximity.name, {}))
         linked = Linking.configure(options.settings.get(Linking.name, {}))
         epsilon = None if near.relative else near.epsilon
-        facts = class_facts(subject.release, options.suppression, options.recursive_l, epsilon, linked.threshold)
+        conventions = options.suppression, options.recursive_l, epsilon, linked.threshold, options.cells
+        facts = class_facts(subject.release, *conventions)
         people = subject.population
         if people is not None:
             beside = risk_beside(count_register(subject.release, people), people.rows, linked.threshold)
             facts = replace(facts, register=beside)
+        facts = replace(facts, people=people_in(subject), fit_one=_fit_one(subject, options.suppression))
+        if subject.whole is not None:
+            facts = _of_people(facts, subject, options)
     return replace(facts, identifiers=subject.identifiers)
+
+
+def _fit_one(subject: Subject, suppression: Suppression) -> int | None:
+    """How many people fit exactly one record by their own quasi-identifiers; None where no single cell is suppressed, where
+    that is not known, and where several rows are one person's."""
+    release, people, provenance = subject.release, subject.people, subject.provenance
+    known = subject.has_original and people is not None and provenance is not None and subject.whole is None
+    if not known or len(release.blocks) > 1 or release.beyond is not None:
+        return None
+    assert people is not None
+    assert provenance is not None
+    block, published = release.blocks[0], ~release.suppressed
+    if not any(release.labels[c].suppressed[block.cell(c)][published[block.bucket]].any() for c in release.quasi):
+        return None
+    counted = np.ones_like(published) if suppression is Suppression.WILDCARD else published
+    cells = Cells.of(block, release.quasi, len(release.sizes))
+    records = np.bincount(cells.pattern, weights=cells.count * counted[cells.bucket])
+    theirs = np.append(published, False)[provenance.bucket]  # whoever was left out has the class -1
+    tuples, number = distinct_people(people.matrix(release.quasi)[theirs])
+    starts, found = match_patterns(release, release.quasi, cells.labels, tuples)
+    fitting = np.diff(np.concatenate([[0.0], np.cumsum(records[found])])[starts])
+    return int((fitting[number] == 1).sum())
+
+
+def _of_people(facts: ReleaseFacts, subject: Subject, options: Options) -> ReleaseFacts:
+    """The facts of a release in which several rows are one person's: the risks are those of people, and rows are rows."""
+    assert subject.whole is not None
+    rows = subject.whole.release
+    risk = facts.risk and risk_of_people(facts.risk, chances(subject, options.suppression))
+    joined = joined_k(subject)
+    return replace(facts, rows=rows.rows, suppressed_rows=rows.suppressed_rows, risk=risk, k_joined=joined)

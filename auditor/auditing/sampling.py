@@ -84,7 +84,7 @@ def sampled(subject: Subject, options: Options) -> Subject:
         raise UsageError(f"--sample must be at least 1. Got {options.sample}.")
     if subject.people is None or subject.provenance is None:
         return subject
-    if subject.has_original:
+    if subject.has_original or subject.whole is not None or subject.household is not None:
         return people_of(subject, options.sample, options.seed, options.suppression)
     return part_of(subject, options.sample, options.seed, options.suppression, release_facts(subject, options))
 
@@ -108,21 +108,24 @@ def part_of(subject: Subject, sample: int, seed: int, suppression: Suppression, 
     )
     cells = {c: block.cell(c)[held] for c in block.columns}
     part = Part(release.name, release.schema, release.labels, cells, beyond, people, release.method, release.params)
-    kept = {name: getattr(subject, name) for name in ("inputs", "notes", "identifiers", "population")}
+    kept = {name: getattr(subject, name) for name in ("inputs", "notes", "identifiers", "population", "unjudged")}
     return replace(held_part(part, sample, seed), facts=facts, **kept)
 
 
 def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression) -> Subject:
-    """A subject with an original, a sample of the people in the release being the targets. Everybody is drawn alone."""
+    """A subject held as a whole, a sample of the people in the release being the targets. Everybody is drawn alone."""
     assert subject.provenance is not None
     bucket = subject.provenance.bucket
     rows = np.flatnonzero(bucket >= 0)
     if suppression is Suppression.EXCLUDED:
         rows = rows[~subject.release.suppressed[bucket[rows]]]
-    chosen = rows[stage(seed, "sample").random(len(rows)) < share(sample, len(rows))]
-    if len(rows) and not len(chosen):
-        raise UsageError(f"--sample {sample}: nobody was drawn of {len(rows)} people. Ask for more, or another --seed.")
-    return replace(subject, sample=Sample(chosen, len(rows)))
+    person = rows if subject.person is None else subject.person[rows]
+    everybody, number = np.unique(person, return_inverse=True)
+    people = len(everybody)
+    taken = stage(seed, "sample").random(people) < share(sample, people)
+    if people and not taken.any():
+        raise UsageError(f"--sample {sample}: nobody was drawn of {people} people. Ask for more, or another --seed.")
+    return replace(subject, sample=Sample(rows[taken[number]], people, int(taken.sum())))
 
 
 def _histogram(sizes: Ints) -> dict[int, int]:

@@ -19,8 +19,10 @@ from functools import cached_property
 import numpy as np
 
 from attacks.base import Attack, Lacks, NotApplicable, View
+from auditor.auditing.people import first_rows
 from auditor.auditing.scoring.claims import score
 from auditor.auditing.scoring.figures import Crowd, Figure, Truth
+from auditor.auditing.scoring.people import per_person
 from auditor.auditing.scoring.rows import Attempt
 from auditor.auditing.subjects import Subject
 from auditor.model.arrays import Bools, Floats, Ints
@@ -74,7 +76,9 @@ class Sides:
         turned._simulator = Simulator(adversary, setting, self.options.seed)
         named = None if self.options.targets is None else self.everybody
         turned._acquainted = turned._simulator.acquainted(named)
-        turned.targets = np.setdiff1d(self.everybody, turned._acquainted) if len(turned._acquainted) else self.everybody
+        if len(turned._acquainted):
+            theirs = subject.rows_of(turned._acquainted)
+            turned.targets = self.everybody[~np.isin(self.everybody, theirs)]
         return turned
 
     def _targets(self) -> tuple[Ints, list[str]]:
@@ -90,14 +94,15 @@ class Sides:
             wanted = np.array(self.options.targets, dtype=np.int64)
             if len(wanted) and (wanted.min() < 0 or wanted.max() >= subject.people.rows):
                 raise UsageError(f"targets must be rows from 1 to {subject.people.rows}.")
+            wanted = subject.rows_of(wanted)
         notes = []
-        out = bucket[wanted] < 0
+        out, rows = bucket[wanted] < 0, "targets" if subject.person is None else "rows of targets"
         if out.any():
-            notes.append(f"{int(out.sum())} of {len(wanted)} targets are not in the release and are not attacked.")
+            notes.append(f"{int(out.sum())} of {len(wanted)} {rows} are not in the release and are not attacked.")
         withheld = ~out & self.release.suppressed[bucket[wanted]]
         if withheld.any() and self.options.suppression is Suppression.EXCLUDED:
             notes.append(
-                f"{int(withheld.sum())} of {len(wanted)} targets have all quasi-identifiers suppressed and are left out "
+                f"{int(withheld.sum())} of {len(wanted)} {rows} have all quasi-identifiers suppressed and are left out "
                 "of the figures based on classes."
             )
             out |= withheld
@@ -110,7 +115,10 @@ class Sides:
             domain = self.release.labels[column].domain
             people = self.subject.people
             if self.subject.has_original and people is not None and _is_known(people, column):
-                counts = np.bincount(people.codes[column], minlength=domain.size).astype(np.float64)
+                codes = people.codes[column]
+                if self.subject.person is not None:  # a value counts once for each person who has it
+                    codes = codes[first_rows(self.subject.person, codes)]
+                counts = np.bincount(codes, minlength=domain.size).astype(np.float64)
             else:
                 labels = self.release.labels[column]
                 used = self.release.label_counts(column)
@@ -133,6 +141,9 @@ class Sides:
             number = release.block_number(column)
             label = release.blocks[number].cell(column)[provenance.fragment[inside, number]]
             true &= release.labels[column].covers(label, people.codes[column][inside])
+        if self.subject.person is not None:  # a person is covered where any of their records covers them
+            _, whose = np.unique(self.subject.person[inside], return_inverse=True)
+            true = np.bincount(whose, weights=true) > 0
         return float(1 - true.mean()) if len(inside) else 0.0
 
     def knowledge(self) -> Knowledge:
@@ -236,7 +247,9 @@ class Sides:
         people = self.subject.people
         assert people is not None
         truth = self._truth_of(people, self.targets, *self._records(self.targets), column)
-        return None if truth is None else replace(truth, crowd=self._crowd(False))
+        of_rows = (self.subject.person, self.subject.household)
+        person, household = (None if one is None else one[self.targets] for one in of_rows)
+        return None if truth is None else replace(truth, crowd=self._crowd(False), person=person, household=household)
 
     def _crowd(self, outside: bool) -> Crowd:
         """Everybody in the data; or everybody outside of it, to stand in for them."""
@@ -248,9 +261,16 @@ class Sides:
                 assert population is not None
                 rows = self.subject.outsiders
                 nowhere = np.full((len(rows), len(self.release.blocks)), -1)
-                crowd = Crowd(population.take(rows), rows, nowhere, people.rows)
+                person = self.subject.person
+                size = people.rows if person is None else len(np.unique(person))
+                crowd = Crowd(population.take(rows), rows, nowhere, size)
             else:
-                crowd = Crowd(people, np.arange(people.rows), provenance.fragment.astype(np.int64), people.rows)
+                person, fragment, size = self.subject.person, provenance.fragment.astype(np.int64), people.rows
+                if person is not None:
+                    size = len(np.unique(person))
+                    again = ~first_rows(person, provenance.bucket)  # a person has one record in each class
+                    fragment = np.where(again[:, None], -1, fragment)
+                crowd = Crowd(people, np.arange(people.rows), fragment, size, person)
             self._crowds[outside] = crowd
         return self._crowds[outside]
 
@@ -260,7 +280,8 @@ class Sides:
         nowhere = np.full(len(rows), -1)
         fragment = np.full((len(rows), len(self.release.blocks)), -1)
         truth = self._truth_of(population, rows, nowhere, fragment, column)
-        return None if truth is None else replace(truth, reveal=False, crowd=self._crowd(True))
+        household = None if self.subject.household is None else np.arange(len(rows))  # nobody outside is found anyway
+        return None if truth is None else replace(truth, reveal=False, crowd=self._crowd(True), household=household)
 
     def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
         if column is None:
@@ -332,6 +353,9 @@ def trial(attempt: Attempt, side: Side, release: Release, options: Options) -> l
         return NotApplicable(f"the true values of {column} are not known", Lacks.PEOPLE)
     if not side.beliefs.targets:
         return NotApplicable("no record fits what is known of anybody")
-    view = View(release, side.knowledge, side.beliefs, attempt.link, column, side.blind, options.suppression)
+    conventions = options.suppression, options.cells
+    view = View(release, side.knowledge, side.beliefs, attempt.link, column, side.blind, *conventions)
     claims = attack.run(view, stage(options.seed, attack.name))
-    return claims if isinstance(claims, NotApplicable) else score(claims, truth)
+    if isinstance(claims, NotApplicable):
+        return claims
+    return [per_person(figure, truth) for figure in score(claims, truth)]

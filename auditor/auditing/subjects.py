@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditor.auditing.correspondence import check_truth, find_outsiders, find_rows
+from auditor.auditing.correspondence import BY_ROWS, check_truth, find_outsiders, find_rows
+from auditor.files.linked import absent_files, with_linked
 from auditor.files.releases import ReadRelease, in_file_order, read_release
 from auditor.files.tables import as_schema, raw_table, sha256
 from auditor.model.arrays import Ints
+from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.provenance import Provenance
 from auditor.model.record.meaning import Note
 from auditor.model.record.record import Input, Utility
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Release
-from auditor.model.schema import Schema
+from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable, Table, encode
 
@@ -38,6 +40,7 @@ WITHOUT_PEOPLE = (
 _SEVERAL_BLOCKS = (
     "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
 )
+_NOT_JOINED = "The original was not used, and figures are of the release alone: {}."
 _FOUND = 0.9  # a note is made where less than this share of the people of the original is found in the population
 
 
@@ -69,6 +72,20 @@ class Subject:
     """The utility of the whole release, likewise."""
     nobody: str | None = None
     """Why nobody can be attacked, where there is a special reason."""
+    person: Ints | None = None
+    """Whose each row of `people` is, by number, where several may be one person's (`auditor/auditing/people.py`)."""
+    household: Ints | None = None
+    """The household of each row's person, by number."""
+    whole: Subject | None = None
+    """The same before rows became people; None where each person has one row."""
+    joined: bool = False
+    """Whether the release has the column that says whose a row is: whoever has the release joins a person's rows."""
+    unjudged: str | None = None
+    """Why no policy can judge the release, with the remedy: it is not known whose the rows are."""
+
+    def rows_of(self, rows: Ints) -> Ints:
+        """All rows of the people whose these rows are."""
+        return rows if self.person is None else np.flatnonzero(np.isin(self.person, self.person[rows]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,9 +114,15 @@ def read_subject(sources: Sources, seed: int) -> Subject:
     if isinstance(original, Table) or isinstance(provenance, Provenance):
         raise UsageError("A release from a file or frame needs its original and provenance as files or frames.")
     _check_matching(sources)
-    schema = as_schema(sources.schema)
+    schema, apart = as_schema(sources.schema), None
+    if schema.tables and original is not None:
+        apart = _not_joined(sources, schema)
+        if apart is not None:
+            original, provenance, sources = None, None, replace(sources, original=None, match=None, provenance=None)
     given = {"original": original, "population": sources.population}
     raw = {name: raw_table(source, schema, name) for name, source in given.items() if source is not None}
+    if schema.tables and isinstance(original, str | Path):
+        raw["original"] = with_linked(raw["original"], schema, Path(original))
     coded = dict(zip(raw, encode(schema, list(raw.values()), None if "original" in raw else ()), strict=True))
     known = next(iter(coded.values()), None)
     whose = in_file_order
@@ -116,11 +139,75 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         inputs=_inputs(read, raw, sources),
         notes=tuple(note for table in (*raw.values(), *read.tables) for note in table.notes),
         identifiers=tuple(c for c in read.identifiers if c != sources.match),
+        joined=schema.person is not None and any(schema.person in table.columns for table in read.tables),
+        unjudged=_repeated(read),
     )
+    if apart is not None:
+        subject = replace(subject, notes=(*subject.notes, apart))
     if sources.match in read.identifiers:
         note = f"The column {sources.match!r} was used to match rows. It is assumed not to be published."
         subject = replace(subject, notes=(*subject.notes, note))
-    return _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
+    complete = _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
+    return _told_apart(complete, read)
+
+
+def _not_joined(sources: Sources, schema: Schema) -> str | None:
+    """Why an original with linked tables cannot be used: its rows would have to be those of the release, joined alike."""
+    release, original = sources.release, sources.original
+    if not isinstance(original, str | Path) or not isinstance(release, str | Path):
+        return _NOT_JOINED.format("they must be files")
+    absent = absent_files(schema, Path(original))
+    if absent:
+        return _NOT_JOINED.format(f"there is no {absent[0].name} beside the original")
+    if sources.match != BY_ROWS:
+        return _NOT_JOINED.format("rows of linked tables are matched by --match rows")
+    ours, theirs = (with_linked(raw_table(one, schema, ""), schema, Path(one)) for one in (release, original))
+    if ours.rows != theirs.rows:
+        return _NOT_JOINED.format(f"joined, the release has {ours.rows} rows and the original {theirs.rows}")
+    for column in (name for linked in schema.tables.values() for name in linked.columns.values()):
+        known = {cell.strip() for cell in theirs.columns[column]} | set(schema.format.of(column).suppressed)
+        if schema.columns[column].role is Role.QUASI and not {cell.strip() for cell in ours.columns[column]} <= known:
+            return _NOT_JOINED.format(f"the release has coarser values than the original in {column!r}")
+    return None
+
+
+def _repeated(read: ReadRelease) -> str | None:
+    """Why it is not known whose the rows of a release are: its identifiers repeat, and no column says who people are."""
+    schema = read.release.schema
+    if schema.person is not None:
+        return None
+    for table in read.tables:
+        for column in (c for c in table.columns if c in schema.identifiers):
+            missing = set(schema.format.of(column).missing)
+            cells = [cell.strip() for cell in table.columns[column] if cell.strip() not in missing]
+            if len(set(cells)) < len(cells):
+                return repeating(column, "the release", len(cells), len(set(cells)))
+    return None
+
+
+def repeating(column: str, where: str, rows: int, values: int) -> str:
+    """Why a policy cannot judge a table in which an identifier repeats."""
+    return (
+        f"the identifier {column!r} repeats in {where} ({rows} rows, {values} values), so several rows may be one person's. "
+        'All figures are by row. Give the column that tells people apart role = "person"'
+    )
+
+
+def _told_apart(subject: Subject, read: ReadRelease) -> Subject:
+    """The subject whose people are told apart by the release's own columns of persons and households, where the original has
+    none."""
+    people, schema, lines = subject.people, read.release.schema, read.lines
+    if people is None or lines is None:
+        return subject
+    codes, domains = dict(people.codes), dict(people.domains)
+    for column in (schema.person, schema.household):
+        table = read.tables[0]
+        if column is not None and column not in codes and len(read.tables) == 1 and column in table.columns:
+            cells = table.columns[column]
+            domains[column] = Domain.of(schema.columns[column], schema.format, [(table.name, cells, table.lines)])
+            numbers = domains[column].encode(cells, table.name, table.lines)
+            codes[column] = np.where(lines[:, 0] >= 0, numbers[lines[:, 0]], -1).astype(np.int32)
+    return replace(subject, people=replace(people, codes=codes, domains=domains))
 
 
 def _check_matching(sources: Sources) -> None:
@@ -197,12 +284,19 @@ def release_alone(release: Release, provenance: Provenance, inputs: tuple[Input,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """The rows (from 0) of the people who are attacked, drawn by the seed from all `people` that count."""
+    """The rows (from 0) of the people who are attacked, drawn by the seed from all `people` that count. `attacked` is how
+    many people they are, where that is not the number of rows."""
 
     targets: Ints
     people: int
+    attacked: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many people are attacked."""
+        return len(self.targets) if self.attacked is None else self.attacked
 
     @property
     def partial(self) -> bool:
         """Whether not everybody is attacked."""
-        return len(self.targets) < self.people
+        return self.size < self.people

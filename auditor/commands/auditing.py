@@ -26,6 +26,7 @@ from auditor.commands.options import (
     Suppressed,
     Targets,
     Utility,
+    Withheld,
 )
 from auditor.commands.output import Output, exit_if_failed, refuse_inputs, run_files
 from auditor.commands.parsing import adversaries, attack_settings, choice, link_models, listed_targets, measures, names
@@ -101,6 +102,7 @@ class Asked:
         ),
     ] = None
     suppression: Suppressed = "excluded"
+    withheld_cells: Withheld = "wildcard"
     recursive_l: RecursiveL = 2
     weighting: Annotated[
         str, Option("--weighting", help="How classes are weighted: size, or paper (the slicing paper's rule).")
@@ -124,7 +126,7 @@ class Asked:
     def options(self, seed: int, population: bool) -> Options:
         """The options of the audit, but for its targets, which are found once the original is read."""
         from auditor.model.record.policy import read_policy
-        from auditor.model.release import Suppression
+        from auditor.model.release import Suppression, WithheldCells
         from auditor.posterior.links import Weighting
         from scenarios.options import Options
 
@@ -137,6 +139,7 @@ class Asked:
             policy=None if self.policy is None else read_policy(self.policy),
             seed=seed,
             suppression=choice(self.suppression, Suppression, "--suppression"),
+            cells=choice(self.withheld_cells, WithheldCells, "--withheld-cells"),
             weighting=choice(self.weighting, Weighting, "--weighting"),
             utility=measures(self.utility),
             recursive_l=self.recursive_l,
@@ -211,9 +214,12 @@ class Changes:
     attacks: Attacks = None
     utility: Utility = None
     settings: Settings = None
+    withheld_cells: Withheld = "wildcard"
 
     def of(self, scenario: Scenario) -> Scenario:
         """The scenario with these changes."""
+        from auditor.model.release import WithheldCells
+
         asked, given = scenario.options, attack_settings(self.settings or [])
         attacks = sorted({*asked.settings, *given})
         changed = replace(
@@ -222,6 +228,7 @@ class Changes:
             links=link_models(self.link) or asked.links,
             utility=asked.utility if self.utility is None else measures(self.utility),
             settings={name: {**asked.settings.get(name, {}), **given.get(name, {})} for name in attacks},
+            cells=choice(self.withheld_cells, WithheldCells, "--withheld-cells"),
         )
         return replace(scenario, options=changed)
 
@@ -261,7 +268,7 @@ def redteam(
             counts = sweeping.read_sweep(sweep)
             run = sweeping.sweep(plan, counts, seed=common.seed, targets=people, progress=progress.step)
     written.finish(run)
-    exit_if_failed(run)
+    exit_if_failed(run, by_choice=people is not None)
 
 
 @Grouped

@@ -11,16 +11,26 @@ import typer
 from typer import Option
 
 from auditor.commands.groups import Grouped
-from auditor.commands.options import Common, Links, PolicyChoice, SchemaFile, TableFile
-from auditor.commands.output import POLICY_FAILED, Output, run_files
-from auditor.commands.parsing import attack_settings, link_models, names, numbers, numbers_or_none, setting_pair, values
+from auditor.commands.options import Common, Links, PolicyChoice, SchemaFile, TableFile, Withheld
+from auditor.commands.output import NOT_JUDGED, POLICY_FAILED, Output, run_files
+from auditor.commands.parsing import (
+    attack_settings,
+    choice,
+    link_models,
+    names,
+    numbers,
+    numbers_or_none,
+    setting_pair,
+    values,
+)
 from auditor.commands.progress import Progress
+from auditor.commands.signals import resumable
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
     from auditor.runs.comparing import Limits, Outcome, Request
 
-_INTERRUPTED, _NOTHING = 130, 3
+_NOTHING = 3
 _SLOWEST = 3
 
 
@@ -69,6 +79,7 @@ class Figures:
     sample: Annotated[
         float | None, Option("--sample", help="Release this share of the people; the others are outsiders.")
     ] = None
+    withheld_cells: Withheld = "wildcard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,16 +125,17 @@ def compare(
     written.check()
     asked = _request(cells, figures, work, common.chosen_seed)
     world = read_world(data, schema, figures.sample, common.chosen_seed)
-    try:
+
+    def what_is_kept() -> str:
+        count = sum(1 for _ in kept.glob("*.json"))
+        cells = "1 finished cell is" if count == 1 else f"{count} finished cells are"
+        return f"{cells} kept in {kept}. Run the same command again to go on."
+
+    with resumable(what_is_kept):
         with Progress(common.quiet) as progress:
             found = run_comparison(world, asked, Store(output), progress.step)
-    except KeyboardInterrupt:
-        count = sum(1 for _ in kept.glob("*.json"))
-        typer.echo(
-            f"Interrupted; {count} finished cells are kept in {kept}. Run the same command again to go on.", err=True
-        )
-        raise typer.Exit(_INTERRUPTED) from None
-    written.finish(found.run)
+        written.write(found.run)
+    written.tell(found.run)
     if not common.quiet:
         _tell_cells(found)
     if not found.run.records:
@@ -131,12 +143,13 @@ def compare(
         raise typer.Exit(_NOTHING)
     verdicts = [record.policy.passed for record in found.run.records if record.policy is not None]
     if figures.policy is not None and not any(verdicts):
-        raise typer.Exit(POLICY_FAILED)
+        raise typer.Exit(POLICY_FAILED if verdicts else NOT_JUDGED)
 
 
 def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:
     """What the options ask of a comparison."""
     from auditor.model.record.policy import read_policy
+    from auditor.model.release import WithheldCells
     from auditor.runs.comparing import ATTACKS_COMPARED, UTILITY_COMPARED, Request, run_seeds
     from auditor.runs.placing import RiskChoice
     from auditor.runs.plan import grid
@@ -149,6 +162,7 @@ def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:
         settings=of_attacks,
         policy=None if figures.policy is None else read_policy(figures.policy),
         seed=seed,
+        cells=choice(figures.withheld_cells, WithheldCells, "--withheld-cells"),
     )
     strengths, diversities = numbers(cells.k, "--k"), numbers_or_none(cells.l, "--l")
     asked = grid(names(cells.methods) or (), strengths, diversities, swept, run_seeds(cells.seeds, seed))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 STDOUT = Path("-")
 PICTURE = "risk-against-utility.svg"  # the picture that a Markdown report shows, among the plots
 POLICY_FAILED = 1
+NOT_JUDGED = 3  # as for other faults of the data
 
 
 def terminal_width(default: int = 100) -> int:
@@ -102,6 +103,7 @@ class Output:
             text = formats[name].render(run, seen, self.single)
             if file == STDOUT:
                 sys.stdout.write(text)
+                sys.stdout.flush()  # where it cannot be written, no file is
             else:
                 contents[file] = text
         if contents:
@@ -113,8 +115,12 @@ class Output:
             typer.echo(reports.render_terminal(run, terminal_width()))
 
     def finish(self, run: RunRecord) -> None:
-        """Writes the reports; then prints the tables and the names of the files, unless stdout holds a report."""
+        """Writes the reports, and tells of them."""
         self.write(run)
+        self.tell(run)
+
+    def tell(self, run: RunRecord) -> None:
+        """Prints the tables and the names of the files, unless stdout holds a report."""
         if STDOUT in self.files.values():
             return
         self.show(run)
@@ -135,7 +141,11 @@ def _pictures(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
     return found
 
 
-def exit_if_failed(run: RunRecord) -> None:
-    """Exits with 1 where a release fails its policy."""
+def exit_if_failed(run: RunRecord, by_choice: bool = False) -> None:
+    """Exits with 1 where a release fails its policy, and with 3 where it could not be judged, unless that was `by_choice`."""
+    from auditor.model.record.meaning import NoteKind
+
     if any(record.policy is not None and not record.policy.passed for record in run.records):
         raise typer.Exit(POLICY_FAILED)
+    if not by_choice and any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes):
+        raise typer.Exit(NOT_JUDGED)

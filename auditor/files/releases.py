@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from auditor.files.linked import with_linked
 from auditor.files.manifests import (
     FORMAT,
     LABELS_FORMAT,
@@ -32,6 +33,7 @@ from auditor.files.manifests import (
 from auditor.files.provenances import BUCKET, OTHER_RELEASE, Lines, fingerprint, provenance_text
 from auditor.files.tables import read_raw, sha256, table_file, target_format
 from auditor.model.arrays import Codes, Ints
+from auditor.model.discretion import shown
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
 from auditor.model.labels.label_values import named_domain
@@ -41,7 +43,6 @@ from auditor.model.publishing import publish
 from auditor.model.release import DERIVED, Release, with_derived
 from auditor.model.schema import Role, Schema, Type
 from auditor.model.table import RawTable
-from auditor.model.values import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,13 +54,15 @@ Whose = Callable[[Sequence[RawTable]], Lines | None]
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadRelease:
     """A release as it was read: finished, with its provenance where it is known whose rows are whose. `tables` are its blocks
-    as text, `declared` what its aliases denote; `proved` says that the provenance bears the release's fingerprint."""
+    as text, `declared` what its aliases denote; `lines` says whose their rows are, and `proved` that the provenance bears the
+    release's fingerprint."""
 
     release: Release
     provenance: Provenance | None
     tables: tuple[RawTable, ...]
     declared: Mapping[str, Declared]
     sha256: str | None
+    lines: Ints | None = None
     proved: bool = False
 
     @property
@@ -90,7 +93,7 @@ def read_release(
     cells: dict[str, Codes] = {}
     for block, lines in zip(raw.blocks, order, strict=True):
         for name, texts in block.columns.items():
-            if schema.columns[name].role is not Role.IDENTIFIER:
+            if name not in schema.unpublished:
                 numbers, distinct, first = number_texts(texts)
                 where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
                 labels[name] = read_labels(schema, name, distinct, block.name, place=where, declared=said, domain=held)
@@ -105,8 +108,8 @@ def read_release(
     if lines_of is not None:
         provenance = _provenance(release, by_line.fragment, lines_of.rows, order, raw.name)
         release = replace(release, left_out=int((provenance.bucket < 0).sum()))
-    proved = lines_of is not None and lines_of.proved
-    return ReadRelease(release, provenance, raw.blocks, raw.declared, raw.sha256, proved)
+    whose_rows, proved = (None, False) if lines_of is None else lines_of
+    return ReadRelease(release, provenance, raw.blocks, raw.declared, raw.sha256, whose_rows, proved)
 
 
 def in_file_order(blocks: Sequence[RawTable]) -> Lines | None:
@@ -162,6 +165,8 @@ class _Raw:
 
 
 def _read(source: str | Path | pd.DataFrame, schema: Schema) -> _Raw:
+    if schema.tables and (not isinstance(source, str | Path) or Path(source).is_dir()):
+        raise ReleaseError(f"A release with linked tables ({', '.join(schema.tables)}) must be a file with theirs beside it.")
     if not isinstance(source, str | Path):
         raw = RawTable.from_frame(source, "release", schema.format)
         if raw.rows == 0:
@@ -170,7 +175,7 @@ def _read(source: str | Path | pd.DataFrame, schema: Schema) -> _Raw:
     file = Path(source)
     if file.is_dir():
         return _read_folder(file, schema)
-    raw = read_raw(file, schema.format, (*schema.columns, *DERIVED))
+    raw = with_linked(read_raw(file, schema.format, (*schema.columns, *DERIVED)), schema, file)
     if raw.rows == 0:
         raise ReleaseError(f"{file}: the release must have at least one row below its header.")
     return _Raw(str(file), (raw,), None, raw.sha256, declared=declared_beside(file, raw.sha256, schema))

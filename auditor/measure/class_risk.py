@@ -5,10 +5,11 @@ over the size of the class (the prosecutor). Its mean over all records is the nu
 That is also what a marketer achieves whose population is exactly the people in the release. With more people in the
 population, a journalist and a marketer achieve less: their risk needs the population (the attack `linking`).
 
-If single cells are suppressed and may be any value, people hide among more than their class: the same figures under that
-convention are given as well (`wildcards`). A record that is alone in its class is a *sample unique*. If the records carry
-sampling weights, a class of f records stands for as many people of the population as their weights add up to
-(`individual_risk`).
+A class is rows with the same labels, and a suppressed cell is a label of its own there. If it may be any value, people hide
+among more than their class: the same figures under that convention are given as well (`wildcards`). A record that is alone in
+its class is a *sample unique*. If the records carry sampling weights, the f records that agree with one stand for as many
+people of the population as their weights add up to (`individual_risk`); whether a suppressed cell agrees with any other is
+asked for (`WithheldCells`).
 
 Paper: K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013. ARX prints the same figures.
 """
@@ -20,18 +21,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from auditor.measure import words
-from auditor.measure.counts import class_of_bucket, class_sizes
-from auditor.measure.individual_risk import individual_risk
-from auditor.measure.wildcards import agreeing
+from auditor.measure.counts import class_sizes
+from auditor.measure.individual_risk import can_be_weight, individual_risk, published_weights
+from auditor.measure.wildcards import TOO_LONG, alike_classes
 from auditor.model.arrays import Floats, Ints
 from auditor.model.record.meaning import Better
 from auditor.model.record.release_facts import ClassRisk, WeightedRisk
-from auditor.model.release import Release, Suppression
-from auditor.model.schema import Role
+from auditor.model.release import Release, Suppression, WithheldCells
 
 THRESHOLD = 0.2
 """By default a record is at risk if the probability of a right link exceeds this."""
 NOISE = 1e-12
+UNSOUND = "some weights are missing, suppressed, coarsened, not above 0 or far too large"
 
 
 RISKS = (
@@ -70,6 +71,12 @@ RISKS = (
         "The lowest chance of naming a record where a suppressed cell may be any value.",
         "with suppressed cells as any value, the safest record is named with probability {one_in}",
         label="lowest chance, a suppressed cell being any value",
+    ),
+    words.count(
+        "wildcard_uniques",
+        "How many records agree with no other where a suppressed cell may be any value.",
+        "with suppressed cells as any value, {people} agree with no other record",
+        label="records alone, a suppressed cell being any value",
     ),
     words.count(
         "at_risk",
@@ -115,8 +122,8 @@ WEIGHTED = (
     ),
     words.extreme(
         "weighted_max",
-        "The highest chance of finding a record's person in the population, where a class stands for as many people as its "
-        "sampling weights add up to (Benedetti and Franconi 1998).",
+        "The highest chance of finding a record's person in the population, where the records that agree with it stand for "
+        "as many people as their sampling weights add up to (Benedetti and Franconi 1998).",
         "by the sampling weights, the most exposed record is linked to its person with probability {one_in}",
         label="highest chance of finding a record's person among them",
     ),
@@ -148,16 +155,25 @@ def release_risk(
     """The risk of the records of a release; None for several blocks, and if there is no class."""
     if len(release.blocks) > 1:
         return None
-    risk, people = class_risk(class_sizes(release, suppression), threshold), agreeing(release)
+    risk, sizes = class_risk(class_sizes(release, suppression), threshold), class_sizes(release)
+    alike = alike_classes(release, Suppression.EXCLUDED, WithheldCells.WILDCARD)
+    people = alike.agreeing(sizes[:, None].astype(np.float64))
     if risk is None or people is None or not len(people):
         return risk
-    return with_wildcards(risk, class_sizes(release), people)
+    return with_wildcards(risk, sizes, people[:, 0])
 
 
-def with_wildcards(risk: ClassRisk, sizes: Ints, people: Ints) -> ClassRisk:
-    """The risk, with the figures for suppressed cells that may be any value; `people` is how many agree with each class."""
-    mean = float((sizes / people).sum() / sizes.sum())
-    return replace(risk, wildcard_max=float(1 / people.min()), wildcard_mean=mean, wildcard_min=float(1 / people.max()))
+def with_wildcards(risk: ClassRisk, sizes: Ints, people: Floats, times: Ints | None = None) -> ClassRisk:
+    """The risk, with the figures for suppressed cells that may be any value; `people` is how many agree with each class, of
+    which there are `times` (one by default)."""
+    records = sizes if times is None else sizes * times
+    return replace(
+        risk,
+        wildcard_max=float(1 / people.min()),
+        wildcard_mean=float((records / people).sum() / records.sum()),
+        wildcard_min=float(1 / people.max()),
+        wildcard_uniques=int(records[people == 1].sum()),
+    )
 
 
 def class_risk(sizes: Ints, threshold: float = THRESHOLD, times: Ints | None = None) -> ClassRisk | None:
@@ -185,29 +201,49 @@ def class_risk(sizes: Ints, threshold: float = THRESHOLD, times: Ints | None = N
     )
 
 
+def risk_of_people(risk: ClassRisk, chance: Floats) -> ClassRisk | None:
+    """The risk of people who may be in several classes, given each one's highest chance; None if there is nobody."""
+    if not len(chance):
+        return None
+    at_risk, alone = int((chance > risk.threshold + NOISE).sum()), int((chance == 1).sum())
+    return replace(
+        risk,
+        records=len(chance),
+        prosecutor_max=float(chance.max()),
+        prosecutor_mean=float(chance.mean()),
+        prosecutor_min=float(chance.min()),
+        at_risk=at_risk,
+        at_risk_share=at_risk / len(chance),
+        marketer=float(chance.mean()),
+        sample_uniques=alone,
+        sample_unique_share=alone / len(chance),
+    )
+
+
 def weighted_risk(
-    release: Release, suppression: Suppression = Suppression.EXCLUDED, threshold: float = THRESHOLD
+    release: Release,
+    suppression: Suppression = Suppression.EXCLUDED,
+    threshold: float = THRESHOLD,
+    cells: WithheldCells = WithheldCells.WILDCARD,
 ) -> WeightedRisk | None:
     """The individual risk by the published sampling weights; None if none are published."""
-    column = next((c for c in release.schema.names(Role.WEIGHT) if c in release.columns), None)
-    if column is None:
+    found = published_weights(release)
+    if found is None:
         return None
+    column, weight = found
     if len(release.blocks) > 1:
         return WeightedRisk(column, threshold, reason="a release of several blocks does not tell whose weight is whose")
-    block, labels = release.blocks[0], release.labels[column]
-    number = class_of_bucket(release, suppression)[block.bucket]
-    inside = number >= 0
-    known = (labels.low == labels.high) & ~labels.suppressed & ~labels.is_alias
-    exact = np.where(known, labels.low, np.nan)
-    weight = exact[block.cell(column)[inside]]
-    if not len(weight):
+    alike = alike_classes(release, suppression, cells)
+    if not alike.inside.any():
         return WeightedRisk(column, threshold, reason="no class is left")
-    if not (weight > 0).all():
-        return WeightedRisk(column, threshold, reason="some weights are missing, suppressed, coarsened or not above 0")
-    sizes = np.bincount(number[inside]).astype(np.int64)
-    people = np.bincount(number[inside], weights=weight).astype(np.float64)
+    if not can_be_weight(weight[alike.inside]).all():
+        return WeightedRisk(column, threshold, reason=UNSOUND)
+    sums = alike.sums(np.column_stack([np.ones(len(weight)), weight]))
+    agreeing = alike.agreeing(sums)
+    if agreeing is None:
+        return WeightedRisk(column, threshold, reason=TOO_LONG)
     tally = WeightTally(column, threshold)
-    tally.add(sizes, people)
+    tally.add(sums[:, 0].astype(np.int64), sums[:, 1], agreeing)
     return tally.risk()
 
 
@@ -223,9 +259,11 @@ class WeightTally:
     total: float = 0.0
     at_risk: int = 0
 
-    def add(self, sizes: Ints, people: Floats) -> None:
-        """Adds classes, given the number of records of each and of the people they stand for."""
-        risk = individual_risk(sizes, people)
+    def add(self, sizes: Ints, people: Floats, agreeing: Floats | None = None) -> None:
+        """Adds classes, given the number of records of each and of the people they stand for; `agreeing` are the same two
+        figures of all records that agree with a class (classes × 2), by default those of the class itself."""
+        alike = np.column_stack([sizes, people]) if agreeing is None else agreeing
+        risk = individual_risk(alike[:, 0], alike[:, 1])
         self.records += int(sizes.sum())
         self.people += float(people.sum())
         self.greatest = max(self.greatest, float(risk.max(initial=0.0)))

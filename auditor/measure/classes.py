@@ -24,11 +24,12 @@ import numpy as np
 from auditor.measure import ambiguity, divergences, diversity, nearness, words
 from auditor.measure.class_risk import THRESHOLD, release_risk, weighted_risk
 from auditor.measure.counts import ClassCounts, class_counts, class_sizes
+from auditor.measure.distinct import distinct_columns
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.record.meaning import Better
 from auditor.model.record.release_facts import ReleaseFacts, SensitiveFacts
-from auditor.model.release import Release, Suppression
+from auditor.model.release import Release, Suppression, WithheldCells
 from auditor.model.schema import Type
 
 NEAR = 0.05
@@ -41,6 +42,13 @@ SIZES = (
         "The size of the smallest class: nobody is hidden among fewer people.",
         "the smallest class has {people}",
         label="people in the smallest class",
+        better=Better.HIGHER,
+    ),
+    words.fact(
+        "k_joined",
+        "The fewest people whose rows all lie in the same classes, where the release shows which rows are one person's.",
+        "with all rows of a person together, the smallest class has {people}",
+        label="people in the smallest class, a person's rows joined",
         better=Better.HIGHER,
     ),
     words.fact(
@@ -65,6 +73,13 @@ SIZES = (
         label="identifier columns",
     ),
     words.fact(
+        "distinct",
+        "How many columns that are no quasi-identifiers have a value of its own (a name, a code, a whole number) in nearly "
+        "every row.",
+        "columns that tell nearly all rows apart, and are not quasi-identifiers: {value}",
+        label="columns that may be identifiers",
+    ),
+    words.fact(
         "values",
         "How many different values of a sensitive column are published.",
         "{value} different values are published",
@@ -81,9 +96,11 @@ def class_facts(
     recursive_l: int = 2,
     epsilon: float | None = None,
     threshold: float = THRESHOLD,
+    cells: WithheldCells = WithheldCells.WILDCARD,
 ) -> ReleaseFacts:
     """The facts of a release, with the statistics of its classes and of each published sensitive column. `epsilon` is that
-    of (ε,m)-anonymity (by default a twentieth of each column's range); a record whose risk exceeds `threshold` is at risk."""
+    of (ε,m)-anonymity (by default a twentieth of each column's range); a record whose risk exceeds `threshold` is at risk;
+    `cells` says how single suppressed cells count in the risk by sampling weights."""
     sizes = class_sizes(release, suppression)
     size, times = np.unique(sizes, return_counts=True)
     single = len(release.blocks) == 1
@@ -106,7 +123,9 @@ def class_facts(
             sensitive_facts(release, column, suppression, recursive_l, epsilon) for column in release.sensitive
         ),
         risk=release_risk(release, suppression, threshold),
-        weighted=weighted_risk(release, suppression, threshold),
+        weighted=weighted_risk(release, suppression, threshold, cells),
+        withheld_cells=str(cells),
+        distinct=distinct_columns(release),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from auditor.model.arrays import Codes, Ints
 
 
-def distinct_rows(matrix: Codes) -> Ints:
+def distinct_rows(matrix: Codes | Ints) -> Ints:
     """The number of each row's distinct value, rows with the same content having the same number.
 
     Rows are packed into one integer by mixed radix where that fits, which is many times faster than sorting rows.

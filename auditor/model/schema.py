@@ -7,12 +7,18 @@
     others = "neutral"           the role of columns that are not named here (default: they are an error)
 
     [columns.age]
-    role = "quasi"               identifier, quasi, sensitive, neutral, choice, weight
+    role = "quasi"               identifier, quasi, sensitive, neutral, choice, weight, person, household
     type = "numeric"             numeric, ordinal, nominal
     taxonomy = "hierarchies/age.csv"   a file relative to the schema, or nested: { Group = ["leaf", …] }
     notation = ["interval"]      how labels of this column may be written in a release, the first that fits (default: any)
     missing = ["99"]             as in [table], and in its place, for this column
     suppressed = ["*", "XXX"]    the same
+
+    [tables.visits]              another table of the same release, audited together with it
+    file = "visits.csv"          beside the release; that of the original beside the original
+    key = "patient"              the column that says whose a row is: role = "person" here, and a column of that file
+    [tables.visits.columns.ward] like [columns.NAME]; called `visits.ward` from then on
+    role = "quasi"
 
 All faults of a file are reported at once.
 """
@@ -41,6 +47,13 @@ class Role(StrEnum):
     NEUTRAL = "neutral"
     CHOICE = "choice"
     WEIGHT = "weight"
+    PERSON = "person"
+    HOUSEHOLD = "household"
+
+
+WHOSE = (Role.PERSON, Role.HOUSEHOLD)
+"""Roles of columns that say whose a row is. Like identifiers they are no part of what is published."""
+_LINKED = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)  # the roles of columns of a linked table
 
 
 class Type(StrEnum):
@@ -114,13 +127,26 @@ class TableFormat:
         return tuple(dict.fromkeys([*self.missing, *self.suppressed, *own]))
 
 
+@dataclass(frozen=True, slots=True)
+class LinkedTable:
+    """Another table of the same release: its file, the column that says whose a row is, and its other columns by the names
+    that they have in the file, each with its name in the schema."""
+
+    name: str
+    file: str
+    key: str
+    columns: Mapping[str, str] = field(hash=False)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Schema:
-    """The columns of a data set, in their order, and how its files are written."""
+    """The columns of a data set, in their order, and how its files are written. Columns of linked tables are among them,
+    under the names `TABLE.COLUMN`."""
 
     columns: Mapping[str, Column]
     format: TableFormat = field(default_factory=TableFormat)
     name: str = "schema"
+    tables: Mapping[str, LinkedTable] = field(default_factory=dict)
 
     def names(self, role: Role) -> tuple[str, ...]:
         """The columns with this role."""
@@ -141,6 +167,21 @@ class Schema:
         """The identifying columns, which are never published."""
         return self.names(Role.IDENTIFIER)
 
+    @property
+    def person(self) -> str | None:
+        """The column that says whose a row is, where several rows may be one person's."""
+        return next(iter(self.names(Role.PERSON)), None)
+
+    @property
+    def household(self) -> str | None:
+        """The column that says to which household a row's person belongs."""
+        return next(iter(self.names(Role.HOUSEHOLD)), None)
+
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        """The columns that are no part of a release, whether or not its file holds them: they say who people are."""
+        return tuple(c.name for c in self.columns.values() if c.role in (Role.IDENTIFIER, *WHOSE))
+
     def with_neutral(self, names: list[str]) -> Schema:
         """The same schema with further columns as neutral ones."""
         extra = {name: Column(name, Role.NEUTRAL) for name in names if name not in self.columns}
@@ -156,26 +197,77 @@ class Schema:
     def from_dict(cls, data: Mapping[str, Any], name: str = "schema", folder: Path | None = None) -> Schema:
         """The schema in nested mappings, as TOML gives them."""
         faults = Faults(SchemaError, name, data)
-        faults.known("table", "columns")
+        faults.known("table", "columns", "tables")
         form = _format(faults.at("[table]", data.get("table", {})))
-        tables = data.get("columns")
-        if not isinstance(tables, Mapping) or not tables:
+        described = data.get("columns")
+        if not isinstance(described, Mapping) or not described:
             faults.add("[columns.NAME] must describe at least one column.")
-            tables = {}
-        columns: dict[str, Column] = {}
-        for key, settings in tables.items():
-            place = faults.at(f"[columns.{key}]", settings, "a table with a role")
-            if place.found:
-                continue
-            column = _column(str(key), place, folder or Path(), form.decimal)
-            marks = _marks(place, form)
-            if marks is not None:
-                form = replace(form, own={**form.own, str(key): marks})
-            if column is not None:
-                columns[column.name] = column
-                _check_values(place, column, form)
+            described = {}
+        read = _Columns(faults, folder or Path(), form)
+        for key, settings in described.items():
+            read.add(f"[columns.{key}]", str(key), settings)
+        _check_once(faults, read.columns)
+        tables = _linked_tables(faults, data.get("tables", {}), read)
         faults.check()
-        return cls(columns, form, name)
+        return cls(read.columns, read.format, name, tables)
+
+
+class _Columns:
+    """The columns that are read from a schema, and the format with their own marks."""
+
+    def __init__(self, faults: Faults, folder: Path, form: TableFormat) -> None:
+        self.faults, self.folder, self.format = faults, folder, form
+        self.columns: dict[str, Column] = {}
+
+    def add(self, where: str, name: str, settings: Any, linked: bool = False) -> None:
+        """A column, described under the heading `where`. A quasi-identifier of a `linked` table holds all that a person has
+        there, as one value."""
+        place = self.faults.at(where, settings, "a table with a role")
+        if place.found:
+            return
+        if name in self.columns:
+            place.add(f"[columns] has a column {name!r} too. Rename one of them.")
+        column = _column(name, place, self.folder, self.format.decimal)
+        marks = _marks(place, self.format)
+        if marks is not None:
+            self.format = replace(self.format, own={**self.format.own, name: marks})
+        if column is not None:
+            if linked and column.role not in _LINKED:
+                place.add(f"role must be one of {', '.join(_LINKED)} in a linked table. Got {column.role.value!r}.")
+            if linked and column.role is Role.QUASI:
+                column = Column(name, Role.QUASI, notation=(Notation.VALUE,))
+            self.columns[name] = column
+            _check_values(place, column, self.format)
+
+
+def _check_once(faults: Faults, columns: Mapping[str, Column]) -> None:
+    """A row is one person's, and of one household."""
+    for role in WHOSE:
+        named = [column.name for column in columns.values() if column.role is role]
+        if len(named) > 1:
+            faults.add(f'at most one column may have role = "{role}". Got {", ".join(named)}.')
+
+
+def _linked_tables(faults: Faults, data: Any, read: _Columns) -> dict[str, LinkedTable]:
+    """The linked tables of a release; their columns are added to those of the schema."""
+    tables: dict[str, LinkedTable] = {}
+    persons = [column.name for column in read.columns.values() if column.role is Role.PERSON]
+    for name, settings in faults.at("[tables]", data).data.items():
+        place = faults.at(f"[tables.{name}]", settings, "a table with file, key and columns")
+        place.known("file", "key", "columns")
+        file, key = place.text("file", "the name of a file", True), place.text("key", "a column of both tables", True)
+        if key is not None and key not in persons:
+            place.add(f'key must name the column with role = "person" in [columns]. Got {key!r}.')
+        described = place.data.get("columns")
+        if not isinstance(described, Mapping) or not described:
+            place.add(f"[tables.{name}.columns.NAME] must describe at least one column.")
+            continue
+        columns = {str(column): f"{name}.{column}" for column in described if column != key}
+        for column, full in columns.items():
+            read.add(f"[tables.{name}.columns.{column}]", full, described[column], linked=True)
+        if file is not None and key is not None:
+            tables[str(name)] = LinkedTable(str(name), file, key, columns)
+    return tables
 
 
 def _cells(place: Faults, key: str) -> tuple[str, ...] | None:

@@ -14,10 +14,10 @@ import numpy as np
 
 from auditor.model.arrays import Codes, Ints
 from auditor.model.cells import cell_texts
+from auditor.model.discretion import header, quote
 from auditor.model.domain import Domain, row_place
 from auditor.model.errors import TableError
 from auditor.model.schema import Others, Role, Schema, TableFormat
-from auditor.model.values import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,20 +73,23 @@ class RawTable:
     def check(self, schema: Schema, needed: Sequence[str] = ()) -> Schema:
         """The schema with this table's other columns as neutral ones, or an error that names the fault."""
         others = [name for name in self.columns if name not in schema.columns]
+        places = [header(place, name) for place, name in enumerate(self.columns, 1) if name not in schema.columns]
         headless = self.lines is not None and len(others) == len(self.columns)
         hint = HEADLESS if headless else ""
         if others and schema.format.others is Others.ERROR:
             raise TableError(
-                f"{self.name}: the schema ({schema.name}) does not name the column{'s' if len(others) > 1 else ''} "
-                f"{', '.join(map(shown, others[:8]))}{' …' if len(others) > 8 else ''}. "
+                f"{self.name}: the schema ({schema.name}) does not name {', '.join(places[:8])}"
+                f"{f' and {len(places) - 8} more' if len(places) > 8 else ''} of the table. "
                 f'Add {"them" if len(others) > 1 else "it"}, or set [table] others = "neutral".{hint}'
             )
         absent = [name for name in needed if name not in self.columns]
         if absent:
-            names = [name[:60] for name in list(self.columns)[:20]]
+            found = [header(place, name, schema.columns) for place, name in enumerate(self.columns, 1)]
+            if any(absent[0] in linked.columns.values() for linked in schema.tables.values()):
+                hint = " Only `auditor audit` joins linked tables: leave [tables] out of the schema for one of them alone."
             raise TableError(
-                f"{self.name}: the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} of the schema "
-                f"({schema.name}) must be in the table. Its columns are: {', '.join(names)}.{hint}"
+                f"{self.name}: the column{'s' if len(absent) > 1 else ''} {', '.join(map(quote, absent))} of the schema "
+                f"({schema.name}) must be in the table. It has {', '.join(found[:20])}.{hint}"
             )
         return schema.with_neutral(others)
 
@@ -104,12 +107,11 @@ def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
             raise TableError(f"{where}: column {place} has no name. Name every column.{hint or numbers}")
         if _CONTROL.search(name):
             raise TableError(
-                f"{where}: the name of column {place}, {shown(name)}, must not hold control characters. Rename it."
+                f"{where}: the name of {header(place, name)} must not hold control characters. Rename it."
             )
         if name in places:
             raise TableError(
-                f"{where}: the column {shown(name)} stands twice (columns {places[name]} and {place}). "
-                f"Rename one of them.{hint}"
+                f"{where}: {header(places[name], name)} and column {place} have the same name. Rename one of them.{hint}"
             )
         places[name] = place
 

@@ -290,15 +290,29 @@ def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
         ("kind", clean(release.kind)),
         ("method", _method(record)),
         ("rows", number(release.rows)),
+        *([("people", number(release.people))] if release.people is not None else []),
         ("suppressed rows", f"{number(release.suppressed_rows)} ({clean(release.suppression)})"),
+        ("suppressed cells", suppressed_cells(record)),
         *([("deleted rows", number(release.left_out_rows))] if release.left_out_rows else []),
         ("classes", number(release.classes)),
         ("smallest class (k)", number(release.k)),
+        *([("the same, a person's rows joined", number(release.k_joined))] if release.k_joined is not None else []),
         ("quasi-identifiers", ", ".join(clean(q, 60) for q in release.quasi)),
         ("blocks", " | ".join(", ".join(clean(c, 60) for c in block) for block in release.blocks)),
         ("promises", "; ".join(clean(p) for p in release.promises)),
     ]
     return [(name, text) for name, text in pairs if text and text != NONE]
+
+
+def suppressed_cells(record: AuditRecord) -> str:
+    """By which convention single suppressed cells count in which figures; empty where there are none."""
+    risk = record.release.risk
+    if risk is None or risk.wildcard_mean is None or risk.wildcard_mean == risk.prosecutor_mean:
+        return ""
+    classes = "a value of their own in the classes and all that follows from these (k, l, t, the prosecutor's risk)"
+    if record.release.withheld_cells == "own":
+        return f"{classes}, and everywhere else but in the wildcard risk"
+    return f"{classes}; any value in the wildcard risk, by sampling weights, in uniqueness and in special uniques"
 
 
 def _method(record: AuditRecord) -> str:

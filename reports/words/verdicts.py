@@ -32,13 +32,10 @@ def verdict(run: RunRecord) -> Verdict:
     if not run.records:
         return Verdict("none", "Nothing was audited", ("The run holds no release.",))
     if not judged:
-        some = any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes)
-        why = (
-            "only some people were attacked, and a policy is about the whole release"
-            if some
-            else "no policy was asked for"
-        )
-        return Verdict("none", f"NOT JUDGED – {why}", (), told)
+        notes = [note for record in run.records for note in record.notes if note.kind == NoteKind.NOT_JUDGED]
+        reasons = dict.fromkeys(clean(note.text, 600).partition(": ")[2] for note in notes)
+        why, *more = (next(iter(reasons), "") or "no policy was asked for").rstrip(".").split(". ")
+        return Verdict("none", f"NOT JUDGED – {why}", tuple(f"{line}." for line in more), told)
     names = words(list(dict.fromkeys(policy_name(r.policy) for r in judged if r.policy)))
     passed = [r for r in judged if r.policy is not None and r.policy.passed]
     kind = "pass" if len(passed) == len(judged) else "mixed" if passed else "fail"
@@ -67,15 +64,45 @@ def policy_name(policy: PolicyVerdict) -> str:
 
 
 def warnings(run: RunRecord) -> tuple[str, ...]:
-    """What must be read before anything else: published identifiers, and doubts about the correspondence of rows."""
+    """What must be read before anything else: published identifiers, by that role or in disguise, people who fit one record,
+    and doubts about the correspondence of rows."""
     several = len(run.records) > 1
     made = []
     for record in run.records:
         name = f"{clean(record.release.name, 60)}: " if several else ""
         if record.release.identifiers:
             made.append(name + published(record))
+        made += [name + text for text in distinct(record)]
+        if record.release.fit_one:
+            made.append(name + fit_one(record))
         made += [name + clean(note.text, 600) for note in record.notes if note.kind == NoteKind.DOUBT]
     return tuple(made)
+
+
+def distinct(record: AuditRecord) -> list[str]:
+    """The sentences on columns that tell nearly all rows apart: those that may be identifiers, and the others."""
+    made = []
+    for disguised in (True, False):
+        found = [one for one in record.release.distinct if one.identifying is disguised]
+        if not found:
+            continue
+        named = [f"'{clean(one.column, 60)}' ({clean(one.role, 40)}, {percent(one.share)})" for one in found]
+        column, it, names = ("column", "it", "an identifier") if len(found) == 1 else ("columns", "they", "identifiers")
+        them = "it" if len(found) == 1 else "them"
+        why = f"{it} may name people, whatever the role. Drop {them}, or declare {them} as {names}"
+        said = why if disguised else "whoever knows somebody's value finds the row"
+        made.append(f"In the {column} {words(named)} nearly every row has a value of its own: {said}.")
+    return made
+
+
+def fit_one(record: AuditRecord) -> str:
+    """The sentence on people who fit exactly one record, although suppressed cells fit any value."""
+    one, risk = record.release.fit_one or 0, record.release.risk
+    who = f"{number(one)} {'person fits' if one == 1 else 'people fit'} exactly one record"
+    least = 0 if risk is None or not risk.wildcard_max else round(1 / risk.wildcard_max)
+    counted = f"every record agrees with at least {number(least)} if a suppressed cell counts as any value"
+    although = f", although {counted}" if least > 1 else ""
+    return f"{who}{although}: whoever knows their quasi-identifiers finds the right one."
 
 
 def published(record: AuditRecord) -> str:

@@ -51,7 +51,7 @@ def test_a_policy_in_a_file(tmp_path: Path) -> None:
             'mine, check 1: figure must be "ATTACK.MEASURE" or "release.FIGURE". Got \'k\'.',
         ),
         ({"check": [{**CHECK, "figure": "release.clases"}]}, "has no figure 'clases'. Did you mean 'classes'?"),
-        ({"check": [{**CHECK, "figure": "release.size"}]}, "has no figure 'size'. It has: k, classes,"),
+        ({"check": [{**CHECK, "figure": "release.size"}]}, "has no figure 'size'. It has: k, k_joined, classes,"),
         ({"check": [{**CHECK, "adversary": 3}]}, "mine, check 1: adversary must be a text. Got 3."),
         ({"check": [{**CHECK, "at_most": 9}]}, "mine, check 1: at_most or at_least must give one number."),
         ({"check": [{"figure": "linking.max"}]}, "mine, check 1: at_most or at_least must give one number."),

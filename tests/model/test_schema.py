@@ -162,7 +162,7 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ({}, "role must be given, one of identifier, quasi, sensitive, neutral, choice, weight."),
+        ({}, "role must be given, one of identifier, quasi, sensitive, neutral, choice, weight, person, household."),
         ({"role": "sensitve"}, "role must be one of"),
         ({"role": "sensitve"}, "Got 'sensitve'. Did you mean 'sensitive'?"),
         ({"role": 7}, "Got 7."),
@@ -243,7 +243,7 @@ def test_faults_of_a_column(tmp_path: Path, column: Any, message: str) -> None:
         ({}, "[columns.NAME] must describe at least one column."),
         ({"columns": {}}, "[columns.NAME] must describe at least one column."),
         ({"columns": ["age"]}, "[columns.NAME] must describe at least one column."),
-        ({"columns": {"age": AGE}, "tables": {}}, "unknown key 'tables'. Did you mean 'table'?"),
+        ({"columns": {"age": AGE}, "tabel": {}}, "unknown key 'tabel'. Did you mean 'table'?"),
         ({"columns": {"age": AGE}, "table": 3}, "[table] must be a table of settings. Got 3."),
     ],
 )

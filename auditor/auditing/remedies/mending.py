@@ -24,6 +24,7 @@ from auditor.auditing.subjects import Subject
 from auditor.files.releases import ReadRelease, read_labels, release_file
 from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.model.arrays import Bools, Codes, Floats
+from auditor.model.discretion import shown
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError, UsageError
 from auditor.model.labels.label_values import named_domain
@@ -31,6 +32,7 @@ from auditor.model.labels.labels import Labels
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import CLUSTER_RADIUS, Release, Suppression
+from auditor.model.schema import Role
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable
 from auditor.model.values import format_number
@@ -147,6 +149,11 @@ def mended_table(read: ReadRelease, mending: Mending, rows: Sequence[int] = ()) 
     `rows` are rows of the file, from 0, to suppress."""
     raw, place = read.tables[0], read.provenance
     reason = not_mendable(read.release)
+    person = read.release.schema.person
+    if person is not None and mending.suppress and len(set(raw.columns.get(person, ("", "")))) < raw.rows:
+        reason = f"classes count people, and the file does not say that each row is another person's ({person!r})"
+    if read.release.schema.tables:
+        reason = "it has linked tables; make it again"
     if reason is not None:
         raise ReleaseError(f"{raw.name} cannot be mended: {reason}.")
     assert place is not None
@@ -197,7 +204,8 @@ class _Sheet:
 
     def drop(self, column: str) -> None:
         if column not in self.columns:
-            raise UsageError(f"{self.name}: there is no column {column!r} to drop. It has: {', '.join(self.columns)}.")
+            known = ", ".join(c for c in self.columns if self.schema.columns[c].role is not Role.NEUTRAL)
+            raise UsageError(f"{self.name}: there is no column {column!r} to drop. It has: {known}.")
         self.columns.remove(column)
         if column in self.quasi:
             self.quasi.remove(column)
@@ -303,7 +311,8 @@ def _check_covered(old: Labels, old_cell: Codes, new: Labels, new_cell: Codes, c
     wrong = np.flatnonzero(~covered & (old.lo[before] <= old.hi[before]))
     if len(wrong):
         here, there = new.texts[after[wrong[0]]], old.texts[before[wrong[0]]]
-        raise ReleaseError(f"The column {column!r}: {here!r} would not cover all that {there!r} covers.")
+        said = f"{shown(here, 'label')} would not cover all that {shown(there, 'label')} covers"
+        raise ReleaseError(f"The column {column!r}: {said}.")
 
 
 def _bare(release: Release) -> Release:

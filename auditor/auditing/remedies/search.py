@@ -22,6 +22,7 @@ from auditor.auditing.remedies.drivers import criterion_of
 from auditor.auditing.remedies.mending import Criterion, Mended, Mending, meeting, mended_subject, not_mendable
 from auditor.auditing.subjects import Subject
 from auditor.measure.class_figures import class_figures
+from auditor.measure.distinct import distinct_columns
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.widths import granularity
 from auditor.model.arrays import Bools
@@ -29,6 +30,7 @@ from auditor.model.errors import AuditorError
 from auditor.model.record.record import PolicyCheck, PolicyVerdict
 from auditor.model.record.remedy import Coarsening, Driver, DriverColumn, Prediction, Remedy
 from auditor.model.release import Release
+from auditor.model.schema import Role
 from auditor.posterior.links import Link
 from scenarios.options import Options
 
@@ -82,6 +84,8 @@ def runs_allowed(rows: int, attacks: Sequence[str]) -> int:
 def advise(subject: Subject, verdict: PolicyVerdict, options: Options, attacks: Sequence[str], judge: Judge) -> Advice:
     """What would help a release that fails its policy; `attacks` are those that the audit ran."""
     reason = not_mendable(subject.release)
+    if subject.whole is not None or subject.release.schema.tables:
+        reason = "they change single rows, and several rows, or tables, are about one person; make the release again"
     if reason is not None:
         return Advice(notes=(f"No remedies were tried: {reason}.",))
     needed = [name for name in attacks if any(c.measure.startswith(f"{name}.") for c in verdict.checks)]
@@ -116,14 +120,13 @@ class _Search:
         judge: Callable[[Subject], PolicyVerdict],
     ) -> None:
         self.subject, self.verdict, self.runs, self.judge = subject, verdict, runs, judge
-        self.base = base = Mending(
-            drop=subject.identifiers, suppression=options.suppression, recursive_l=options.recursive_l
-        )
         self.failing = [c for c in verdict.checks if not c.passed]
+        drop = (*subject.identifiers, *_disguised(subject.release, self.failing))
+        self.base = base = Mending(drop=drop, suppression=options.suppression, recursive_l=options.recursive_l)
         found = {c.measure: criterion_of(c, subject.release, base, options.settings) for c in self.failing}
         self.of_figure = {figure: one for figure, one in found.items() if one is not None}
         self.criteria = _strictest(self.of_figure.values())
-        self.undriven = [c for c in self.failing if c.measure not in self.of_figure and c.measure != _IDENTIFIERS]
+        self.undriven = [c for c in self.failing if c.measure not in self.of_figure and c.measure not in _DROPPED]
         self.columns = [c for c in subject.release.quasi if not _averaged(subject.release, c)]
         self.notes: list[str] = []
         self.before = _kept(subject.release)
@@ -170,6 +173,9 @@ class _Search:
 
     def remedies(self) -> tuple[Remedy, ...]:
         """The remedies that were tried, the best first."""
+        if not self.base.drop and all(check.measure in _DROPPED for check in self.failing):
+            self.notes.append("No remedies were tried: a sensitive column tells nearly all rows apart, and has to go.")
+            return ()
         found = [one for mending in self._candidates() if (one := self._judge(mending)) is not None]
         if self.undriven and found and not any(verdict.passed for _, verdict in found):
             found += self._descent(min(found, key=lambda one: self._rank(*one)))
@@ -318,7 +324,17 @@ class _Search:
         )
 
 
-_IDENTIFIERS = "release.identifiers"
+_DROPPED = ("release.identifiers", "release.distinct")
+"""Checks on columns that name people: these are dropped. Where a verdict has such checks, they come first."""
+
+
+def _disguised(release: Release, failing: Sequence[PolicyCheck]) -> tuple[str, ...]:
+    """The columns to drop because the values of each tell nearly all rows apart, where that makes the policy fail. A sensitive
+    column stays: without it a release says nothing."""
+    if not any(check.measure == "release.distinct" for check in failing):
+        return ()
+    found = (one for one in distinct_columns(release) if one.identifying)
+    return tuple(one.column for one in found if one.role != Role.SENSITIVE)
 
 
 def _key(mending: Mending) -> str:
@@ -350,11 +366,12 @@ def _kept(release: Release) -> float | None:
 
 
 def _aligned(before: PolicyVerdict, after: PolicyVerdict) -> list[tuple[PolicyCheck, PolicyCheck]]:
-    """The checks of two verdicts of one policy in pairs. The check on published identifiers, where there is one, is first."""
-    ours, theirs = list(before.checks), list(after.checks)
-    if ours and ours[0].measure == _IDENTIFIERS and not (theirs and theirs[0].measure == _IDENTIFIERS):
-        theirs.insert(0, replace(ours[0], value=0, passed=True))
-    return list(zip(ours, theirs, strict=True))
+    """The checks of two verdicts of one policy in pairs; a check on columns that were dropped holds in the second."""
+    theirs = list(after.checks)
+    for place, check in enumerate(before.checks):
+        if check.measure in _DROPPED and not (place < len(theirs) and theirs[place].measure == check.measure):
+            theirs.insert(place, replace(check, value=0, passed=True))
+    return list(zip(before.checks, theirs, strict=True))
 
 
 def _beyond(check: PolicyCheck) -> float:

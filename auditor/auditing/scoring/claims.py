@@ -25,6 +25,7 @@ from attacks.claims import (
 )
 from auditor.auditing.scoring.crowds import score_predicates, score_sample
 from auditor.auditing.scoring.figures import EXTREME, FACT, RATE, Figure, Truth, count, rate
+from auditor.auditing.scoring.people import household_figures
 from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.values import format_number
@@ -76,6 +77,7 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
         count("at_risk", _above(right, claims.threshold), right, params=params),
         rate("success", np.where(named, 1 / records.tied, 0.0), records.best),
         count("class_found", found, expected=float(top.sum())),
+        *household_figures(right, truth, claims.threshold),
     ]
 
 
@@ -253,6 +255,7 @@ def score_ranges(claims: RangeClaims, truth: Truth) -> list[Figure]:
     entry = order[expand(np.searchsorted(row[order], values.row_of), count_of)]
     inside = (first[entry] <= truth.codes[target]) & (truth.codes[target] < last[entry])
     right = np.bincount(target, weights=inside, minlength=len(count_of)) / np.maximum(count_of, 1)
+    shares = np.bincount(row, weights=reached[last] - reached[first], minlength=len(tied)) / np.maximum(tied, 1)
     sure, lifts = believed[values.row_of], lift[values.row_of]
     highest = float(lifts.max()) if len(lifts) else None
     above = {**claims.params, "tau": claims.tau}
@@ -260,7 +263,7 @@ def score_ranges(claims: RangeClaims, truth: Truth) -> list[Figure]:
         count("certain", _above(sure, 1 - 2 * TIE), sure, params=claims.params),
         count("above", _above(sure, claims.tau), sure, params=above),
         Figure("lift_max", EXTREME, highest, len(lifts), None, lifts, claims.params, hit=lifts),
-        rate("success", right, sure, params=claims.params),
+        rate("success", right, sure, params=claims.params, at_large=shares[values.row_of] if claims.at_large else None),
     ]
 
 

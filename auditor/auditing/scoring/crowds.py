@@ -8,7 +8,9 @@ import numpy as np
 
 from attacks.claims import PredicateClaims, SampleClaims
 from auditor.auditing.scoring.figures import FACT, Crowd, Figure, Truth, rate
-from auditor.measure.individual_risk import class_totals, individual_risk
+from auditor.auditing.scoring.people import greatest
+from auditor.measure.class_risk import UNSOUND
+from auditor.measure.individual_risk import can_be_weight, individual_risk
 from auditor.measure.isolation import by_chance, isolated, meeting
 from auditor.model.arrays import Floats
 from auditor.model.schema import Role
@@ -23,10 +25,11 @@ def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
     matches, hit = np.zeros(len(judged), dtype=np.int64), np.zeros(crowd.table.rows)
     for number, i in enumerate(judged):
         place = meeting(claims.predicates[i], crowd.table.codes, crowd.table.rows)
-        matches[number] = len(place)
-        if len(place) == 1:
-            hit[place] += 1.0
-    right = isolated(matches, crowd.table.rows, crowd.size)
+        matches[number] = len(place) if crowd.person is None else len(np.unique(crowd.person[place]))
+        if matches[number] == 1:
+            hit[place[0]] += 1.0
+    there = crowd.table.rows if crowd.person is None else len(np.unique(crowd.person))
+    right = isolated(matches, there, crowd.size)
     detail = {
         "people_isolated": int((hit > 0).sum()),
         "by_chance": float(by_chance(claims.weight, crowd.size).mean()) if len(claims.weight) else None,
@@ -36,23 +39,32 @@ def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
 
 
 def score_sample(claims: SampleClaims, truth: Truth) -> list[Figure]:
-    """Individual risk: a class of records stands for as many people as their sampling weights add up to."""
+    """Individual risk: the records that agree with one stand for as many people as their sampling weights add up to. Records
+    of people who are not known take no part."""
     crowd = _crowd(truth)
     place = crowd.fragment[:, claims.block]
-    key = np.where(place >= 0, claims.key[place], -1)
+    kind = np.where(place >= 0, claims.alike.kind[place], -1)
+    alike = replace(claims.alike, kind=kind)
     weight = sampling_weights(crowd.table)
-    inside = np.flatnonzero((key >= 0) & np.isin(crowd.rows, truth.rows))
+    if weight is None and claims.weight is not None:
+        weight = np.where(place >= 0, claims.weight[place], np.nan)
+    inside = np.flatnonzero(alike.inside & np.isin(crowd.rows, truth.rows))
     doubt, risk = None, np.zeros(crowd.table.rows)
     if weight is None:
-        doubt, inside = "the sampling weights of the people are not known without the original", inside[:0]
+        doubt, inside = "the sampling weights are neither published nor known without the original", inside[:0]
     elif not len(inside):
         doubt = "none of the people asked about has a record with quasi-identifiers"
-    elif not (weight[key >= 0] > 0).all():
-        doubt, inside = "some sampling weights are missing or not above 0", inside[:0]
+    elif not can_be_weight(weight[alike.inside]).all():
+        doubt, inside = UNSOUND, inside[:0]
     else:
-        sample, population = class_totals(key[key >= 0], weight[key >= 0])
-        risk[key >= 0] = individual_risk(sample, population)
+        found = alike.agreeing(alike.sums(np.column_stack([np.ones(len(weight)), weight])))
+        assert found is not None  # the attack counted the same records
+        of_each = found[kind[alike.inside]]
+        risk[alike.inside] = individual_risk(of_each[:, 0], of_each[:, 1])
     each, rows = risk[inside], crowd.rows[inside]
+    if crowd.person is not None:
+        _, first, number = np.unique(crowd.person[inside], return_index=True, return_inverse=True)
+        each, rows = greatest(each, number, len(first)), rows[first]
     figures = {
         "weighted_max": float(each.max()) if len(each) else None,
         "weighted_mean": float(each.mean()) if len(each) else None,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from auditor.measure.calibration import calibration
-from auditor.measure.intervals import wilson
+from auditor.measure.intervals import mean_of, wilson
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.record.meaning import Kind
@@ -24,19 +24,21 @@ RATE, COUNT, EXTREME, FACT = Kind.RATE, Kind.COUNT, Kind.EXTREME, Kind.FACT
 @dataclass(frozen=True, slots=True, eq=False)
 class Crowd:
     """Everybody in the data, or people who stand in for them: their values, row numbers and fragments (-1: not in the
-    release), and how many people the data have."""
+    release), and how many people the data have. `person` says whose each row is, where several may be one person's."""
 
     table: Table
     rows: Ints
     fragment: Ints
     size: int
+    person: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
     """The truth about targets: their row numbers (from 0), bucket and fragments (-1: not in the release), and the code of
     their value in the sensitive column in question (-1: not known). `reveal` allows claimed values into details; `table` are
-    the people themselves, in the order of `rows`, `crowd` those among whom they are."""
+    the people themselves, in the order of `rows`, `crowd` those among whom they are. `person` and `household` are numbers,
+    where several targets may be one person's, and where households are known."""
 
     rows: Ints
     bucket: Ints
@@ -46,13 +48,18 @@ class Truth:
     reveal: bool = False
     table: Table | None = None
     crowd: Crowd | None = None
+    person: Ints | None = None
+    household: Ints | None = None
 
     def take(self, which: Bools) -> Truth:
         """The truth about some of the targets."""
         codes = None if self.codes is None else self.codes[which]
         table = None if self.table is None else self.table.take(np.flatnonzero(which))
         rows, bucket, fragment = self.rows[which], self.bucket[which], self.fragment[which]
-        return replace(self, rows=rows, bucket=bucket, fragment=fragment, codes=codes, table=table)
+        person, household = (None if one is None else one[which] for one in (self.person, self.household))
+        return replace(
+            self, rows=rows, bucket=bucket, fragment=fragment, codes=codes, table=table, person=person, household=household
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +81,10 @@ class Figure:
     baseline: float | None = None
     control: float | None = None
     control_kind: str | None = None
+    at_large: Floats | None = None  # by target, how likely the same claim is of anybody: a baseline of its own
+
+    believed: Floats | None = None  # what was expected of every target
+    targets: Floats | None = None  # `hit` of single targets, where the figure is over people with several of them
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -82,10 +93,13 @@ class Figure:
             return self.limits
         if self.kind != RATE or self.value is None or self.n == 0:
             return None
-        low, high = wilson(self.value * self.n, self.n)
+        each = self.each
+        own = each is not None and len(each) == self.n and abs(float(each.mean()) - self.value) < _SAME
+        low, high = mean_of(each) if own and each is not None else wilson(self.value * self.n, self.n)
         return float(low), float(high)
 
 
+_SAME = 1e-9  # a figure this close to the mean of its parts is that mean
 FEW_CLAIMS = 30  # of fewer claims nobody can say whether they are calibrated
 
 
@@ -96,7 +110,7 @@ def rate(measure: str, each: Floats, expected: Floats | None = None, **more: Any
     hit = each if expected is None else each * expected
     if expected is not None and len(each) >= FEW_CLAIMS:
         more["detail"] = {**more.get("detail", {}), "calibration": calibration(expected, each)}
-    return Figure(measure, RATE, mean, len(each), believed, each, hit=hit, **more)
+    return Figure(measure, RATE, mean, len(each), believed, each, hit=hit, believed=expected, **more)
 
 
 def count(

@@ -13,7 +13,7 @@ import numpy as np
 
 from attacks.claims import MemberClaims
 from auditor.auditing.scoring.figures import COUNT, RATE, Figure
-from auditor.measure.intervals import Interval, auc, best_advantage, difference, excess, roc, tpr_at_fpr, wilson
+from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
 from auditor.model.arrays import Bools, Floats
 from auditor.posterior.beliefs import TIE
 
@@ -30,10 +30,10 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
     for name, inside in members.scores.items():
         outside = others.scores[name]
         params = {"score": name, "against": against, "prior": members.prior, "population": members.population}
-        control = _measures(outside[half], outside[rest]) if len(half) else {}
-        for measure, (value, interval) in _measures(inside, outside).items():
+        control = _measures(outside[half], outside[rest], rng) if len(half) else {}
+        for measure, found in _measures(inside, outside, rng).items():
             baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
-            chance = control[measure][0] if measure in control else None
+            chance = control[measure].value if measure in control else None
             detail = _detail(members, others, inside, outside, name) if measure == "auc" else None
             doubt = (members.doubt or others.doubt) if name == members.probability else None
             n = len(inside) + len(outside)
@@ -41,7 +41,19 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
             companions = _companions(baseline, chance, against)
             figures.append(
                 Figure(
-                    measure, RATE, value, n, None, inside, params, detail or {}, hit, None, interval, doubt, *companions
+                    measure,
+                    RATE,
+                    found.value,
+                    n,
+                    None,
+                    inside,
+                    params,
+                    detail or {},
+                    hit,
+                    None,
+                    found.interval,
+                    doubt,
+                    *companions,
                 )
             )
     if "buckets" in others.scores:
@@ -69,27 +81,16 @@ def _settled(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
     return rank[: len(inside)], rank[len(inside) :]
 
 
-def _measures(inside: Floats, outside: Floats) -> dict[str, tuple[float, tuple[float, float] | None]]:
+def _measures(inside: Floats, outside: Floats, rng: np.random.Generator) -> dict[str, Estimate]:
+    """What can be measured of members and others; of a single person there is no cut-off to choose."""
     inside, outside = _settled(inside, outside)
-    area = auc(inside, outside)
-    if area is None:
-        return {}
-    false, true = roc(inside, outside)
-    best = int(np.argmax(true - false))
-    hits, alarms = float(true[best]), float(false[best])
-    gap = difference(hits, wilson(hits * len(inside), len(inside)), alarms, wilson(alarms * len(outside), len(outside)))
-    out: dict[str, tuple[float, tuple[float, float] | None]] = {
-        "auc": (area.value, (area.low, area.high)),
-        "advantage": (best_advantage(false, true), (gap.low, gap.high)),
-    }
-    for measure, level in LEVELS.items():
-        rate = tpr_at_fpr(false, true, level)
-        out[measure] = (rate, wilson(rate * len(inside), len(inside)))
-    return out
+    found = {"auc": auc(inside, outside), "advantage": advantage(inside, outside, rng)}
+    found.update({measure: tpr_at_fpr(inside, outside, level) for measure, level in LEVELS.items()})
+    return {measure: estimate for measure, estimate in found.items() if estimate is not None}
 
 
 def _detail(members: MemberClaims, others: MemberClaims, inside: Floats, outside: Floats, name: str) -> dict[str, Any]:
-    false, true = roc(*_settled(inside, outside))
+    false, true, _ = roc(*_settled(inside, outside))
     step = max(1, len(false) // _CURVE)
     keep = np.unique(np.append(np.arange(0, len(false), step), len(false) - 1))
     detail: dict[str, Any] = {"roc": {"fpr": false[keep].round(6).tolist(), "tpr": true[keep].round(6).tolist()}}
@@ -114,33 +115,41 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> Figure:
         return guess if inside else 1 - guess
 
     ours, theirs = members.scores[members.probability], others.scores[members.probability]
-    hits, passes, alarms = right(ours, True), right(theirs, False), right(theirs, True)
-    value, interval = _mixed(hits, passes, prior)
+    hits, passes = (_rate(right(ours, True)), _rate(right(theirs, False)))
+    crowd = combined(prior * hits.value + (1 - prior) * passes.value, [(prior, hits), (1 - prior, passes)])
+    interval = Interval(max(crowd.low, 0.0), min(crowd.high, 1.0))
     sure = prior * np.maximum(ours, 1 - ours).mean() + (1 - prior) * np.maximum(theirs, 1 - theirs).mean()
     # the control: the same guesses about outsiders, the prior's share of whom pose as members
-    chance, chance_interval = _mixed(alarms, passes, prior)
-    beyond = excess(value, interval, chance, chance_interval)
+    chance, baseline = prior * (1 - passes.value) + (1 - prior) * passes.value, max(prior, 1 - prior)
     detail: dict[str, Any] = {"members": len(ours), "others": len(theirs)}
+    beyond = _beyond(crowd.value, chance, baseline, prior, hits, passes)
     if beyond is not None:
-        detail["excess"] = {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": "control"}
+        detail["excess"] = beyond
     params = {"score": members.probability, "against": "outsiders", "prior": prior, "population": members.population}
     doubt = members.doubt or others.doubt
-    n, baseline = len(ours) + len(theirs), max(prior, 1 - prior)
+    n, value = len(ours) + len(theirs), crowd.value
     hit = ours if members.probability == "posterior" else None
     companions = _companions(baseline, chance, "outsiders")
     return Figure("success", RATE, value, n, float(sure), ours, params, detail, hit, None, interval, doubt, *companions)
+
+
+def _beyond(
+    value: float, chance: float, baseline: float, prior: float, hits: Estimate, passes: Estimate
+) -> dict[str, Any] | None:
+    """The excess of right guesses over the control or, where that is higher, the baseline, which is no estimate. The control
+    has the same guesses about outsiders as the figure itself: so both go up and down with them."""
+    over, beside = ("baseline", baseline) if baseline > chance else ("control", chance)
+    left = 1 - beside
+    if left <= 0:
+        return None
+    moves = 0.0 if over == "baseline" else (1 - value) * (1 - 2 * prior) / left**2
+    found = combined((value - beside) / left, [(prior / left, hits), ((1 - prior) / left - moves, passes)])
+    return {"value": found.value, "low": found.low, "high": min(found.high, 1.0), "over": over}
 
 
 def _companions(baseline: float, control: float | None, against: str) -> tuple[float, float | None, str | None]:
     return baseline, control, None if control is None else against
 
 
-def _mixed(first: Floats, second: Floats, share: float) -> tuple[float, Interval]:
-    """A rate in a crowd that is `share` of one group and the rest of another, and its interval: the groups' Wilson
-    intervals, weighted and added in squares."""
-    a, b = float(first.mean()), float(second.mean())
-    of_a, of_b = wilson(a * len(first), len(first)), wilson(b * len(second), len(second))
-    value = share * a + (1 - share) * b
-    below = np.hypot(share * (a - of_a.low), (1 - share) * (b - of_b.low))
-    above = np.hypot(share * (of_a.high - a), (1 - share) * (of_b.high - b))
-    return value, Interval(max(value - float(below), 0.0), min(value + float(above), 1.0))
+def _rate(each: Floats) -> Estimate:
+    return Estimate(float(each.mean()), *mean_of(each))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from attacks.base import Attack, Lacks, NotApplicable
-from auditor.auditing.scoring.figures import Figure, Truth
-from auditor.measure.intervals import Interval, excess
+from auditor.auditing.scoring.figures import Figure, Truth, rate
+from auditor.measure.intervals import Interval, correlation, excess
 from auditor.model.arrays import Floats, Ints
 from auditor.model.record.meaning import Better, Goal, Kind, Measure
 from auditor.model.record.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGINAL, Risk
@@ -19,6 +20,7 @@ from scenarios.adversaries import Adversary
 
 _DIGITS = 12  # figures that agree to so many digits are equal: sums in another order differ in the last ones
 WORST, WORST_CLASSES = 10, 5
+LEFT_OUT = "leave_one_out"  # the kind of control that has the targets' own record left out
 _OF_CLASSES = ("mean", "success")  # the figures of which the worst classes are named
 
 
@@ -60,6 +62,12 @@ def worst_rows(each: Floats | None, rows: Ints) -> tuple[int, ...]:
 def worst_classes(each: Floats, truth: Truth) -> list[dict[str, Any]]:
     """The classes whose people are hit hardest on average: how many of the targets are in each, the mean, and the row numbers
     (from 1) of some; ties by the first of them."""
+    if truth.person is not None:  # of several rows of a person in a class the one that is hit hardest
+        order = np.lexsort((truth.rows, -each, truth.person, truth.bucket))
+        again = (np.diff(truth.bucket[order], prepend=-2) == 0) & (np.diff(truth.person[order], prepend=-1) == 0)
+        once = np.zeros(len(each), dtype=np.bool_)
+        once[order[~again]] = True
+        each, truth = each[once], truth.take(once)
     inside = np.flatnonzero(truth.bucket >= 0)
     classes, of, size = np.unique(truth.bucket[inside], return_inverse=True, return_counts=True)
     mean = np.bincount(of, weights=each[inside], minlength=len(classes)) / size
@@ -104,15 +112,19 @@ def risk_row(attempt: Attempt, figure: Figure) -> Risk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
-    """What a figure is set beside: the same without the release, and on people who are not in it (`kind` says who)."""
+    """What a figure is set beside: the same without the release, and on people who are not in it (`kind` says who); `rows`
+    are their row numbers where they are targets as well."""
 
     baseline: Figure | None
     control: Figure | None
     kind: str | None
+    rows: Ints | None = None
 
 
 def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) -> Figure:
     """A figure with its companions, its excess over them, and whom it hits."""
+    if figure.at_large is not None:
+        beside = replace(beside, baseline=rate(figure.measure, figure.at_large))
     control = beside.control
     detail = dict(figure.detail)
     if control is None and figure.kind is not Kind.FACT:
@@ -123,7 +135,7 @@ def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) ->
         )
     elif control is not None:
         detail["control_n"] = control.n
-    beyond = _excess(attempt.attack, figure, beside)
+    beyond = _excess(attempt.attack, figure, beside, truth.rows)
     if beyond is not None:
         detail["excess"] = beyond
     # Somebody unsure of membership expects less than is found among people who are in: that is another question.
@@ -131,8 +143,9 @@ def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) ->
     if not sure:
         detail.pop("calibration", None)
     granted = attempt.link is Link.CLASS
-    if granted and figure.measure in _OF_CLASSES and figure.hit is not None and figure.rows is None:
-        detail["worst_classes"] = worst_classes(figure.hit, truth)
+    hit = figure.hit if figure.rows is None else figure.targets
+    if granted and figure.measure in _OF_CLASSES and hit is not None:
+        detail["worst_classes"] = worst_classes(hit, truth)
     against = _companion(figure, control)
     return replace(
         figure,
@@ -152,28 +165,38 @@ def _companion(figure: Figure, other: Figure | None) -> float | None:
     return other.value / max(other.n, 1) * figure.n if figure.kind is Kind.COUNT else other.value
 
 
-def _excess(attack: Attack, figure: Figure, companions: Beside) -> dict[str, Any] | None:
+def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[str, Any] | None:
     """What a rate has over its control, and over which companion.
 
-    A leave-one-out control lies too low: without the person's own value a small class speaks against it. (For a harm, belief
-    in what is unrelated to the truth, it lies too high.) Where it lies on that side of the baseline, the excess is over the
-    baseline. Somebody without a record is never linked rightly, so of links the companion is a record named at random,
-    whether or not there is a control; neither is an estimate, so neither has an interval. Predicates (a figure without a part
-    for each target) isolate outsiders as well, more or less often: their companions are estimates.
+    What could be guessed without the release is no gain, so where the baseline is higher than the control, the excess is over
+    the baseline; where there is no control, too. A control with the own record left out is lower than it should be in small
+    classes: without the person's own value a class speaks against it. (For a harm, belief in what is unrelated to the truth,
+    it is higher than it should be, so that a lower baseline counts.) Somebody without a record is never linked rightly, so of
+    links the companion is a record named at random; it is no estimate, so it has no interval. Predicates (a figure without a
+    part for each target) isolate outsiders as well, more or less often: their companions are estimates.
     """
-    baseline, control, kind = companions.baseline, companions.control, companions.kind
-    linking = attack.goal is Goal.IDENTITY
-    if control is None and linking:
-        control = baseline
-    if figure.interval is None or figure.value is None or control is None or control.value is None:
+    there = {"control": beside.control, "baseline": beside.baseline}
+    found = {name: one for name, one in there.items() if one is not None and one.value is not None}
+    if attack.harm and "control" in found and beside.kind != LEFT_OUT:
+        found.pop("baseline", None)
+    if figure.interval is None or figure.value is None or not found:
         return None
-    beside, over = control, "baseline" if control is baseline else "control"
-    if (kind == "leave_one_out" or linking) and baseline is not None and baseline.value is not None:
-        better = baseline.value < control.value if attack.harm else baseline.value > control.value
-        beside, over = (baseline, "baseline") if better else (control, over)
-    if beside.value is None:
-        return None
-    fixed = linking and figure.each is not None
-    limits = beside.interval if beside.interval and not fixed else (beside.value, beside.value)
-    beyond = excess(figure.value, Interval(*figure.interval), beside.value, Interval(*limits))
+    sign = -1 if attack.harm else 1
+    over, other = max(found.items(), key=lambda pair: sign * (pair[1].value or 0.0))
+    assert other.value is not None
+    fixed = attack.goal is Goal.IDENTITY and figure.each is not None
+    limits = other.interval if other.interval and not fixed else (other.value, other.value)
+    together = 0.0 if fixed else _together(figure, rows, other, rows if over == "baseline" else beside.rows)
+    beyond = excess(figure.value, Interval(*figure.interval), other.value, Interval(*limits), together)
     return None if beyond is None else {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": over}
+
+
+def _together(figure: Figure, rows: Ints, other: Figure, others: Ints | None) -> float:
+    """The correlation of two figures that are, in part, of the same people; 0 where they are of others."""
+    if figure.each is None or other.each is None or others is None:
+        return 0.0
+    first, second = (default if one.rows is None else one.rows for one, default in ((figure, rows), (other, others)))
+    _, mine, theirs = np.intersect1d(first, second, return_indices=True)
+    if not len(mine):
+        return 0.0
+    return correlation(figure.each[mine], other.each[theirs]) * len(mine) / math.sqrt(len(first) * len(second))

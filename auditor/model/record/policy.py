@@ -4,6 +4,7 @@ A policy is a TOML file; the built-in ones are named after their source and are 
 
     title = "…"
     source = "…"
+    distinct = "allow"            # columns that tell nearly all rows apart do not make it fail
 
     [[check]]
     figure = "linking.max"        # ATTACK.MEASURE, or release.k, release.l_distinct, …
@@ -13,7 +14,8 @@ A policy is a TOML file; the built-in ones are named after their source and are 
 
 `adversary` is a name or a stance: "prosecutor" means every prosecutor, whatever their name. Where a figure exists for
 several sensitive columns or adversaries, the worst counts. Membership is judged against real outsiders where there are
-any. A check does not pass if its figure is absent or did not converge; no policy passes if identifiers are published.
+any. A check does not pass if its figure is absent or did not converge. No policy passes if identifiers are published, nor,
+unless it allows that, if a column that is no quasi-identifier has a value of its own in nearly every row.
 
 Where a sample of people was attacked, the worse end of a rate's interval counts. A figure without an interval is then at
 least as bad for all people (`OF_ALL` marks those that are exact): a check can fail because of it, but not pass.
@@ -21,6 +23,7 @@ least as bad for all people (`OF_ALL` marks those that are exact): a check can f
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -33,14 +36,20 @@ from auditor.model.faults import Faults, hint, is_number, read_toml
 from auditor.model.record.record import NOT_CONVERGED, OK, AdversaryFacts, PolicyCheck, PolicyVerdict, Risk
 from auditor.model.record.release_facts import ClassRisk, ReleaseFacts, SensitiveFacts, WeightedRisk
 
-_RELEASE = ("k", "classes", "suppressed_rows", "suppressed_share")
+_RELEASE = ("k", "k_joined", "classes", "suppressed_rows", "suppressed_share")
 _NO_FIGURE = ("column", "values", "l_recursive_l", "proximity_epsilon", "records", "threshold", "people", "reason")
 _SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in _NO_FIGURE)
 _RISK = tuple(f.name for f in fields(ClassRisk) if f.name not in _NO_FIGURE)
 _WEIGHTED = tuple(f"weighted_{f.name}" for f in fields(WeightedRisk) if f.name not in _NO_FIGURE)
 _FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_SENSITIVE)
 """The figures of `release`, named as in the audit record; those of the individual risk begin with `weighted_`."""
+_CHANCES = ("linking.max", "release.prosecutor_max")  # the chance of finding the most exposed person
 OF_ALL = "of_all"  # the key in a row's details that marks a figure of all people although a sample was attacked
+_NO_FIGURES = {
+    "k": "a release of several blocks has no k",
+    "k_joined": "the release does not show which rows are one person's, or everybody has one row",
+}
+_DISTINCT = 'Values of their own name people, whatever the role; a policy may say distinct = "allow".'
 _AT_LEAST = "it is {:.4g} for a sample of people, and may be worse for all of them; run without --sample"
 
 
@@ -64,20 +73,37 @@ class Policy:
     title: str
     source: str
     checks: tuple[Check, ...]
+    distinct: bool = False
+    """Whether columns may be published that tell nearly all rows apart."""
 
     def judge(
         self, release: ReleaseFacts, risks: Sequence[Risk], adversaries: Sequence[AdversaryFacts], sampled: bool = False
     ) -> PolicyVerdict:
         """The verdict on a release's figures; `sampled` says that a sample of its people was attacked. No release that
-        publishes identifiers passes."""
+        publishes identifiers passes, by that role or in disguise."""
         stances = {a.name: a.stance for a in adversaries}
         judged = [self._judge(check, release, risks, stances, sampled) for check in self.checks]
+        disguised = sum(one.identifying for one in release.distinct)
+        if disguised and not self.distinct:
+            judged.insert(0, PolicyCheck("release.distinct", 0, "<=", disguised, False, None, _DISTINCT))
         if release.identifiers:
             count = len(release.identifiers)
             judged.insert(
                 0, PolicyCheck("release.identifiers", 0, "<=", count, False, None, "Identifiers name people.")
             )
+        joined = release.k_joined
+        if joined is not None and self._least_k is not None and (release.k is None or joined < release.k):
+            passed, source = joined >= self._least_k, "Whoever has the release joins the rows of one person."
+            judged.append(PolicyCheck("release.k_joined", self._least_k, ">=", joined, passed, None, source))
         return PolicyVerdict(self.name, self.title, self.source, tuple(judged), all(c.passed is True for c in judged))
+
+    @property
+    def _least_k(self) -> int | None:
+        """How many people must be alike by these checks; None where none of them says so."""
+        least = [c.limit for c in self.checks if c.figure == "release.k" and c.relation == ">="]
+        greatest = [c.limit for c in self.checks if c.figure in _CHANCES and c.relation == "<=" and c.limit > 0]
+        found = [*least, *(1 / (limit + 1e-9) for limit in greatest)]
+        return math.ceil(max(found)) if found else None
 
     def _judge(
         self, check: Check, release: ReleaseFacts, risks: Sequence[Risk], stances: Mapping[str, str], sampled: bool
@@ -140,7 +166,7 @@ def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], 
         return [hidden / max(all_rows, 1)], ""
     if measure in _RELEASE:
         value = getattr(release, measure)
-        return ([], "a release of several blocks has no k") if value is None else ([float(value)], "")
+        return ([], _NO_FIGURES[measure]) if value is None else ([float(value)], "")
     if measure in _RISK:
         reason = "the release has several blocks or no class, or it would take too long"
         figure = None if release.risk is None else getattr(release.risk, measure)
@@ -181,8 +207,9 @@ def read_policy(name: str) -> Policy:
 def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -> Policy:
     """A policy from nested mappings, as TOML gives them; all faults at once."""
     faults = Faults(PolicyError, where or f"policy {name}", data)
-    faults.known("title", "source", "check")
+    faults.known("title", "source", "distinct", "check")
     title, source = faults.text("title"), faults.text("source")
+    distinct = faults.value("distinct", lambda value: value in ("allow", "fail"), '"allow" or "fail"')
     entries = data.get("check")
     if not isinstance(entries, list) or not entries:
         faults.add("there must be at least one [[check]].")
@@ -190,7 +217,8 @@ def parse_policy(name: str, data: Mapping[str, Any], where: str | None = None) -
     wanted = "a table with figure and at_most or at_least"
     checks = [_check(faults.at(f"check {number}", entry, wanted)) for number, entry in enumerate(entries, 1)]
     faults.check()
-    return Policy(name, title or name, source or "the user's own", tuple(c for c in checks if c is not None))
+    kept = tuple(c for c in checks if c is not None)
+    return Policy(name, title or name, source or "the user's own", kept, distinct == "allow")
 
 
 def _check(entry: Faults) -> Check | None:

@@ -37,8 +37,9 @@ class SensitiveFacts:
 class ClassRisk:
     """What class sizes alone say about finding records: one over the size of the class, over all `records` that count.
     `at_risk` of them have more than `threshold`; `sample_uniques` are alone in their class. `marketer` is for a population of
-    nobody but the people in the release: the most that a marketer reaches. `wildcard_…` are the prosecutor's figures where a
-    suppressed cell fits any value; null where they would take too long."""
+    nobody but the people in the release: the most that a marketer reaches. In a class a suppressed cell is a value of its
+    own. `wildcard_…` are the prosecutor's figures, and the records that are alone, where it fits any value; null where they
+    would take too long."""
 
     records: int
     prosecutor_max: float
@@ -53,13 +54,15 @@ class ClassRisk:
     wildcard_max: float | None = None
     wildcard_mean: float | None = None
     wildcard_min: float | None = None
+    wildcard_uniques: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedRisk:
     """The individual risk in a sample with published weights (`column`): its maximum and mean over records, how many records
     a person who tries all would get right (`reidentified`), and how many have more than `threshold`. The records stand for
-    `people`. The figures are null where `reason` says why."""
+    `people`. A single suppressed cell counts as `ReleaseFacts.withheld_cells` says. The figures are null where `reason` says
+    why."""
 
     column: str
     threshold: float
@@ -91,6 +94,18 @@ class RegisterRisk:
 
 
 @dataclass(frozen=True, slots=True)
+class DistinctColumn:
+    """A published column whose values tell nearly all rows apart: `share` of its cells that hold something have a value that
+    no other row has the like of twice (distinct values over cells). `identifying` is true where the values are names, codes
+    or whole numbers and the column is no quasi-identifier: it may be an identifier under another role."""
+
+    column: str
+    role: str
+    share: float
+    identifying: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What the release is, and its class statistics."""
 
@@ -119,3 +134,17 @@ class ReleaseFacts:
     """Null where no weights are published."""
     register: RegisterRisk | None = None
     """Null where no population was given."""
+    withheld_cells: str = "own"
+    """How single suppressed cells count in `weighted` and in the attacks uniqueness and special-uniques: `wildcard` (they fit
+    any value) or `own` (a value of their own). In k, the classes and their statistics they are values of their own."""
+    fit_one: int | None = None
+    """How many people fit exactly one record by their own quasi-identifiers. Null where no single cell is suppressed, without
+    the original, and for a release of several blocks."""
+    distinct: Sequence[DistinctColumn] = ()
+    """Published columns, whatever their role, in which nearly every row has a value of its own."""
+    people: int | None = None
+    """How many people the rows are of, where the schema has a column with role person. Classes, and all figures but rows,
+    then count people. Null where each row counts as a person."""
+    k_joined: int | None = None
+    """The fewest people whose rows all lie in the same classes, where the release shows which rows are one person's. Null where
+    it does not, and where each person has one row."""
