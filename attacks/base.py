@@ -21,7 +21,7 @@ from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.plugin import Plugin
 from auditor.model.record.meaning import AttackFacts, Criterion, Goal, Measure
-from auditor.model.release import Release, Suppression
+from auditor.model.release import Release, Suppression, WithheldCells
 from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.links import Link
 
@@ -31,7 +31,8 @@ class View:
     """The adversary's whole world. `sensitive` is the column in question for attribute attacks.
 
     `blind` marks the baseline: the beliefs are the prior's, and an attack that reads more from the release than domains and
-    taxonomies must not do so. `suppression` says whether rows with suppressed quasi-identifiers count as a class.
+    taxonomies must not do so. `suppression` says whether rows with suppressed quasi-identifiers count as a class, `cells` how
+    single suppressed cells count where records are compared.
     """
 
     release: Release
@@ -41,6 +42,7 @@ class View:
     sensitive: str | None = None
     blind: bool = False
     suppression: Suppression = Suppression.EXCLUDED
+    cells: WithheldCells = WithheldCells.WILDCARD
 
     @property
     def column(self) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import Beliefs, ValueBeliefs
 
@@ -60,7 +61,8 @@ class WindowClaims:
 class RangeClaims:
     """This person's value is one of a range: the codes from `first` to before `last`. Listed are the claimed ranges, ties
     included, each with the `row` of `values` that it is about. `prior` is the share of each code among people at large, and
-    `least` what a range counts at least."""
+    `least` what a range counts at least. `at_large`: what is claimed need not be likely, but likelier than of others, so that
+    the baseline is how often the same claims are true of people at large."""
 
     values: ValueBeliefs
     row: Ints
@@ -70,6 +72,7 @@ class RangeClaims:
     least: float
     tau: float
     params: Mapping[str, Any] = field(default_factory=dict)
+    at_large: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,11 +159,12 @@ class PredicateClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleClaims:
-    """These records are alike in their quasi-identifiers: `key` numbers the class of each fragment of a block (-1: it has
-    none). With the people's sampling weights, which are not published, they say how many people are alike."""
+    """These records of a block are alike in their quasi-identifiers. With sampling weights they say how many people are:
+    those of the people themselves, or the published `weight` of each record, where it is published beside them."""
 
     block: int
-    key: Ints
+    alike: Alike
+    weight: Floats | None = None
 
 
 PersonalClaims = RecordClaims | RankClaims | ValueClaims | RangeClaims | UnrelatedClaims

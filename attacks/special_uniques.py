@@ -5,13 +5,15 @@ population too, than one for which many are needed. SUDA2 looks for the smallest
 is unique (minimal sample uniques), weighs them by how few they need, and turns the sum into a probability that a match
 is right (the DIS score). What drives it is the share of the scores that comes from sets with an attribute.
 
-Labels are compared as published: equal where they denote the same values. Quasi-identifiers in several blocks are several
-files, each looked at by itself.
+Labels are compared as published: equal where they denote the same values. A suppressed cell fits any value unless
+`--withheld-cells own` makes it a value of its own. Quasi-identifiers in several blocks are several files, each looked at by
+itself.
 
 Papers: A. Manning, D. Haglin, J. Keane 2008 (SUDA2); M. Elliot 2000 (DIS); see `auditor/measure/sample_uniqueness.py`.
 
 Decided here: a suppressed cell, or one that covers everything, says nothing of its record and is in none of its sets; rows
-with all quasi-identifiers suppressed are left out. With many attributes only small sets are looked at (`most`).
+with all quasi-identifiers suppressed are left out, unless `--suppression` counts them. With many attributes only small sets
+are looked at (`most`).
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ import numpy as np
 from attacks.base import NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims
 from attacks.shared.measures import count_measure, fact_measure
-from auditor.measure.sample_uniqueness import dis_scores, largest_size, published_values, special_uniques
+from auditor.measure.sample_uniqueness import dis_scores, largest_size, special_uniques
+from auditor.measure.wildcards import TOO_LONG, alike_records
+from auditor.model.arrays import Bools
 from auditor.model.record.meaning import Criterion, Goal
+from auditor.model.release import Release
 
 
 @dataclass(frozen=True)
@@ -84,15 +89,20 @@ class SpecialUniques(WholeAttack):
         numbers = sorted({release.block_number(c) for c in known})
         for number in numbers:
             columns = [c for c in release.blocks[number].columns if c in known]
-            facts += self._facts(view, number, columns, len(numbers) > 1)
+            found = self._facts(view, number, columns, len(numbers) > 1)
+            if found is None:
+                return NotApplicable(f"{TOO_LONG}.")
+            facts += found
         return FactClaims(tuple(facts))
 
-    def _facts(self, view: View, number: int, columns: list[str], several: bool) -> list[Fact]:
+    def _facts(self, view: View, number: int, columns: list[str], several: bool) -> list[Fact] | None:
         release = view.release
-        kept = np.flatnonzero(~release.suppressed[release.blocks[number].bucket])
-        values, hidden = published_values(release, columns)
+        alike, values, hidden = alike_records(release, columns, view.suppression, view.cells)
+        kept = np.flatnonzero(alike.inside)
         most = min(self.most or len(columns), largest_size(len(columns)))
-        found = special_uniques(values[kept], most, hidden[kept])
+        found = special_uniques(values[kept], most, _silent(release, columns)[kept], hidden[kept])
+        if found is None:
+            return None
         dis = np.zeros(len(values))
         dis[kept] = dis_scores(found, self.fraction)
         at_risk = dis > self.threshold
@@ -103,6 +113,7 @@ class SpecialUniques(WholeAttack):
             "minimal_sample_uniques": sizes,
             "sample_uniques": found.unique,
             "score_max": float(found.score.max(initial=0.0)),
+            "withheld_cells": str(view.cells),
         }
         n, threshold = len(kept), {**params, "threshold": self.threshold}
         mean = float(dis[kept].mean()) if n else None
@@ -111,3 +122,13 @@ class SpecialUniques(WholeAttack):
             Fact("mean", mean, n, params, {}, dis, block=number),
             Fact("at_risk", float(at_risk.sum()), n, threshold, {}, np.where(at_risk, dis, 0.0), block=number),
         ]
+
+
+def _silent(release: Release, columns: list[str]) -> Bools:
+    """Which cells of some columns of one block tell nothing, because they are suppressed or cover everything."""
+    found = []
+    for column in columns:
+        labels = release.labels[column]
+        whole = labels.suppressed | ((labels.counts == labels.domain.size) & (labels.domain.size > 1))
+        found.append((whole & ~labels.is_alias)[release.block_of(column).cell(column)])
+    return np.column_stack(found)

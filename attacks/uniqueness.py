@@ -7,7 +7,10 @@ Zayatz's, Pitman's, the shifted negative binomial (SNB), and Dankar's rule that 
 that did not converge says so. Where a population is given the true share stands beside the estimates (`detail.register`).
 
 Where the people have sampling weights (a column with the role `weight`) the audit adds the individual risk of Benedetti and
-Franconi, by which a class of records stands for as many people as its weights add up to.
+Franconi, by which the records that agree with one stand for as many people as their weights add up to.
+
+A suppressed cell fits any value, as sdcMicro counts, unless `--withheld-cells own` makes it a value of its own. Then a record
+agrees with more than those of its class (`auditor/measure/wildcards.py`).
 
 Papers: Zayatz 1991; Hoshino 2001; Chen & Keller-McNulty 1998; Dankar, El Emam, Neisa & Roffey 2012; Benedetti &
 Franconi 1998.
@@ -25,12 +28,11 @@ import numpy as np
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, SampleClaims, SeveralClaims
 from attacks.shared.measures import fact_measure
+from auditor.measure.individual_risk import published_weights
 from auditor.measure.population_uniqueness import Sample, estimates
-from auditor.measure.sample_uniqueness import published_values
+from auditor.measure.wildcards import TOO_LONG, alike_records
 from auditor.model.arrays import Bools, Ints
-from auditor.model.packing import distinct_rows
 from auditor.model.record.meaning import Criterion, Goal
-from auditor.model.release import Release
 from auditor.model.schema import Role
 from auditor.posterior.population import IndependentPopulation, RegisterPopulation
 
@@ -94,26 +96,35 @@ class Uniqueness(WholeAttack):
             return NotApplicable(
                 "the quasi-identifiers are published in several blocks, so nobody's are seen together."
             )
-        key = _classes(release, blocks[0], columns)
-        sizes = np.bincount(key[key >= 0])
+        alike, _, _ = alike_records(release, columns, view.suppression, view.cells)
+        frequency = alike.frequency()
+        if frequency is None:
+            return NotApplicable(f"{TOO_LONG}.")
+        records = int(alike.inside.sum())
         people = self.population or (None if register is None else register.people)
         weighted = bool(release.schema.names(Role.WEIGHT))
         if people is None and not weighted:
             why = "the size of the population is not known: give --population, or its size (--set uniqueness.population=N)."
             return NotApplicable(why, Lacks.POPULATION)
-        if people is not None and people < sizes.sum():
-            return NotApplicable(f"the population must not have fewer people than the {int(sizes.sum())} records.")
+        if people is not None and people < records:
+            return NotApplicable(f"the population must not have fewer people than the {records} records.")
         parts: list[FactClaims | SampleClaims] = []
         if people is not None:
-            parts.append(self._estimated(view, key, sizes, people, blocks[0], columns))
+            parts.append(self._estimated(view, frequency, people, blocks[0], columns))
         if weighted:
-            parts.append(SampleClaims(blocks[0], key))
+            said = published_weights(release)
+            beside = said is not None and release.block_number(said[0]) == blocks[0]
+            parts.append(SampleClaims(blocks[0], alike, said[1] if said is not None and beside else None))
         return SeveralClaims(tuple(parts))
 
-    def _estimated(self, view: View, key: Ints, sizes: Ints, people: int, block: int, columns: list[str]) -> FactClaims:
-        sample = Sample.of(sizes, people)
-        alone = (key >= 0) & (sizes[np.maximum(key, 0)] == 1)
-        detail: dict[str, Any] = {"sample_uniques": int(alone.sum()), "fraction": sample.fraction}
+    def _estimated(self, view: View, frequency: Ints, people: int, block: int, columns: list[str]) -> FactClaims:
+        sample = Sample.of_records(frequency[frequency > 0], people)
+        alone: Bools = frequency == 1
+        detail: dict[str, Any] = {
+            "sample_uniques": int(alone.sum()),
+            "fraction": sample.fraction,
+            "withheld_cells": str(view.cells),
+        }
         true = _in_register(view, alone, block, columns)
         if true is not None:
             detail["register"] = float(true.sum() / sample.records)
@@ -127,14 +138,6 @@ class Uniqueness(WholeAttack):
             each = alone.astype(np.float64)
             facts.append(Fact("unique", share, sample.records, params, more, each, doubt=found.doubt, block=block))
         return FactClaims(tuple(facts))
-
-
-def _classes(release: Release, block: int, columns: list[str]) -> Ints:
-    """The class of each fragment, by its labels; -1 where all quasi-identifiers are suppressed."""
-    kept = ~release.suppressed[release.blocks[block].bucket]
-    key = np.full(len(kept), -1, dtype=np.int64)
-    key[kept] = distinct_rows(published_values(release, columns)[0][kept])
-    return key
 
 
 def _in_register(view: View, alone: Bools, block: int, columns: list[str]) -> Bools | None:

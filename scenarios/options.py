@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from auditor.model.record.policy import Policy
-from auditor.model.release import Suppression
+from auditor.model.release import Suppression, WithheldCells
 from auditor.model.seeding import DEFAULT_SEED
 from auditor.posterior.links import Link, Weighting
 from scenarios.adversaries import Adversary
@@ -29,6 +29,8 @@ class Options:
     policy: Policy | None = None
     seed: int = DEFAULT_SEED
     suppression: Suppression = Suppression.EXCLUDED
+    cells: WithheldCells = WithheldCells.WILDCARD
+    """How single suppressed cells count where records are compared with each other."""
     weighting: Weighting = Weighting.SIZE
     utility: tuple[str, ...] | None = None
     """The utility measures; () is none of them."""

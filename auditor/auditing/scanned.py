@@ -139,7 +139,7 @@ class _Scan:
         near = Proximity.configure(options.settings.get(Proximity.name, {}))
         linked = Linking.configure(options.settings.get(Linking.name, {}))
         epsilon = None if near.relative else near.epsilon
-        facts = scan_facts(opened, options.recursive_l, epsilon, linked.threshold, self._step)
+        facts = scan_facts(opened, options.recursive_l, epsilon, linked.threshold, self._step, options.cells)
         if register is None:
             return facts
         counts = count_register(opened.counting, register)

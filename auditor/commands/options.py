@@ -47,6 +47,13 @@ Utility = Annotated[
 ]
 Attacks = Annotated[str | None, Option("--attacks", help="Attacks, separated by commas. Default: all.")]
 Suppressed = Annotated[str, Option("--suppression", help="How suppressed rows count: excluded, own or wildcard.")]
+Withheld = Annotated[
+    str,
+    Option(
+        "--withheld-cells",
+        help="How single suppressed cells count where records are compared: wildcard (any value, as sdcMicro) or own.",
+    ),
+]
 RecursiveL = Annotated[int, Option("--recursive-l", min=1, help="The l of l_recursive_c.")]
 
 Plots = Annotated[

@@ -14,6 +14,9 @@ From the sizes of the classes in a sample (records alike in all quasi-identifier
 
 An estimator that does not converge has no value and says why. Without sample uniques all estimates are 0.
 
+Where suppressed cells fit any value there are no classes: a record agrees with f records, and counts as the f-th part of a
+class of f. Numbers of classes need not be whole then.
+
 Papers: L. Zayatz, Bureau of the Census 1991; N. Hoshino, J. Official Statistics 2001; G. Chen, S. Keller-McNulty, J. Official
 Statistics 1998; P. Haas, L. Stokes, JASA 1998; F. Dankar, K. El Emam, A. Neisa, T. Roffey, BMC Medical Informatics 2012.
 
@@ -48,28 +51,34 @@ class Sample:
     """A sample of a population of `population` people: there are `times[i]` classes of `sizes[i]` records."""
 
     sizes: Ints
-    times: Ints
+    times: Floats
     population: int
 
     @classmethod
     def of(cls, classes: Ints, population: int) -> Sample:
         """The sample with classes of these sizes."""
         sizes, times = np.unique(classes, return_counts=True)
-        return cls(sizes.astype(np.int64), times.astype(np.int64), population)
+        return cls(sizes.astype(np.int64), times.astype(np.float64), population)
+
+    @classmethod
+    def of_records(cls, frequency: Ints, population: int) -> Sample:
+        """The sample of records, given for each how many records agree with it, itself included."""
+        sizes, records = np.unique(frequency, return_counts=True)
+        return cls(sizes.astype(np.int64), records / sizes, population)
 
     @property
     def records(self) -> int:
         """The number of records."""
-        return int((self.sizes * self.times).sum())
+        return round(float((self.sizes * self.times).sum()))
 
     @property
     def fraction(self) -> float:
         """The share of the population that is in the sample."""
         return self.records / self.population
 
-    def classes_of(self, size: int) -> int:
+    def classes_of(self, size: int) -> float:
         """The number of classes of a size."""
-        return int(self.times[self.sizes == size].sum())
+        return float(self.times[self.sizes == size].sum())
 
 
 def _where_unique(model: str) -> Callable[[Callable[[Sample], Uniques]], Callable[[Sample], Uniques]]:

@@ -10,7 +10,8 @@ U·δ/(U·δ + P·(1 - δ)), with U unique records, P records in pairs, and δ t
 
 Uniqueness only grows with the set: a record unique on a set is unique on all larger ones. So sets are tried by size, and only
 records that are unique on all attributes can have any. A set is minimal for a record if it is unique on it and on none of the
-sets that lack one of its attributes.
+sets that lack one of its attributes. A cell that fits any value (`wildcards`) makes no record unique, neither its own nor one
+that differs from it in that cell only.
 
 Papers: A. Manning, D. Haglin, J. Keane, "A recursive search algorithm for statistical disclosure assessment", Data Mining
 and Knowledge Discovery 2008; M. Elliot, "DIS: A new approach to the measurement of statistical disclosure risk", Risk
@@ -19,17 +20,16 @@ Management 2000. The scaling of scores and DIS is sdcMicro's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, factorial
 
 import numpy as np
 
-from auditor.measure.counts import distinct_sets
+from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.packing import distinct_rows
-from auditor.model.release import Release
 
 MOST_SETS = 2_000
 
@@ -56,21 +56,6 @@ class SpecialUniques:
         return self.by_attribute.sum(axis=0) / total if total > 0 else np.zeros(self.by_attribute.shape[1])
 
 
-def published_values(release: Release, columns: Sequence[str]) -> tuple[Codes, Bools]:
-    """The labels of some columns of one block, numbered so that labels with the same values are equal (fragments × columns),
-    and which of them tell nothing, because they are suppressed or cover everything."""
-    values, hidden = [], []
-    for column in columns:
-        labels, cell = release.labels[column], release.block_of(column).cell(column)
-        used = np.flatnonzero(np.bincount(cell, minlength=len(labels.texts)))
-        number = np.zeros(len(labels.texts), dtype=np.int32)
-        number[used] = distinct_sets(labels, used)
-        values.append(number[cell])
-        says_nothing = labels.suppressed | ((labels.counts == labels.domain.size) & (labels.domain.size > 1))
-        hidden.append((says_nothing & ~labels.is_alias)[cell])
-    return np.column_stack(values), np.column_stack(hidden)
-
-
 def largest_size(attributes: int, sets: int = MOST_SETS) -> int:
     """The greatest size such that there are at most `sets` sets of that many attributes or fewer; at least one."""
     size, total = 1, attributes
@@ -80,22 +65,28 @@ def largest_size(attributes: int, sets: int = MOST_SETS) -> int:
     return size
 
 
-def special_uniques(values: Codes, most: int | None = None, withheld: Bools | None = None) -> SpecialUniques:
+def special_uniques(
+    values: Codes, most: int | None = None, silent: Bools | None = None, hidden: Bools | None = None
+) -> SpecialUniques | None:
     """The minimal sample uniques of up to `most` attributes of a table (records × attributes, equal numbers for equal
-    values). A `withheld` (suppressed) cell tells nothing of a record and is in none of its sets."""
+    values). A `silent` cell tells nothing of its record and is in none of its sets; a `hidden` one moreover fits any value.
+    None if counting those would take too long."""
     records, attributes = values.shape
     most = attributes if most is None else min(most, attributes)
-    whole = distinct_rows(values)
-    count = np.bincount(whole)[whole] if records else whole
+    nothing = np.zeros(values.shape, dtype=np.bool_)
+    hidden = nothing if hidden is None else hidden
+    silent = hidden if silent is None else silent | hidden
+    count = Alike.of(values, hidden).frequency()
+    if count is None:
+        return None
     rows = np.flatnonzero(count == 1)
     score, by_attribute = np.zeros(records), np.zeros((records, attributes))
     sizes = np.zeros(attributes, dtype=np.int64)
-    hidden = np.zeros((len(rows), attributes), dtype=np.bool_) if withheld is None else withheld[rows]
     before: dict[tuple[int, ...], Bools] = {(): np.zeros(len(rows), dtype=np.bool_)}
     for size in range(1, most + 1) if len(rows) else ():
         now: dict[tuple[int, ...], Bools] = {}
-        for chosen, unique in _unique_on_sets(values, rows, size):
-            now[chosen] = unique & ~hidden[:, chosen].any(axis=1)
+        for chosen, unique in _unique_on_sets(values, hidden, rows, size):
+            now[chosen] = unique & ~silent[rows][:, chosen].any(axis=1)
             minimal = now[chosen].copy()
             for left_out in combinations(chosen, size - 1):
                 minimal &= ~before[left_out]
@@ -107,9 +98,10 @@ def special_uniques(values: Codes, most: int | None = None, withheld: Bools | No
     return SpecialUniques(score, by_attribute, sizes, len(rows), int((count == 2).sum()))
 
 
-def _unique_on_sets(values: Codes, rows: Ints, size: int) -> Iterator[tuple[tuple[int, ...], Bools]]:
+def _unique_on_sets(values: Codes, hidden: Bools, rows: Ints, size: int) -> Iterator[tuple[tuple[int, ...], Bools]]:
     """All sets of `size` attributes, and for each which of the given rows are unique in the table."""
     radix = values.max(axis=0).astype(np.int64) + 1
+    doubtful = np.flatnonzero(hidden.any(axis=1))
     for chosen in combinations(range(values.shape[1]), size):
         if float(np.prod(radix[list(chosen)].astype(np.float64))) <= 8 * len(values):  # few enough to count at once
             key = np.zeros(len(values), dtype=np.int64)
@@ -117,7 +109,28 @@ def _unique_on_sets(values: Codes, rows: Ints, size: int) -> Iterator[tuple[tupl
                 key = key * radix[attribute] + values[:, attribute]
         else:
             key = distinct_rows(values[:, chosen])
-        yield chosen, np.bincount(key)[key[rows]] == 1
+        if not len(doubtful):
+            yield chosen, np.bincount(key)[key[rows]] == 1
+            continue
+        open_ = hidden[:, chosen].any(axis=1)
+        unique = ~open_[rows] & (np.bincount(key[~open_], minlength=int(key.max()) + 1)[key[rows]] == 1)
+        yield chosen, unique & ~_agree_with(values, hidden, np.where(unique, rows, -1), doubtful, chosen)
+
+
+def _agree_with(values: Codes, hidden: Bools, rows: Ints, doubtful: Ints, chosen: tuple[int, ...]) -> Bools:
+    """Which of the rows (-1: none) agree with a doubtful record, one with cells that fit any value, on a set of attributes on
+    which they have no such cell themselves."""
+    found = np.zeros(len(rows), dtype=np.bool_)
+    pattern = hidden[np.ix_(doubtful, np.array(chosen))] @ (1 << np.arange(len(chosen), dtype=np.int64))
+    for number in np.unique(pattern[pattern > 0]).tolist():
+        left = np.flatnonzero((rows >= 0) & ~found)
+        if not len(left):
+            break
+        shown = [attribute for place, attribute in enumerate(chosen) if not number >> place & 1]
+        others = doubtful[pattern == number]
+        key = distinct_rows(values[np.concatenate([rows[left], others])][:, shown])
+        found[left] = np.isin(key[: len(left)], key[len(left) :])
+    return found
 
 
 def dis_scores(found: SpecialUniques, fraction: float) -> Floats:

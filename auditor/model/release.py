@@ -60,6 +60,16 @@ class Suppression(StrEnum):
     """They are a class of their own, found only where the class is granted."""
 
 
+class WithheldCells(StrEnum):
+    """How single suppressed cells count where records are compared with each other. In a class they are a value of their own
+    whatever is chosen."""
+
+    WILDCARD = "wildcard"
+    """They fit any value, as sdcMicro counts."""
+    OWN = "own"
+    """They are a value of their own, as in ARX's classes."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """Columns that stay together: for each fragment its class and its label numbers (fragments × columns)."""
@@ -157,7 +167,7 @@ class Release:
             if column in block.columns:
                 return number
         raise ReleaseError(
-            f"{self.name}: the column {column!r} must be in the release. It has {', '.join(self.columns)}."
+            f"{self.name}: the column {column!r} must be in the release. It has {', '.join(self.quasi + self.sensitive)}."
         )
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Release, Ints]:

@@ -16,6 +16,7 @@ from auditor.auditing.audit import audit
 from auditor.auditing.scoring.claims import score
 from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.model.errors import UsageError
+from auditor.model.release import WithheldCells
 from auditor.posterior.links import Link
 from scenarios.options import Options
 from tests.support.tables import World, beliefs_of, by_hand, worlds
@@ -27,8 +28,8 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 
 
-def found(world: World, **settings: Any) -> list[Figure]:
-    view = View(world.release, world.knowledge, beliefs_of(world, Link.CONTAINMENT))
+def found(world: World, cells: WithheldCells = WithheldCells.WILDCARD, **settings: Any) -> list[Figure]:
+    view = View(world.release, world.knowledge, beliefs_of(world, Link.CONTAINMENT), cells=cells)
     claims = SpecialUniques(**settings).run(view, np.random.default_rng(0))
     assert isinstance(claims, FactClaims)
     return score(claims, Truth(np.arange(world.table.rows), world.bucket, world.fragment))
@@ -51,6 +52,7 @@ def test_by_hand() -> None:
         "minimal_sample_uniques": {"1": 1, "2": 2},
         "sample_uniques": 3,
         "score_max": 1.0,
+        "withheld_cells": "wildcard",
     }
 
 
@@ -59,7 +61,8 @@ def test_labels_that_denote_the_same_are_the_same_and_withheld_ones_say_nothing(
     alike = by_hand(COLUMNS, rows, {"age": ["[20, 30]", "20-30", "[20, 30]", "20-30"]})
     assert found(alike)[0].value == 0
     withheld = by_hand(COLUMNS, rows, {"age": ["20", "20", "30", "*"]})
-    figure = found(withheld)[0]
+    assert found(withheld)[0].detail["sample_uniques"] == 0  # the one aged * may be 30 as well
+    figure = found(withheld, WithheldCells.OWN)[0]
     # the rows aged 30 and * are alone by age, but only the first of them is so for a reason
     assert figure.detail["minimal_sample_uniques"] == {"1": 1}
     assert figure.hit is not None

@@ -93,7 +93,9 @@ def guesses(claims: Claims | NotApplicable) -> Guesses:
         assert claims.high is not None
         return {"intervals": sorted(np.column_stack([claims.low, claims.high]).round(9).tolist(), key=str)}
     if isinstance(claims, SampleClaims):
-        return {"classes": sorted(np.unique(claims.key[claims.key >= 0], return_counts=True)[1].tolist())}
+        found = claims.alike.frequency()
+        assert found is not None
+        return {"agreeing": sorted(found.tolist())}
     assert isinstance(claims, MemberClaims)
     return {name: [*_rounded(scores)] for name, scores in claims.scores.items()}
 

@@ -16,7 +16,7 @@ from auditor.engines.sources.sources import shown_address
 from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import Schema
 from tests.conftest import Ended
-from tests.support.scanning_cases import MEMORY, ROWS, SCHEMA, assert_same, scanned
+from tests.support.scanning_cases import MEMORY, ROWS, SCHEMA, Case, assert_same, scanned
 
 pytest.importorskip("ibis")
 pa = pytest.importorskip("pyarrow")
@@ -145,3 +145,22 @@ def test_an_address_that_cannot_be_parted_is_not_shown(where: str) -> None:
         shown_address(where)
     assert "gehe" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_that_tell_nearly_all_rows_apart(kind: str, tmp_path: Path) -> None:
+    rows = range(60)
+    cells = {
+        "q": [str(i // 20) for i in rows],
+        "s": ["x", "y"] * 30,
+        "id": [str(1000 + i) for i in rows],
+        "few": ["" if i % 2 else f"a{i}" for i in rows],
+        "number": [i + 0.5 for i in rows],
+        "town": [f"t{i % 7}" for i in rows],
+    }
+    neutral = {"role": "neutral"}
+    columns = {"q": {"role": "quasi"}, "s": {"role": "sensitive"}, "number": {**neutral, "type": "numeric"}}
+    case = Case({**columns, "id": neutral, "few": neutral, "town": neutral}, cells)
+    file = case.csv(tmp_path / "r.csv") if kind == "csv" else case.parquet(tmp_path / "r.parquet")
+    found = assert_same(file, case.schema)["release"]["distinct"]
+    assert {one["column"]: one["identifying"] for one in found} == {"id": True, "few": True, "number": False}

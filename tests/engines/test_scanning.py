@@ -19,7 +19,7 @@ from auditor.engines.scanning.coding import Keys
 from auditor.engines.scanning.counting import small_table
 from auditor.files.releases import write_release
 from auditor.model.errors import ReleaseError, UsageError
-from auditor.model.release import Suppression
+from auditor.model.release import Suppression, WithheldCells
 from auditor.model.schema import Schema
 from tests.support.grading_cases import COLUMNS, patients
 from tests.support.lengths import at_length
@@ -192,6 +192,19 @@ def test_sampling_weights(weights: list[Any], reason: bool, tmp_path: Path) -> N
     found = assert_same(file, case.schema)["release"]["weighted"]
     assert (found["reason"] is not None) is reason
     assert (found["max"] is None) is reason
+
+
+@pytest.mark.parametrize(("suppression", "cells"), [("excluded", "wildcard"), ("own", "wildcard"), ("wildcard", "own")])
+def test_weights_where_cells_are_suppressed(suppression: str, cells: str, tmp_path: Path) -> None:
+    rng = random.Random(4)
+    rows = [["*" if rng.random() < 0.3 else rng.choice("abc") for _ in range(2)] for _ in range(60)]
+    cells_of = {"q": [q for q, _ in rows], "r": [r for _, r in rows], "s": ["x", "y"] * 30, "w": [1, 2, 3] * 20}
+    columns = {"q": QUASI, "r": QUASI, "s": SENSITIVE, "w": {"role": "weight", **NUMBER}}
+    file = Case(columns, cells_of).csv(tmp_path / "r.csv")
+    asked = {"suppression": Suppression(suppression), "cells": WithheldCells(cells)}
+    found = assert_same(file, Case(columns, cells_of).schema, **asked)["release"]
+    assert found["withheld_cells"] == cells
+    assert found["weighted"]["max"] is not None
 
 
 # ----- shapes ----------------------------------------------------------------------------------------------------------

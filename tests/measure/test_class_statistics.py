@@ -24,7 +24,7 @@ from auditor.model.packing import distinct_rows
 from auditor.model.record.policy import parse_policy
 from auditor.model.record.record import AuditRecord
 from auditor.model.record.release_facts import SensitiveFacts
-from auditor.model.release import Suppression
+from auditor.model.release import Suppression, WithheldCells
 from auditor.model.schema import Schema
 from scenarios.options import Options
 
@@ -242,10 +242,10 @@ def test_both_ways_to_count_wildcards_are_the_same() -> None:
         classes, columns = int(rng.integers(1, 25)), int(rng.integers(1, 5))
         hidden = rng.random((classes, columns)) < 0.4
         labels = np.where(hidden, 9, rng.integers(0, 3, (classes, columns))).astype(np.int32)
-        sizes = rng.integers(1, 6, classes)
+        sizes = rng.integers(1, 6, (classes, 2)).astype(np.float64)
         pattern = distinct_rows(hidden.astype(np.int32))
         agree = ((labels[:, None] == labels[None]) | hidden[:, None] | hidden[None]).all(axis=2)
-        assert wildcards.by_class(labels, hidden, sizes).tolist() == (agree @ sizes).tolist()
+        assert wildcards.by_kind(labels, hidden, sizes).tolist() == (agree @ sizes).tolist()
         assert wildcards.by_pattern(labels, hidden, pattern, sizes).tolist() == (agree @ sizes).tolist()
 
 
@@ -260,9 +260,11 @@ def test_classes_of_many_patterns_are_not_compared_pattern_by_pattern(monkeypatc
     monkeypatch.setattr(wildcards, "distinct_rows", sorted_rows)
     keys = {f"q{i}": ["*" if row >> i & 1 else "a" for row in range(512)] for i in range(9)}
     schema = Schema.from_dict({"columns": {name: {"role": "quasi"} for name in keys}})
-    found = wildcards.agreeing(read_subject(Sources(pd.DataFrame(keys), schema), 1).release)
+    release = read_subject(Sources(pd.DataFrame(keys), schema), 1).release
+    alike = wildcards.alike_classes(release, Suppression.EXCLUDED, WithheldCells.WILDCARD)
+    found = alike.frequency()
     assert found is not None
-    assert found.tolist() == [511] * 511  # all shown cells are alike; the row of which all is withheld takes no part
+    assert found[alike.inside].tolist() == [511] * 511  # all shown cells are alike; the row of which all is withheld takes no part
     assert sorts == [511]
 
 
@@ -303,7 +305,7 @@ def test_weights_that_say_nothing(weight: str) -> None:
     found = audited({"age": ["1", "2"], "disease": ["flu", "flu"], "w": ["3", weight]}).release.weighted
     assert found is not None
     assert (found.max, found.reidentified, found.at_risk) == (None, None, None)
-    assert found.reason == "some weights are missing, suppressed, coarsened or not above 0"
+    assert found.reason == "some weights are missing, suppressed, coarsened, not above 0 or far too large"
 
 
 def test_without_weights_there_is_no_individual_risk() -> None:

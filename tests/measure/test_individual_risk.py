@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import hyp2f1
 
-from auditor.measure.individual_risk import class_totals, individual_risk
+from auditor.measure.individual_risk import individual_risk
 from auditor.measure.isolation import by_chance, exactly_one, isolated
 from auditor.measure.population_uniqueness import Sample, estimates, pitman, snb, zayatz
 from auditor.measure.sample_uniqueness import dis_scores, largest_size, special_uniques
+from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Codes, Floats
-from auditor.model.packing import distinct_rows
 from tests.support.adult import write_adult
 
 # ----- francdat ------------------------------------------------------------------------------------------------------
@@ -38,7 +38,8 @@ def francdat(data_folder: Path) -> tuple[Codes, Floats]:
 @pytest.mark.data
 def test_individual_risk_of_francdat(francdat: tuple[Codes, Floats]) -> None:
     keys, weights = francdat
-    sample, population = class_totals(distinct_rows(keys), weights)
+    alike = Alike.of(keys, np.zeros(keys.shape, dtype=np.bool_))
+    sample, population = alike.sums(np.column_stack([np.ones(len(weights)), weights]))[alike.kind].T
     assert sample.tolist() == [2, 2, 2, 1, 1, 1, 1, 2]
     assert population.tolist() == [110, 84.5, 84.5, 17, 541, 8, 5, 110]
     expected = [0.0171443, 0.0220423, 0.0220423, 0.1770758, 0.0116545, 0.2970631, 0.4023595, 0.0171443]
@@ -50,6 +51,7 @@ def test_special_uniques_of_francdat(francdat: tuple[Codes, Floats]) -> None:
     # Row 4 (3, 3, 1, 5) is the only one with Key1 = 3, which counts 3! = 6, and with (Key2, Key4) = (3, 5), 2! = 2; row 5 the
     # only one with Key4 = 4; row 6 with (Key1, Key4) = (4, 1) and (Key2, Key4) = (3, 1); row 7 as row 4.
     found = special_uniques(francdat[0])
+    assert found is not None
     assert found.score.tolist() == [0, 0, 0, 8, 6, 4, 8, 0]
     assert found.sizes.tolist() == [3, 4, 0, 0]
     assert (found.unique, found.pairs) == (4, 4)
@@ -109,6 +111,7 @@ def test_special_uniques_agree_with_their_definition(seed: int) -> None:
     hidden = rng.random(values.shape) < 0.1
     most = int(rng.integers(1, values.shape[1] + 1))
     found = special_uniques(values, most, hidden)
+    assert found is not None
     whole = (values[:, None] == values[None]).all(axis=2).sum(axis=1) == 1
     expected = [score if alone else 0.0 for score, alone in zip(naive(values, most, hidden), whole, strict=True)]
     assert found.score.tolist() == expected
@@ -125,9 +128,11 @@ def test_sets_are_bounded() -> None:
 
 def test_without_uniques_and_without_pairs() -> None:
     twice = special_uniques(np.array([[1, 2], [1, 2]], dtype=np.int32))
+    assert twice is not None
     assert dis_scores(twice, 0.01).tolist() == [0, 0]
     assert twice.contribution.tolist() == [0, 0]
     alone = special_uniques(np.array([[1, 2], [2, 1]], dtype=np.int32))
+    assert alone is not None
     assert dis_scores(alone, 0.01).tolist() == [1, 1]  # where there are no pairs every match is right
 
 

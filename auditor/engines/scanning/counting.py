@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 
 from auditor.engines.engine import Engine
 from auditor.engines.scanning.coding import Coding, Keys, coded_table
+from auditor.engines.sources.faults import asking
 from auditor.engines.sources.sources import Source
+from auditor.measure.individual_risk import can_be_weight, known_weights
 from auditor.model.arrays import Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Suppression
-from auditor.model.schema import Schema
+from auditor.model.schema import Schema, Type
+from auditor.model.values import parse_number
+
+_ABOUT = 0.7
+"""Counting about is not further off than this: a column with fewer values in a cell does not tell nearly all rows apart."""
+_SOME = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,18 +96,45 @@ class Counting:
         people = self.people()
         return people.group_by(self.keys.names).agg(size=people.count())
 
-    def weighed_classes(self, weight: str) -> Any:
-        """The classes: size, sum of a sampling weight, and whether the weight is a number above zero in all rows."""
+    def weighed_classes(self, weight: str, everybody: bool = False) -> Any:
+        """The classes of the rows that count (or of everybody): keys, size, sum of a sampling weight, and whether the weight
+        can be one in all rows."""
         labels, coding, ibis = self.labels[weight], self.codings[weight], self.engine.ibis
-        exact = (labels.low == labels.high) & ~labels.suppressed & ~labels.is_alias & (labels.low > 0)
-        number, codes = np.where(exact, labels.low, 0.0), np.flatnonzero(coding.label >= 0)
+        known = known_weights(labels)
+        number, codes = np.where(can_be_weight(known), known, 0.0), np.flatnonzero(coding.label >= 0)
         listed = small_table(ibis, number=codes, weight=number[coding.label[codes]])
-        people = self.people(weight)
+        people = self.people(weight, everybody=everybody)
         people = people.join(listed, people[self.code(weight)] == listed.number)
         found = people.group_by(self.keys.names).agg(
             size=people.count(), people=people.weight.sum(), least=people.weight.min()
         )
-        return found.select("size", "people", sound=found.least > 0)
+        return found.select(*self.keys.names, "size", "people", sound=found.least > 0)
+
+    def different_values(self, column: str) -> tuple[int, int, bool]:
+        """How many different values a column that is not coded has, in how many cells that hold something, and whether its
+        numbers are whole. The values are counted about, and exactly where they may be nearly as many as the cells."""
+        native, marks = self.source.table[column], self._marks(column)
+        text = native.cast("string").strip()
+        table = self.source.table.filter(native.notnull() & ~text.isin(marks))
+        with asking(self.engine, self.source.name):
+            about = fetch(table.agg(cells=table.count(), values=table[column].approx_nunique()))
+            cells, values = int(about["cells"][0]), int(about["values"][0])
+            if values < _ABOUT * cells:
+                return values, cells, False
+            values = int(table[column].nunique().execute())
+            whole = self.schema.columns[column].type is Type.NUMERIC and self._whole(table, column)
+        return values, cells, whole
+
+    def _marks(self, column: str) -> list[str]:
+        form = self.schema.format.of(column)
+        return [*form.missing, *form.suppressed]
+
+    def _whole(self, table: Any, column: str) -> bool:
+        """Whether the numbers of a column are whole, by the texts of some of them."""
+        texts = table[column].cast("string").strip().name("text")
+        some = table.select(texts).limit(_SOME).to_pyarrow().column("text").to_pylist()
+        numbers = [parse_number(text, self.schema.format.decimal) for text in some]
+        return all(number is None or number.is_integer() for number in numbers)
 
     def entries(self, column: str, values: Ints) -> Any:
         """How often each value of a column occurs in each class: keys, `value` and `n`. `values` gives the value of each

@@ -6,11 +6,11 @@ expressions of `statistics`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor.engines.engine import batches
 from auditor.engines.scanning.counting import Counting, fetch
@@ -18,12 +18,14 @@ from auditor.engines.scanning.opening import Opened
 from auditor.engines.scanning.sensitive import Values
 from auditor.engines.scanning.statistics import Sizes, class_sizes, sensitive_facts
 from auditor.engines.sources.faults import asking
-from auditor.measure.class_risk import THRESHOLD, WeightTally, class_risk, with_wildcards
-from auditor.measure.wildcards import MOST_SORTED, agreeing_classes
+from auditor.measure.class_risk import THRESHOLD, UNSOUND, WeightTally, class_risk, with_wildcards
+from auditor.measure.distinct import distinct_column, said_labels, whole_numbers
+from auditor.measure.wildcards import MOST_SORTED, TOO_LONG, agreeing_kinds, fit_any
+from auditor.model.arrays import Bools, Codes
 from auditor.model.errors import TableError
 from auditor.model.progress import Progress, silent
-from auditor.model.record.release_facts import ClassRisk, ReleaseFacts, WeightedRisk
-from auditor.model.release import Kind, Suppression
+from auditor.model.record.release_facts import ClassRisk, DistinctColumn, ReleaseFacts, WeightedRisk
+from auditor.model.release import Kind, Suppression, WithheldCells
 
 _BATCH = 500_000
 
@@ -34,8 +36,10 @@ def scan_facts(
     epsilon: float | None = None,
     threshold: float = THRESHOLD,
     progress: Progress = silent,
+    cells: WithheldCells = WithheldCells.WILDCARD,
 ) -> ReleaseFacts:
-    """The facts of a release in an engine, with the statistics of its classes and of each published sensitive column."""
+    """The facts of a release in an engine, with the statistics of its classes and of each published sensitive column. The
+    arguments are those of `auditor.measure.classes.class_facts`."""
     counting = opened.counting
     sizes: Sizes | None = None
     statistics = []
@@ -65,8 +69,28 @@ def scan_facts(
         sensitive=tuple(statistics),
         identifiers=opened.identifiers,
         risk=_risk(counting, sizes, threshold),
-        weighted=_weighted(counting, threshold),
+        weighted=_weighted(counting, threshold, cells, int(sizes.times.sum())),
+        withheld_cells=str(cells),
+        distinct=_distinct(opened),
     )
+
+
+def _distinct(opened: Opened) -> tuple[DistinctColumn, ...]:
+    """The published columns whose values tell nearly all rows apart. Columns that no figure needs are counted here."""
+    counting, found = opened.counting, []
+    for name in opened.columns:
+        column, coding = counting.schema.columns[name], counting.codings.get(name)
+        if coding is None:
+            values, cells, whole = counting.different_values(name)
+        else:
+            labels = counting.labels[name]
+            said = said_labels(labels)
+            used = said & (coding.rows > 0)
+            values, cells, whole = int(used.sum()), int(coding.rows[said].sum()), whole_numbers(labels, used)
+        one = distinct_column(column, values, cells, whole)
+        if one is not None:
+            found.append(one)
+    return tuple(found)
 
 
 def counted_values(counting: Counting, column: str) -> Values:
@@ -89,53 +113,88 @@ def _risk(counting: Counting, sizes: Sizes, threshold: float) -> ClassRisk | Non
     risk = class_risk(sizes.size, threshold, sizes.times)
     if risk is None:
         return None
-    partly = [c for c in counting.quasi if counting.codings[c].codes_of(counting.labels[c].suppressed)]
-    published = counting.suppression is not Suppression.OWN or not counting.suppressed_rows
-    if not partly and published:
-        return with_wildcards_of(risk, sizes)
+    if not _suppressed_columns(counting) and (
+        counting.suppression is not Suppression.OWN or not counting.suppressed_rows
+    ):
+        return with_wildcards(risk, sizes.size, sizes.size.astype(np.float64), sizes.times)
     if int(sizes.times.sum()) > MOST_SORTED:
         return risk
-    labels, hidden, size = _class_table(counting)
-    people = agreeing_classes(labels, hidden, size) if len(size) and hidden.any() else size
-    return risk if people is None or not len(people) else with_wildcards(risk, size, people)
-
-
-def with_wildcards_of(risk: ClassRisk, sizes: Sizes) -> ClassRisk:
-    """The risk if no cell is suppressed: only the class itself agrees."""
-    mean = float(sizes.times.sum() / (sizes.size @ sizes.times))
-    return replace(
-        risk, wildcard_max=float(1 / sizes.size.min()), wildcard_mean=mean, wildcard_min=float(1 / sizes.size.max())
-    )
-
-
-def _class_table(counting: Counting) -> tuple[Any, Any, Any]:
-    """The labels of each class with published quasi-identifiers, which of them are suppressed, and the sizes."""
     people = counting.people(everybody=True)
     if counting.suppressed_rows:
         people = people.filter(~counting.is_suppressed(people))
-    found = people.group_by(counting.keys.names).agg(size=people.count())
     with asking(counting.engine, counting.source.name):
-        rows = fetch(found)
-    codes = counting.keys.unpacked({name: rows[name].astype(np.int64) for name in counting.keys.names})
+        rows = fetch(people.group_by(counting.keys.names).agg(size=people.count()))
+    labels, hidden = _class_labels(counting, rows)
+    size = rows["size"].astype(np.int64)
+    agreeing = size[:, None].astype(np.float64)
+    if hidden.any():
+        found = agreeing_kinds(labels, hidden, agreeing)
+        if found is None:
+            return risk
+        agreeing = found
+    return with_wildcards(risk, size, agreeing[:, 0]) if len(size) else risk
+
+
+def _suppressed_columns(counting: Counting) -> list[str]:
+    """The quasi-identifiers in which cells are suppressed."""
+    return [c for c in counting.quasi if counting.codings[c].codes_of(counting.labels[c].suppressed)]
+
+
+def _class_labels(counting: Counting, rows: dict[str, NDArray[Any]]) -> tuple[Codes, Bools]:
+    """The labels of classes given by their keys, and which of them are suppressed. Rows that are one class because everything
+    is suppressed have a label of their own, -1."""
+    apart = rows[counting.keys.names[0]].astype(np.int64) < 0
+    keys = {name: np.where(apart, 0, rows[name].astype(np.int64)) for name in counting.keys.names}
+    codes = counting.keys.unpacked(keys)
     label = {c: counting.codings[c].label[codes[c]] for c in counting.quasi}
-    labels = np.column_stack(list(label.values())).astype(np.int32)
-    hidden = np.column_stack([counting.labels[c].suppressed[label[c]] for c in counting.quasi])
-    return labels, hidden, rows["size"].astype(np.int64)
+    hidden = [counting.labels[c].suppressed[label[c]] & ~apart for c in counting.quasi]
+    labels = np.column_stack([np.where(apart, -1, label[c]) for c in counting.quasi]).astype(np.int32)
+    return labels, np.column_stack(hidden)
 
 
-def _weighted(counting: Counting, threshold: float) -> WeightedRisk | None:
-    """The individual risk by the published sampling weights. Classes pass through memory in batches."""
+def _weighted(counting: Counting, threshold: float, cells: WithheldCells, classes: int) -> WeightedRisk | None:
+    """The individual risk by the published sampling weights. Classes pass through memory in batches, unless suppressed cells
+    fit any value: then all are compared at once."""
     if counting.weight is None:
         return None
+    rows_fit = counting.suppression is Suppression.WILDCARD and counting.suppressed_rows > 0
+    cells_fit = cells is WithheldCells.WILDCARD and bool(_suppressed_columns(counting))
+    if rows_fit or cells_fit:
+        return _weighted_by_wildcards(counting, counting.weight, threshold, cells, classes)
     tally = WeightTally(counting.weight, threshold)
     found = counting.weighed_classes(counting.weight)
     with asking(counting.engine, counting.source.name):
-        for batch in batches(counting.engine, found, _BATCH):
+        for batch in batches(counting.engine, found.select("size", "people", "sound"), _BATCH):
             size, people, sound = (np.asarray(column) for column in batch.columns)
             if not sound.all():
-                reason = "some weights are missing, suppressed, coarsened or not above 0"
-                return WeightedRisk(counting.weight, threshold, reason=reason)
+                return WeightedRisk(counting.weight, threshold, reason=UNSOUND)
             tally.add(size.astype(np.int64), people.astype(np.float64))
     if not tally.records:
         return WeightedRisk(counting.weight, threshold, reason="no class is left")
+    return tally.risk()
+
+
+def _weighted_by_wildcards(
+    counting: Counting, weight: str, threshold: float, cells: WithheldCells, classes: int
+) -> WeightedRisk:
+    """The same if suppressed cells, or rows, fit any value."""
+    if classes > MOST_SORTED:
+        return WeightedRisk(weight, threshold, reason=TOO_LONG)
+    everybody = counting.suppression is Suppression.WILDCARD
+    with asking(counting.engine, counting.source.name):
+        rows = fetch(counting.weighed_classes(weight, everybody))
+    if not len(rows["size"]):
+        return WeightedRisk(weight, threshold, reason="no class is left")
+    if not rows["sound"].all():
+        return WeightedRisk(weight, threshold, reason=UNSOUND)
+    size, people = rows["size"].astype(np.int64), rows["people"].astype(np.float64)
+    labels, suppressed = _class_labels(counting, rows)
+    whole = suppressed.all(axis=1) & (counting.suppressed_rows > 0)
+    hidden = fit_any(suppressed, whole, counting.suppression, cells)
+    sums = np.column_stack([size, people])
+    agreeing = agreeing_kinds(labels, hidden, sums) if hidden.any() else sums
+    if agreeing is None:
+        return WeightedRisk(weight, threshold, reason=TOO_LONG)
+    tally = WeightTally(weight, threshold)
+    tally.add(size, people, agreeing)
     return tally.risk()
