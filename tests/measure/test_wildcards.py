@@ -23,9 +23,12 @@ from auditor.measure.population_uniqueness import Sample, estimates
 from auditor.measure.sample_uniqueness import special_uniques
 from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Codes
-from auditor.model.record.record import AuditRecord
+from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.release import Suppression, WithheldCells
 from auditor.model.schema import Schema
+from auditor.posterior.links import Link
+from reports.tables.tables import release_facts
+from reports.words.verdicts import verdict
 from scenarios.options import Options
 
 QUASI = {"role": "quasi", "type": "nominal"}
@@ -177,3 +180,41 @@ def test_records_make_the_same_sample_as_their_classes() -> None:
     assert by_record.records == by_class.records == 12
     assert by_record.times.tolist() == by_class.times.tolist() == [3, 2, 1]
     assert estimates(by_record) == estimates(by_class)
+
+
+# ----- people who fit one record ---------------------------------------------------------------------------------------
+
+
+def test_a_person_may_fit_one_record_although_every_record_agrees_with_two() -> None:
+    # (1, *) agrees with both others and each of those with it: nobody is alone. Yet the person behind it, (1, c), fits no
+    # other record, while (1, a) and (1, b) fit two.
+    cells = {"a": ["1", "1", "1"], "b": ["*", "a", "b"], "d": ["x", "y", "x"]}
+    original = pd.DataFrame({**cells, "b": ["c", "a", "b"]})
+    schema = Schema.from_dict({"columns": {name: COLUMNS[name] for name in cells}})
+    options = Options(attacks=("linking",), utility=())
+    release = pd.DataFrame(cells)
+    record = audit(release, schema, original=original, match="rows", options=options)
+    assert record.release.risk is not None
+    assert (record.release.k, record.release.risk.wildcard_max, record.release.fit_one) == (1, 0.5, 1)
+    (told,) = verdict(RunRecord("run", 1, (record,))).warnings
+    assert told.startswith("1 person fits exactly one record, although every record agrees with at least 2 if")
+    assert dict(release_facts(record))["suppressed cells"].startswith("a value of their own in the classes")
+    assert audit(release, schema, options=options).release.fit_one is None  # nobody's values are known
+    whole = audit(original, schema, original=original, match="rows", options=options).release
+    assert (whole.fit_one, whole.withheld_cells) == (None, "wildcard")  # no cell is suppressed
+
+
+@given(st.integers(0, 10_000))
+def test_people_who_fit_one_record_are_counted(seed: int) -> None:
+    values, hidden, _ = drawn(seed)
+    hidden &= ~hidden.all(axis=1, keepdims=True)  # rows with everything suppressed are left out
+    fits = ((values[:, None] == values[None]) | hidden[None]).all(axis=2).sum(axis=1)
+    columns = {name: COLUMNS[name] for name in "abc"[: values.shape[1]]}
+    named = [
+        pd.DataFrame(cells.astype(str), columns=list(columns))
+        for cells in (values, np.where(hidden, "*", values.astype(str)))
+    ]
+    options = Options(attacks=("linking",), utility=(), links=(Link.CLASS,))
+    schema = Schema.from_dict({"columns": {**columns}})
+    found = audit(named[1], schema, original=named[0], match="rows", options=options).release.fit_one
+    assert found == (int((fits == 1).sum()) if hidden.any() else None)
