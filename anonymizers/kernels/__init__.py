@@ -9,14 +9,15 @@ made of (those of this folder, and `shapes.py`) has changed since the cache was 
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 
-from numba import njit
+from auditor.model.compiling import kernel
 
 _STAMP = "kernels.sha256"
 
 
-@njit(cache=True)
+@kernel
 def _somewhere() -> None:
     """Never called; it shows where numba keeps the cache of this package."""
 
@@ -36,10 +37,11 @@ def forget_others(cache: Path, made_of: str) -> None:
     stamp = cache / _STAMP
     if stamp.is_file() and stamp.read_text() == made_of:
         return
-    cache.mkdir(parents=True, exist_ok=True)
-    for file in cache.glob("*.nbi"):
-        file.unlink(missing_ok=True)
-    stamp.write_text(made_of)
+    with suppress(OSError):  # a full disk: the next run empties it again
+        cache.mkdir(parents=True, exist_ok=True)
+        for file in cache.glob("*.nbi"):
+            file.unlink(missing_ok=True)
+        stamp.write_text(made_of)
 
 
 _stats = getattr(_somewhere, "stats", None)  # None where compiling is switched off (NUMBA_DISABLE_JIT)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numba import njit
 
 from auditor.model.arrays import Ints
+from auditor.model.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def deal(
     piles: Ints,
     first: Ints,

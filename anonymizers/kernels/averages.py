@@ -13,13 +13,13 @@ Mode: the most frequent value, the lowest one of several.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.centroids import by_cluster
 from auditor.model.arrays import Codes, Ints
+from auditor.model.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def median(counts: Ints, convex: bool) -> int:
     """The median, or the convex median, of values by how often each occurs; at least one must."""
     size = len(counts)
@@ -40,13 +40,13 @@ def median(counts: Ints, convex: bool) -> int:
     return middle
 
 
-@njit(cache=True)
+@kernel
 def mode(counts: Ints) -> int:
     """The most frequent value; the lowest one of several."""
     return int(np.argmax(counts))
 
 
-@njit(cache=True)
+@kernel
 def class_averages(codes: Codes, group: Ints, groups: int, size: int, ordered: bool, convex: bool) -> Codes:
     """The median (`ordered`) or mode of the codes in each group; codes from `size` on (missing values) are left out.
     -1 for a group without any code."""

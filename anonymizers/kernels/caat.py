@@ -9,22 +9,22 @@ search relies on. So bounds are kept apart from costs: see `search`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.growing import MADE, ROWS, SEED, TUPLES, Growth, above, enter, finish, take
 from anonymizers.kernels.search import Costs, Stack, all_at, farthest, nearest
 from anonymizers.kernels.tree import Tree
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Ints
+from auditor.model.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def _half(unit: int, depth: int, top: int) -> int:
     """Half a unit times the share of the way from `depth` to the root that lies below `top`."""
     return unit // 2 * (depth - top) // depth if depth > 0 else 0
 
 
-@njit(cache=True)
+@kernel
 def fill(costs: Costs, trees: Trees, node: int) -> None:
     """The cost of every slot of a tree for a class at `node`, and bounds that are monotone away from the class."""
     first, last = trees.low[node], trees.high[node]
@@ -64,7 +64,7 @@ def fill(costs: Costs, trees: Trees, node: int) -> None:
         costs.far[v] = most
 
 
-@njit(cache=True)
+@kernel
 def _begin(costs: Costs, trees: Trees, values: Ints, nodes: Ints) -> None:
     ordered = len(costs.low)
     for j in range(ordered):
@@ -75,7 +75,7 @@ def _begin(costs: Costs, trees: Trees, values: Ints, nodes: Ints) -> None:
         fill(costs, trees, nodes[j - ordered])
 
 
-@njit(cache=True)
+@kernel
 def grow(
     tuples: Ints,
     tree: Tree,
@@ -125,7 +125,7 @@ def grow(
         finish(growth, costs, nodes, count)
 
 
-@njit(cache=True)
+@kernel
 def join(tuples: Ints, trees: Trees, growth: Growth, unit: int, room: int) -> None:
     """Puts each row that is left into the nearest class with fewer than `room` rows; ties go to the first class. Rows for
     which no class has room stay."""

@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.gathering import Ground, Search, hide, look_from, set_aside, show_again
 from anonymizers.kernels.search import HUGE, cost_of, nearest
 from auditor.model.arrays import Ints
+from auditor.model.compiling import kernel
 
 _BY_TREE = 64
 """A ball that reaches more tuples than this is finished by looking at all of them: a tree no longer helps."""
@@ -48,7 +48,7 @@ class Cells(NamedTuple):
     tuple_of: Ints
 
 
-@njit(cache=True)
+@kernel
 def cheapest_ball(ground: Ground, search: Search, u: int, r: int, facility: int) -> tuple[float, int]:
     """Price and radius of the ball of at least r rows around tuple u, among the tuples open to the search, with the lowest
     price a row: facility/rows + radius. Of equal ones it is the largest, so it holds all that lies within its radius."""
@@ -78,7 +78,7 @@ def cheapest_ball(ground: Ground, search: Search, u: int, r: int, facility: int)
     return best, radius
 
 
-@njit(cache=True)
+@kernel
 def take_ball(ground: Ground, search: Search, cells: Cells, u: int, radius: int, c: int) -> None:
     """Makes cluster c of all rows of tuples open to the search within the radius of tuple u, and hides them."""
     look_from(ground, u)
@@ -92,7 +92,7 @@ def take_ball(ground: Ground, search: Search, cells: Cells, u: int, radius: int,
             enter(cells, row, c, way)
 
 
-@njit(cache=True)
+@kernel
 def enter(cells: Cells, row: int, c: int, way: int) -> None:
     """Puts a row that is in no cluster into one."""
     cells.member[row], cells.way[row] = c, way
@@ -104,7 +104,7 @@ def enter(cells: Cells, row: int, c: int, way: int) -> None:
     cells.radius[c] = max(cells.radius[c], way)
 
 
-@njit(cache=True)
+@kernel
 def _leave(cells: Cells, row: int) -> None:
     c, before, after = cells.member[row], cells.before[row], cells.after[row]
     if before >= 0:
@@ -119,7 +119,7 @@ def _leave(cells: Cells, row: int) -> None:
         cells.radius[c] = _farthest_but(cells, c, -1)
 
 
-@njit(cache=True)
+@kernel
 def _farthest_but(cells: Cells, c: int, row: int) -> int:
     """The distance of the farthest row of a cluster, one row left out."""
     far = np.int64(0)
@@ -131,7 +131,7 @@ def _farthest_but(cells: Cells, c: int, row: int) -> int:
     return int(far)
 
 
-@njit(cache=True)
+@kernel
 def _shift(cells: Cells, row: int, c: int, way: int) -> int:
     """Moves a row to cluster c; by how much Σ size · radius changed."""
     b = cells.member[row]
@@ -144,7 +144,7 @@ def _shift(cells: Cells, row: int, c: int, way: int) -> int:
     return int(change + cells.size[c] * cells.radius[c])
 
 
-@njit(cache=True)
+@kernel
 def place(ground: Ground, centres: Search, cells: Cells, row: int, limit: int) -> tuple[int, int, int]:
     """The other cluster whose cost a row raises least, if by less than the limit: cluster (-1: none), rise, distance."""
     look_from(ground, cells.tuple_of[row])
@@ -163,7 +163,7 @@ def place(ground: Ground, centres: Search, cells: Cells, row: int, limit: int) -
     return found, best, at
 
 
-@njit(cache=True)
+@kernel
 def relocate(ground: Ground, centres: Search, cells: Cells, r: int, start: int, stop: int) -> int:
     """Moves each row from `start` to `stop` to the cluster where it costs least, if its own can spare it. Returns the change
     of the total cost."""
@@ -182,7 +182,7 @@ def relocate(ground: Ground, centres: Search, cells: Cells, r: int, start: int, 
     return int(total)
 
 
-@njit(cache=True)
+@kernel
 def close(ground: Ground, centres: Search, cells: Cells, facility: int, start: int, stop: int) -> int:
     """Closes each cluster from `start` to `stop` whose rows cost less elsewhere. Returns the change of the total cost.
 
@@ -228,7 +228,7 @@ def close(ground: Ground, centres: Search, cells: Cells, facility: int, start: i
     return int(total)
 
 
-@njit(cache=True)
+@kernel
 def open_new(
     ground: Ground, search: Search, cells: Cells, r: int, facility: int, start: int, stop: int, now: Ints
 ) -> int:

@@ -23,11 +23,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.compiling import kernel
 
 MISSING = 2.0
 """The position of a missing value on a line."""
@@ -58,7 +58,7 @@ class Search(NamedTuple):
     open: Bools
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def line_part(measure: Measure, j: int, x: float, c: float) -> float:
     """The weighted distance of two positions on a line."""
     way = min(abs(x - c), 1.0)
@@ -66,7 +66,7 @@ def line_part(measure: Measure, j: int, x: float, c: float) -> float:
     return weight * (way * way if measure.square else way)
 
 
-@njit(cache=True)
+@kernel
 def tree_part(measure: Measure, j: int, x: float, c: float) -> float:
     """The weighted distance of two slots of a tree."""
     trees, slot = measure.trees, int(c)
@@ -77,7 +77,7 @@ def tree_part(measure: Measure, j: int, x: float, c: float) -> float:
     return cost
 
 
-@njit(cache=True)
+@kernel
 def distance(measure: Measure, values: Floats, centre: Floats) -> float:
     """The distance of a record and a centroid: trees first, since they tell more, then lines."""
     total = 0.0
@@ -88,7 +88,7 @@ def distance(measure: Measure, values: Floats, centre: Floats) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def look_for(measure: Measure, search: Search, values: Floats) -> None:
     """Makes a tuple the one that the search is about. The table changes only below the lowest node that covers both the
     last value and this one."""
@@ -115,7 +115,7 @@ def look_for(measure: Measure, search: Search, values: Floats) -> None:
     search.values[:] = values
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _within(measure: Measure, search: Search, centre: Floats, limit: float) -> float:
     """The distance to a centroid, or some number above `limit` where it is greater."""
     total: float = 0.0
@@ -128,7 +128,7 @@ def _within(measure: Measure, search: Search, centre: Floats, limit: float) -> f
     return total
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _bound(measure: Measure, search: Search, low: Floats, high: Floats, limit: float) -> float:
     """No centroid in the box is nearer; some number above `limit` where that is so."""
     total: float = 0.0
@@ -142,7 +142,7 @@ def _bound(measure: Measure, search: Search, low: Floats, high: Floats, limit: f
     return total
 
 
-@njit(cache=True)
+@kernel
 def nearest(tree: Tree, measure: Measure, search: Search, found: int, best: float) -> int:
     """The nearest open cluster of the tuple searched for. `found` is a first guess, at the distance `best` (-1 and
     infinity: none)."""
@@ -179,7 +179,7 @@ def nearest(tree: Tree, measure: Measure, search: Search, found: int, best: floa
     return found
 
 
-@njit(cache=True)
+@kernel
 def assign(
     tree: Tree, measure: Measure, search: Search, values: Floats, centre: Floats, start: int, stop: int, near: Ints
 ) -> None:
@@ -196,7 +196,7 @@ def assign(
         near[u] = nearest(tree, measure, search, found, best)
 
 
-@njit(cache=True)
+@kernel
 def deal(
     tree: Tree,
     measure: Measure,
@@ -230,7 +230,7 @@ def deal(
     return stop, left
 
 
-@njit(cache=True)
+@kernel
 def by_cluster(member: Ints, clusters: int) -> tuple[Ints, Ints]:
     """The rows in the order of their clusters, and where each cluster begins."""
     first = np.zeros(clusters + 1, dtype=np.int64)
@@ -246,13 +246,13 @@ def by_cluster(member: Ints, clusters: int) -> tuple[Ints, Ints]:
     return rows, first
 
 
-@njit(cache=True)
+@kernel
 def position(total: int, present: int, missing: int, unit: int) -> float:
     """The centroid's position on a line: the mean of the values present, or missing where most are."""
     return MISSING if missing > present else total / (present * unit)
 
 
-@njit(cache=True)
+@kernel
 def count(trees: Trees, slot: int, copies: int, under: Ints) -> None:
     """Counts some copies of a value at all nodes above it; minus their number takes them back."""
     node = trees.leaf[slot]
@@ -261,7 +261,7 @@ def count(trees: Trees, slot: int, copies: int, under: Ints) -> None:
         node = trees.parent[node]
 
 
-@njit(cache=True)
+@kernel
 def total_of(trees: Trees, rise: Ints, slot: int, under: Ints) -> int:
     """The total distance of one value to the values that are counted."""
     node = trees.leaf[slot]
@@ -273,7 +273,7 @@ def total_of(trees: Trees, rise: Ints, slot: int, under: Ints) -> int:
     return total
 
 
-@njit(cache=True)
+@kernel
 def centroids(tuples: Ints, which: Ints, member: Ints, measure: Measure, centre: Floats) -> None:
     """Writes the centroid of each cluster into `centre`; that of a cluster without rows stays as it is."""
     rows, first = by_cluster(member, len(centre))
@@ -307,7 +307,7 @@ def centroids(tuples: Ints, which: Ints, member: Ints, measure: Measure, centre:
             centre[c, j] = found
 
 
-@njit(cache=True)
+@kernel
 def release_farthest(
     measure: Measure, values: Floats, which: Ints, member: Ints, centre: Floats, k: int, size: Ints
 ) -> Bools:
@@ -331,7 +331,7 @@ def release_farthest(
     return out
 
 
-@njit(cache=True)
+@kernel
 def dispersion(
     measure: Measure, values: Floats, which: Ints, member: Ints, centre: Floats, whole: Floats
 ) -> tuple[Floats, Floats]:

@@ -19,13 +19,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.growing import begin
 from anonymizers.kernels.search import Costs, Stack, cost_of, nearest
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Ints
+from auditor.model.compiling import kernel
 
 
 class Ground(NamedTuple):
@@ -61,20 +61,20 @@ class Assignment(NamedTuple):
     taker: Ints
 
 
-@njit(cache=True)
+@kernel
 def look_from(ground: Ground, u: int) -> None:
     """Makes tuple u the one that distances are from."""
     begin(ground.costs, ground.trees, ground.rise, ground.tuples[u], ground.nodes)
 
 
-@njit(cache=True)
+@kernel
 def hide(search: Search, u: int) -> None:
     """Takes a tuple out of the search."""
     search.left[u] = 0
     remove(search.tree, u)
 
 
-@njit(cache=True)
+@kernel
 def set_aside(search: Search, u: int, count: int) -> int:
     """Hides a tuple and notes it in the list of hidden ones, which then has one more than `count`."""
     hide(search, u)
@@ -82,7 +82,7 @@ def set_aside(search: Search, u: int, count: int) -> int:
     return count + 1
 
 
-@njit(cache=True)
+@kernel
 def show_again(search: Search, count: int) -> None:
     """Opens the first tuples of the list of hidden ones to the search again."""
     for i in range(count):
@@ -94,7 +94,7 @@ def show_again(search: Search, count: int) -> None:
             v = search.tree.above[v]
 
 
-@njit(cache=True)
+@kernel
 def reach(ground: Ground, search: Search, r: int, start: int, stop: int, out: Ints) -> None:
     """For the tuples from `start` to `stop`: the least distance within which there are r rows, their own among them."""
     for u in range(start, stop):
@@ -107,7 +107,7 @@ def reach(ground: Ground, search: Search, r: int, start: int, stop: int, out: In
         show_again(search, count)
 
 
-@njit(cache=True)
+@kernel
 def choose_centres(
     ground: Ground, search: Search, order: Ints, limit: int, most: int, centre: Ints, now: Ints, tuples: int
 ) -> None:
@@ -132,7 +132,7 @@ def choose_centres(
             v, way = nearest(search.tree, search.left, ground.costs, ground.stack)
 
 
-@njit(cache=True)
+@kernel
 def join_nearest(ground: Ground, centres: Search, number: Ints, given: Assignment, start: int, stop: int) -> None:
     """Assigns the rows of the tuples from `start` to `stop` to their nearest centre; `number` is the cluster of a centre."""
     for u in range(start, stop):
@@ -142,7 +142,7 @@ def join_nearest(ground: Ground, centres: Search, number: Ints, given: Assignmen
         given.size[number[found]] += ground.first[u + 1] - ground.first[u]
 
 
-@njit(cache=True)
+@kernel
 def repair(ground: Ground, search: Search, given: Assignment, limit: int, r: int, moves: int) -> int:
     """Moves rows to centres that have fewer than r, up to `moves` chains. 1: all have r; 0: not yet; -1: they cannot."""
     waiting = np.empty(len(given.centre), dtype=np.int64)
@@ -156,7 +156,7 @@ def repair(ground: Ground, search: Search, given: Assignment, limit: int, r: int
     return 1
 
 
-@njit(cache=True)
+@kernel
 def _chain(ground: Ground, search: Search, given: Assignment, limit: int, r: int, needy: int, waiting: Ints) -> bool:
     """Gives centre `needy` one row by the shortest chain; whether there is one. Nearest rows are asked first."""
     waiting[0] = needy
@@ -195,7 +195,7 @@ def _chain(ground: Ground, search: Search, given: Assignment, limit: int, r: int
     return giver >= 0
 
 
-@njit(cache=True)
+@kernel
 def ways(ground: Ground, given: Assignment, start: int, stop: int, out: Ints) -> None:
     """The distance of each row of the tuples from `start` to `stop` to the centre of its cluster."""
     for u in range(start, stop):

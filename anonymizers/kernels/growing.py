@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.search import Costs, Stack, farthest, nearest
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Ints
+from auditor.model.compiling import kernel
 
 MADE, ROWS, TUPLES, SEED, NEXT = 0, 1, 2, 3, 4
 """What `Growth.now` counts: classes made, rows left, tuples left, the last seed, the place in the list of seeds."""
@@ -38,7 +38,7 @@ class Growth(NamedTuple):
     now: Ints
 
 
-@njit(cache=True)
+@kernel
 def fill(costs: Costs, trees: Trees, rise: Ints, node: int) -> None:
     """The cost of every slot of a tree for a class at `node`: that of the lowest node above both."""
     low, high = trees.low[node], trees.high[node]
@@ -50,7 +50,7 @@ def fill(costs: Costs, trees: Trees, rise: Ints, node: int) -> None:
         low, high = trees.low[node], trees.high[node]
 
 
-@njit(cache=True)
+@kernel
 def above(trees: Trees, node: int, slot: int) -> int:
     """The lowest node that covers a node and a slot."""
     while slot < trees.low[node] or slot > trees.high[node]:
@@ -58,7 +58,7 @@ def above(trees: Trees, node: int, slot: int) -> int:
     return node
 
 
-@njit(cache=True)
+@kernel
 def begin(costs: Costs, trees: Trees, rise: Ints, values: Ints, nodes: Ints) -> None:
     """Makes a class of one tuple the class that costs are about."""
     ordered = len(costs.low)
@@ -70,7 +70,7 @@ def begin(costs: Costs, trees: Trees, rise: Ints, values: Ints, nodes: Ints) -> 
         fill(costs, trees, rise, nodes[j - ordered])
 
 
-@njit(cache=True)
+@kernel
 def widen(costs: Costs, trees: Trees, rise: Ints, values: Ints, nodes: Ints) -> bool:
     """Adds a tuple to the class that costs are about; whether that changed the class."""
     ordered = len(costs.low)
@@ -93,7 +93,7 @@ def widen(costs: Costs, trees: Trees, rise: Ints, values: Ints, nodes: Ints) -> 
     return changed
 
 
-@njit(cache=True)
+@kernel
 def take(growth: Growth, tree: Tree, u: int, count: int, made: int) -> None:
     """Puts some copies of a tuple into class `made`."""
     place = growth.first[u + 1] - growth.left[u]
@@ -105,7 +105,7 @@ def take(growth: Growth, tree: Tree, u: int, count: int, made: int) -> None:
         remove(tree, u)
 
 
-@njit(cache=True)
+@kernel
 def finish(growth: Growth, costs: Costs, nodes: Ints, count: int) -> None:
     """Notes the class that costs are about as made, with so many rows."""
     made = growth.now[MADE]
@@ -116,7 +116,7 @@ def finish(growth: Growth, costs: Costs, nodes: Ints, count: int) -> None:
     growth.now[MADE] += 1
 
 
-@njit(cache=True)
+@kernel
 def enter(tuples: Ints, trees: Trees, growth: Growth, u: int, c: int) -> None:
     """Puts one copy of a tuple into class c, which is widened to cover it."""
     ordered = growth.low.shape[1]
@@ -131,7 +131,7 @@ def enter(tuples: Ints, trees: Trees, growth: Growth, u: int, c: int) -> None:
     growth.now[ROWS] -= 1
 
 
-@njit(cache=True)
+@kernel
 def grow(
     tuples: Ints,
     tree: Tree,
@@ -177,7 +177,7 @@ def grow(
         finish(growth, costs, nodes, count)
 
 
-@njit(cache=True)
+@kernel
 def join(tuples: Ints, trees: Trees, rise: Ints, growth: Growth, unit: int) -> None:
     """Puts each row that is left into the class whose total loss it raises least; ties go to the first class."""
     ordered = growth.low.shape[1]

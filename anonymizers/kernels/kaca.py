@@ -24,13 +24,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.growing import above, fill
 from anonymizers.kernels.search import HUGE, Costs, Stack
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Floats, Ints
+from auditor.model.compiling import kernel
 
 SMALL, LIVE, CHANGED, DRAWN, PIECES, WORK = 0, 1, 2, 3, 4, 5
 """What `Classes.now` counts: classes below k, classes, changes since the tree was built, draws used, pieces, and the
@@ -67,7 +67,7 @@ class Bounds(NamedTuple):
     size: Ints
 
 
-@njit(cache=True)
+@kernel
 def count_small(classes: Classes, c: int, change: int) -> None:
     """Adds a class to those below k, or takes it away."""
     classes.now[SMALL] += change
@@ -77,7 +77,7 @@ def count_small(classes: Classes, c: int, change: int) -> None:
         i += i & -i
 
 
-@njit(cache=True)
+@kernel
 def pick_small(classes: Classes, rank: int) -> int:
     """The class below k that has so many classes below k before it."""
     place, step = 0, 1
@@ -91,7 +91,7 @@ def pick_small(classes: Classes, rank: int) -> int:
     return place
 
 
-@njit(cache=True)
+@kernel
 def begin(classes: Classes, tuples: Ints, first: Ints, trees: Trees, rise: Ints, unit: int, k: int) -> None:
     """Makes each tuple, with all its copies, a class."""
     for c in range(len(tuples)):
@@ -107,7 +107,7 @@ def begin(classes: Classes, tuples: Ints, first: Ints, trees: Trees, rise: Ints,
     classes.now[LIVE], classes.now[PIECES] = len(tuples), len(tuples)
 
 
-@njit(cache=True)
+@kernel
 def loss_of(low: Ints, high: Ints, trees: Trees, rise: Ints, unit: int, ordered: int) -> int:
     """The loss of a record that is generalised to a box."""
     total = np.int64(0)
@@ -118,7 +118,7 @@ def loss_of(low: Ints, high: Ints, trees: Trees, rise: Ints, unit: int, ordered:
     return int(total)
 
 
-@njit(cache=True)
+@kernel
 def bounds_of(tree: Tree, classes: Classes) -> Bounds:
     """The bounds of a tree that was just built: children come after their parents, so from the last node up."""
     nodes, width = tree.low.shape
@@ -136,7 +136,7 @@ def bounds_of(tree: Tree, classes: Classes) -> Bounds:
     return bounds
 
 
-@njit(cache=True)
+@kernel
 def _cover(bounds: Bounds, v: int, low: Ints, high: Ints, loss: int, size: int) -> bool:
     """Widens the bounds of a node to cover a class or another node; whether they changed."""
     changed = False
@@ -156,7 +156,7 @@ def _cover(bounds: Bounds, v: int, low: Ints, high: Ints, loss: int, size: int) 
     return changed
 
 
-@njit(cache=True)
+@kernel
 def _cover_above(tree: Tree, bounds: Bounds, classes: Classes, c: int) -> None:
     """Widens the nodes above a class that changed."""
     v = tree.home[c]
@@ -164,7 +164,7 @@ def _cover_above(tree: Tree, bounds: Bounds, classes: Classes, c: int) -> None:
         v = tree.above[v]
 
 
-@njit(cache=True)
+@kernel
 def _look_from(classes: Classes, c: int, trees: Trees, rise: Ints, costs: Costs) -> None:
     """Makes class c the class that costs are about."""
     ordered = len(costs.low)
@@ -176,7 +176,7 @@ def _look_from(classes: Classes, c: int, trees: Trees, rise: Ints, costs: Costs)
         fill(costs, trees, rise, above(trees, trees.leaf[classes.low[c, j]], classes.high[c, j]))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _hull_loss(costs: Costs, low: Ints, high: Ints) -> int:
     """The loss of the hull of the class that costs are about and a box."""
     ordered = len(costs.low)
@@ -188,7 +188,7 @@ def _hull_loss(costs: Costs, low: Ints, high: Ints) -> int:
     return int(total)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _least_hull_loss(costs: Costs, low: Ints, high: Ints) -> int:
     """No hull of the class that costs are about and a point of the box has less loss."""
     ordered = len(costs.low)
@@ -200,7 +200,7 @@ def _least_hull_loss(costs: Costs, low: Ints, high: Ints) -> int:
     return int(total)
 
 
-@njit(cache=True)
+@kernel
 def _nearest(tree: Tree, bounds: Bounds, classes: Classes, costs: Costs, stack: Stack, c: int, k: int) -> int:
     """The class nearest to class c, which the costs are about; the first one of several. -1 where there is no other."""
     rows, loss = classes.size[c], classes.loss[c]
@@ -245,7 +245,7 @@ def _nearest(tree: Tree, bounds: Bounds, classes: Classes, costs: Costs, stack: 
     return int(found)
 
 
-@njit(cache=True)
+@kernel
 def _join(classes: Classes, tree: Tree, c: int, other: int, k: int) -> None:
     """Merges two classes into the first of them."""
     kept, gone = min(c, other), max(c, other)
@@ -265,7 +265,7 @@ def _join(classes: Classes, tree: Tree, c: int, other: int, k: int) -> None:
     remove(tree, gone)
 
 
-@njit(cache=True)
+@kernel
 def _put(classes: Classes, c: int, piece: int) -> None:
     """Puts a piece at the end of a class."""
     classes.after[piece] = -1
@@ -276,7 +276,7 @@ def _put(classes: Classes, c: int, piece: int) -> None:
     classes.tail[c] = piece
 
 
-@njit(cache=True)
+@kernel
 def _move(classes: Classes, tuples: Ints, costs: Costs, c: int, other: int, k: int) -> None:
     """Moves the rows that class c lacks from the other class: those nearest to c, which the costs are about."""
     count = 0
@@ -330,7 +330,7 @@ def _move(classes: Classes, tuples: Ints, costs: Costs, c: int, other: int, k: i
             piece = classes.after[piece]
 
 
-@njit(cache=True)
+@kernel
 def merge(
     classes: Classes,
     tuples: Ints,
@@ -367,7 +367,7 @@ def merge(
         now[CHANGED] += 1
 
 
-@njit(cache=True)
+@kernel
 def members(classes: Classes, rows: int) -> Ints:
     """The class of each row in the order of tuples, classes numbered through."""
     member = np.empty(rows, dtype=np.int64)

@@ -24,13 +24,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from anonymizers.kernels import tree as kd
 from anonymizers.kernels.averages import median, mode
 from anonymizers.shapes import Average, Points
 from auditor.model.arrays import Floats, Ints
+from auditor.model.compiling import kernel
 from auditor.model.progress import Progress, silent
 
 _MEAN, _CONVEX, _MODE = int(Average.MEAN), int(Average.CONVEX), int(Average.MODE)
@@ -71,7 +71,7 @@ class Ranked(NamedTuple):
     reference: Floats
 
 
-@njit(cache=True)
+@kernel
 def squared(points: Boxes, row: int, centre: Floats, weight: Floats, measured: int) -> float:
     """The squared distance of a row from a record."""
     total = 0.0
@@ -84,7 +84,7 @@ def squared(points: Boxes, row: int, centre: Floats, weight: Floats, measured: i
     return total
 
 
-@njit(cache=True)
+@kernel
 def _least(low: Boxes, high: Boxes, v: int, centre: Floats, weight: Floats, measured: int) -> float:
     """No point of the node is nearer than this (squared)."""
     total = 0.0
@@ -97,7 +97,7 @@ def _least(low: Boxes, high: Boxes, v: int, centre: Floats, weight: Floats, meas
     return total
 
 
-@njit(cache=True)
+@kernel
 def _greatest(low: Boxes, high: Boxes, v: int, centre: Floats, weight: Floats, measured: int) -> float:
     """No point of the node is farther than this (squared)."""
     total = 0.0
@@ -110,7 +110,7 @@ def _greatest(low: Boxes, high: Boxes, v: int, centre: Floats, weight: Floats, m
     return total
 
 
-@njit(cache=True)
+@kernel
 def _open_leaf(tree: kd.Tree, v: int, cluster: Ints) -> bool:
     """Drops the rows at the beginning of a leaf that have a cluster, and says whether it is one of many equal rows."""
     while tree.start[v] < tree.stop[v] and cluster[tree.order[tree.start[v]]] >= 0:
@@ -120,7 +120,7 @@ def _open_leaf(tree: kd.Tree, v: int, cluster: Ints) -> bool:
     return bool(np.all(tree.low[v] == tree.high[v]))
 
 
-@njit(cache=True)
+@kernel
 def nearest(
     tree: kd.Tree,
     cluster: Ints,
@@ -183,7 +183,7 @@ def nearest(
     return cost
 
 
-@njit(cache=True)
+@kernel
 def farthest(
     tree: kd.Tree, cluster: Ints, centre: Floats, weight: Floats, measured: int, stack: Ints, bounds: Floats
 ) -> tuple[int, int]:
@@ -224,7 +224,7 @@ def farthest(
     return chosen, cost
 
 
-@njit(cache=True)
+@kernel
 def average_record(state: State, centre: Floats) -> None:
     """The average record of the rows that are left: mean, median or mode of each column."""
     for j in range(len(centre)):
@@ -237,7 +237,7 @@ def average_record(state: State, centre: Floats) -> None:
             centre[j] = median(counts, state.kind[j] == _CONVEX)
 
 
-@njit(cache=True)
+@kernel
 def _count(points: Floats, row: int, state: State, sign: int) -> None:
     """A row joins (1) or leaves (-1) those that the average record is of."""
     for j in range(points.shape[1]):
@@ -247,14 +247,14 @@ def _count(points: Floats, row: int, state: State, sign: int) -> None:
             state.counts[state.offset[j] + int(points[row, j])] += sign
 
 
-@njit(cache=True)
+@kernel
 def start(points: Floats, state: State) -> None:
     """All rows are left."""
     for row in range(len(points)):
         _count(points, row, state, 1)
 
 
-@njit(cache=True)
+@kernel
 def _far_from_average(
     points: Floats, weight: Floats, measured: int, state: State, ranked: Ranked, centre: Floats
 ) -> int:
@@ -283,7 +283,7 @@ def _far_from_average(
     return chosen
 
 
-@njit(cache=True)
+@kernel
 def advance(
     points: Floats, weight: Floats, measured: int, k: int, state: State, tree: kd.Tree, ranked: Ranked, budget: int
 ) -> int:
@@ -325,7 +325,7 @@ def advance(
     return _DONE
 
 
-@njit(cache=True)
+@kernel
 def _distances(points: Floats, rows: Ints, centre: Floats, weight: Floats, measured: int) -> Floats:
     out = np.empty(len(rows))
     for i in range(len(rows)):

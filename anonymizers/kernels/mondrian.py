@@ -19,13 +19,13 @@ Why it gives the classes of the plain version (tests/support/naive_mondrian.py),
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from anonymizers.shapes import Columns, Limits, Room
 from auditor.model.arrays import Codes, Ints
+from auditor.model.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def entropy_l(found: Ints, count: Ints, size: int) -> float:
     """exp of the entropy of a class in which the values `found` occur; exact where all occur equally often."""
     entropy = 0.0
@@ -39,7 +39,7 @@ def entropy_l(found: Ints, count: Ints, size: int) -> float:
     return min(float(np.exp(entropy)), float(len(found)))
 
 
-@njit(cache=True)
+@kernel
 def recursive_c(found: Ints, count: Ints, l: int) -> float:
     """The c that a class must stay below for recursive (c, l)-diversity; infinite where it has fewer than l values."""
     if len(found) < l:
@@ -54,7 +54,7 @@ def recursive_c(found: Ints, count: Ints, l: int) -> float:
     return float(ordered[-1] / tail)
 
 
-@njit(cache=True)
+@kernel
 def ordered_distance(found: Ints, count: Ints, limits: Limits) -> float:
     """The distance of a class from the whole over values in order; `found` must be sorted.
 
@@ -83,7 +83,7 @@ def ordered_distance(found: Ints, count: Ints, limits: Limits) -> float:
     return max(float(total), 0.0) / (ranked - 1)
 
 
-@njit(cache=True)
+@kernel
 def tree_distance(found: Ints, count: Ints, size: int, limits: Limits, below: Ints, crossed: Ints) -> float:
     """The distance of a class from the whole over the edges of a tree: Σ weight · |share below - the table's|.
 
@@ -105,7 +105,7 @@ def tree_distance(found: Ints, count: Ints, size: int, limits: Limits, below: In
     return max(distance, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def largest_m(found: Ints, count: Ints, size: int, limits: Limits) -> float:
     """The largest m for which a class is (ε,m)-anonymous; `found` must be sorted. Reaches grow with the values, so the
     window over them only moves on."""
@@ -124,7 +124,7 @@ def largest_m(found: Ints, count: Ints, size: int, limits: Limits) -> float:
     return 1 / (most / size)
 
 
-@njit(cache=True)
+@kernel
 def holds(values: Codes, limits: Limits, room: Room) -> bool:
     """Whether a class with these sensitive values is allowed."""
     size, count = len(values), room.counts
@@ -157,7 +157,7 @@ def holds(values: Codes, limits: Limits, room: Room) -> bool:
     return allowed
 
 
-@njit(cache=True)
+@kernel
 def _level(column: int, lo: int, hi: int, columns: Columns) -> int:
     """Where the tables of a taxonomy's column have the lowest level on which two different leaves have one node."""
     at = columns.first[column]
@@ -168,7 +168,7 @@ def _level(column: int, lo: int, hi: int, columns: Columns) -> int:
     return int(at)
 
 
-@njit(cache=True)
+@kernel
 def _spread(column: int, lo: int, hi: int, columns: Columns) -> float:
     """The normalised spread of codes from lo to hi, from 0 (all equal) to 1 (the whole domain)."""
     if lo == hi:
@@ -181,7 +181,7 @@ def _spread(column: int, lo: int, hi: int, columns: Columns) -> float:
     return float((columns.position[first + hi] - columns.position[first + lo]) / columns.width[column])
 
 
-@njit(cache=True)
+@kernel
 def _at_rank(codes: Codes, rank: int, lo: int, hi: int) -> int:
     """The code that would have this place (from 0) if the codes were sorted; they lie between lo and hi."""
     while lo < hi:
@@ -196,7 +196,7 @@ def _at_rank(codes: Codes, rank: int, lo: int, hi: int) -> int:
     return lo
 
 
-@njit(cache=True)
+@kernel
 def _halve(codes: Codes, lo: int, hi: int, room: Room) -> int:
     """The relaxed cut: half of the rows by code, equal codes in the order in which they stand."""
     half = len(codes) // 2
@@ -214,7 +214,7 @@ def _halve(codes: Codes, lo: int, hi: int, room: Room) -> int:
     return 2
 
 
-@njit(cache=True)
+@kernel
 def _cut_after(codes: Codes, last: int, room: Room) -> int:
     """The cut between a code and those above it."""
     above = 0
@@ -225,7 +225,7 @@ def _cut_after(codes: Codes, last: int, room: Room) -> int:
     return 2
 
 
-@njit(cache=True)
+@kernel
 def _branch(codes: Codes, child: Codes, room: Room) -> int:
     """The cut into the children of a node, of which `child[code]` is the one above a code."""
     rows = room.nodes
@@ -247,7 +247,7 @@ def _branch(codes: Codes, child: Codes, room: Room) -> int:
     return parts
 
 
-@njit(cache=True)
+@kernel
 def _divide(column: int, codes: Codes, lo: int, hi: int, columns: Columns, strict: bool, room: Room) -> int:
     """Gives each row of a class its part in the cut along a column, and returns how many parts there are."""
     if not strict:
@@ -261,7 +261,7 @@ def _divide(column: int, codes: Codes, lo: int, hi: int, columns: Columns, stric
     return _branch(codes, columns.node[below : below + columns.leaves[column]], room)
 
 
-@njit(cache=True)
+@kernel
 def _gather(line: Codes, ends: Ints, room: Room) -> None:
     """Puts a column of a class into `room.line`, with the rows of each part side by side, in their order."""
     places = np.empty(len(ends), dtype=np.int64)
@@ -273,7 +273,7 @@ def _gather(line: Codes, ends: Ints, room: Room) -> None:
         places[part] += 1
 
 
-@njit(cache=True)
+@kernel
 def _rearrange(line: Codes, ends: Ints, room: Room) -> None:
     """Moves the rows of each part of a class together, in one column."""
     _gather(line, ends, room)
@@ -281,7 +281,7 @@ def _rearrange(line: Codes, ends: Ints, room: Room) -> None:
         line[i] = room.line[i]
 
 
-@njit(cache=True)
+@kernel
 def _allowed(values: Codes, parts: int, limits: Limits, room: Room) -> Ints:
     """The ends of the parts of a class where all parts hold the constraints; empty where one does not."""
     none = np.empty(0, dtype=np.int64)
@@ -300,7 +300,7 @@ def _allowed(values: Codes, parts: int, limits: Limits, room: Room) -> Ints:
     return ends
 
 
-@njit(cache=True)
+@kernel
 def _find_cut(
     codes: Codes, values: Codes, start: int, end: int, columns: Columns, limits: Limits, strict: bool, room: Room
 ) -> Ints:
@@ -335,7 +335,7 @@ def _find_cut(
             return ends
 
 
-@njit(cache=True)
+@kernel
 def cut_classes(
     codes: Codes,
     values: Codes,

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.centroids import Measure, Search, count, look_for, nearest, position, total_of
 from anonymizers.kernels.tree import Tree
 from auditor.model.arrays import Floats, Ints
+from auditor.model.compiling import kernel
 
 
 class Running(NamedTuple):
@@ -35,7 +35,7 @@ class Running(NamedTuple):
     used: Ints
 
 
-@njit(cache=True)
+@kernel
 def _join(running: Running, measure: Measure, c: int, values: Ints, centre: Floats, under: Ints) -> bool:
     """Adds a tuple to a cluster; whether its centroid changed."""
     changed = False
@@ -68,7 +68,7 @@ def _join(running: Running, measure: Measure, c: int, values: Ints, centre: Floa
     return changed
 
 
-@njit(cache=True)
+@kernel
 def _best_of(running: Running, measure: Measure, head: int, under: Ints) -> int:
     """The value of least total distance of a list of values."""
     entry = head
@@ -90,7 +90,7 @@ def _best_of(running: Running, measure: Measure, head: int, under: Ints) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def _move(tree: Tree, c: int, centre: Floats) -> None:
     """Moves a centroid in the tree, and widens the boxes around it."""
     v = tree.home[c]
@@ -104,7 +104,7 @@ def _move(tree: Tree, c: int, centre: Floats) -> None:
         v = tree.above[v]
 
 
-@njit(cache=True)
+@kernel
 def start_running(
     running: Running, measure: Measure, tuples: Ints, which: Ints, seeds: Ints, centre: Floats, member: Ints
 ) -> None:
@@ -115,7 +115,7 @@ def start_running(
         member[seeds[c]] = c
 
 
-@njit(cache=True)
+@kernel
 def one_pass(
     tree: Tree,
     running: Running,

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels.mdav import squared
 from auditor.model.arrays import Bools, Codes, Floats, Ints
+from auditor.model.compiling import kernel
 
 _LONGEST = 4096
 """Room for this many transfers of a trial, beside those of dissolving and dividing."""
@@ -65,7 +65,7 @@ class Space(NamedTuple):
     near: Codes
 
 
-@njit(cache=True)
+@kernel
 def away(values: Floats, weight: Floats, measured: int, row: int, members: Ints, mean: Floats, spread: float) -> float:
     """The squared distance of a row from the centre of a cluster with these members, mean and spread."""
     total = 0.0
@@ -77,7 +77,7 @@ def away(values: Floats, weight: Floats, measured: int, row: int, members: Ints,
     return total
 
 
-@njit(cache=True)
+@kernel
 def differences(values: Floats, measured: int, row: int, members: Ints) -> int:
     """In how many nominal columns a row differs from the members of a cluster, in all."""
     total = 0
@@ -88,7 +88,7 @@ def differences(values: Floats, measured: int, row: int, members: Ints) -> int:
     return total
 
 
-@njit(cache=True)
+@kernel
 def refresh(space: Space, part: Partition, c: int) -> None:
     """Computes a cluster's figures from its members."""
     values, weight, measured = space.values, space.weight, space.measured
@@ -115,7 +115,7 @@ def refresh(space: Space, part: Partition, c: int) -> None:
     part.change[0] += loss - before
 
 
-@njit(cache=True)
+@kernel
 def put(part: Partition, row: int, c: int) -> None:
     """A row becomes a member of a cluster."""
     part.members[c, part.size[c]] = row
@@ -124,7 +124,7 @@ def put(part: Partition, row: int, c: int) -> None:
     part.cluster[row] = c
 
 
-@njit(cache=True)
+@kernel
 def transfer(part: Partition, row: int, c: int) -> None:
     """Takes a row from its cluster to another; figures are to be refreshed after."""
     old = part.cluster[row]
@@ -139,7 +139,7 @@ def transfer(part: Partition, row: int, c: int) -> None:
         part.figures[NOTED] += 1
 
 
-@njit(cache=True)
+@kernel
 def enqueue(part: Partition, row: int) -> None:
     """A row is to be looked at."""
     if not part.queued[row]:
@@ -148,7 +148,7 @@ def enqueue(part: Partition, row: int) -> None:
         part.figures[WAITING] += 1
 
 
-@njit(cache=True)
+@kernel
 def changed(space: Space, part: Partition, c: int) -> None:
     """Refreshes a cluster and has its members looked at again."""
     refresh(space, part, c)
@@ -156,7 +156,7 @@ def changed(space: Space, part: Partition, c: int) -> None:
         enqueue(part, part.members[c, i])
 
 
-@njit(cache=True)
+@kernel
 def divide(space: Space, part: Partition, c: int) -> None:
     """Divides a cluster into halves: by the difference of the distances from two far members."""
     rows = part.members[c, : part.size[c]].copy()
@@ -176,14 +176,14 @@ def divide(space: Space, part: Partition, c: int) -> None:
     changed(space, part, new)
 
 
-@njit(cache=True)
+@kernel
 def enqueue_all(part: Partition) -> None:
     """All rows are to be looked at."""
     for row in range(len(part.cluster)):
         enqueue(part, row)
 
 
-@njit(cache=True)
+@kernel
 def undo(space: Space, part: Partition) -> None:
     """Takes back all transfers of the trial, the last one first."""
     noted = part.figures[NOTED]
@@ -196,7 +196,7 @@ def undo(space: Space, part: Partition) -> None:
         refresh(space, part, c)
 
 
-@njit(cache=True)
+@kernel
 def begin(space: Space, part: Partition) -> None:
     """Fills in the clusters that `part.cluster` says."""
     for row in range(len(part.cluster)):

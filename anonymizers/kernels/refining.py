@@ -15,7 +15,6 @@ The triangle inequality, d(y, A) ≥ |d(x, y) - d(x, A)|, spares most of the dis
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from anonymizers.kernels import tree as kd
 from anonymizers.kernels.mdav import nearest, squared
@@ -40,6 +39,7 @@ from anonymizers.kernels.partition import (
 )
 from anonymizers.shapes import Points
 from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.compiling import kernel
 from auditor.model.progress import Progress, silent
 
 _NEAR = 30
@@ -58,7 +58,7 @@ _SLICE = 5_000
 """Rows looked at between two reports of progress."""
 
 
-@njit(cache=True)
+@kernel
 def _best_step(space: Space, part: Partition, k: int, x: int) -> tuple[float, int, int]:
     """The best step for a row: the change of the loss (0: there is no step), the cluster it goes to, and the row that comes
     in exchange (-1: none)."""
@@ -107,7 +107,7 @@ def _best_step(space: Space, part: Partition, k: int, x: int) -> tuple[float, in
     return best, target, partner
 
 
-@njit(cache=True)
+@kernel
 def settle(space: Space, part: Partition, k: int, most: int) -> int:
     """Looks at the queued rows, `most` of them, and takes the best step for each. Returns how many steps were taken."""
     steps = 0
@@ -132,7 +132,7 @@ def settle(space: Space, part: Partition, k: int, most: int) -> int:
     return steps
 
 
-@njit(cache=True)
+@kernel
 def _dissolve(space: Space, part: Partition, k: int, a: int) -> bool:
     """Sends each member of a cluster to the best other one; whether all found one."""
     values, weight, measured = space.values, space.weight, space.measured
@@ -159,7 +159,7 @@ def _dissolve(space: Space, part: Partition, k: int, a: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel
 def shake(space: Space, part: Partition, k: int, order: Ints, most: int) -> int:
     """Tries for one cluster after the other to dissolve it and to settle what that touched; what does not lower the loss is
     taken back. Ends when it has cost `most`; returns how many clusters were tried."""
@@ -188,7 +188,7 @@ def shake(space: Space, part: Partition, k: int, order: Ints, most: int) -> int:
     return tried
 
 
-@njit(cache=True)
+@kernel
 def neighbours(
     tree: kd.Tree, values: Floats, weight: Floats, measured: int, near: Codes, first: int, last: int
 ) -> None:

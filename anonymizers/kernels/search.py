@@ -19,10 +19,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from anonymizers.kernels.tree import Tree
 from auditor.model.arrays import Ints
+from auditor.model.compiling import kernel
 
 HUGE = 1 << 60
 
@@ -48,7 +47,7 @@ class Stack(NamedTuple):
     bound: Ints
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def cost_of(costs: Costs, values: Ints) -> int:
     """The cost of one tuple."""
     ordered = len(costs.low)
@@ -62,7 +61,7 @@ def cost_of(costs: Costs, values: Ints) -> int:
     return total
 
 
-@njit(cache=True)
+@kernel
 def _least(costs: Costs, low: Ints, high: Ints) -> int:
     """No tuple in the box costs less."""
     ordered = len(costs.low)
@@ -75,7 +74,7 @@ def _least(costs: Costs, low: Ints, high: Ints) -> int:
     return total
 
 
-@njit(cache=True)
+@kernel
 def _most(costs: Costs, low: Ints, high: Ints) -> int:
     """No tuple in the box costs more."""
     ordered = len(costs.low)
@@ -88,7 +87,7 @@ def _most(costs: Costs, low: Ints, high: Ints) -> int:
     return total
 
 
-@njit(cache=True)
+@kernel
 def nearest(tree: Tree, left: Ints, costs: Costs, stack: Stack) -> tuple[int, int]:
     """The tuple of least cost that has copies left, and its cost; (-1, HUGE) where there is none."""
     best, found = HUGE, -1
@@ -122,7 +121,7 @@ def nearest(tree: Tree, left: Ints, costs: Costs, stack: Stack) -> tuple[int, in
     return found, best
 
 
-@njit(cache=True)
+@kernel
 def farthest(tree: Tree, left: Ints, costs: Costs, stack: Stack) -> int:
     """The tuple of greatest cost that has copies left; -1 where there is none."""
     best, found = -1, -1
@@ -156,7 +155,7 @@ def farthest(tree: Tree, left: Ints, costs: Costs, stack: Stack) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def all_at(tree: Tree, left: Ints, costs: Costs, stack: Stack, wanted: int, out: Ints) -> int:
     """Writes the tuples with copies left whose cost is exactly `wanted`, the least there is, into `out` in ascending
     order; returns how many there are."""

@@ -24,9 +24,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from auditor.model.arrays import Bools, Codes, Floats, Ints
+from auditor.model.compiling import kernel
 
 MORE, ROOM, DOUBT = 0, 1, 2
 """Why `run` stopped."""
@@ -112,7 +112,7 @@ class Buckets(NamedTuple):
     parted: Bools
 
 
-@njit(cache=True)
+@kernel
 def halve(cuts: Cuts, rows: Codes, spare: Codes) -> int:
     """Cuts rows at the median of the column in which they spread widest, and puts the left part before the right one;
     returns its size, 0 where all rows are equal. Equal values stay together, or are divided in the order in which the rows
@@ -159,7 +159,7 @@ def halve(cuts: Cuts, rows: Codes, spare: Codes) -> int:
     return size
 
 
-@njit(cache=True)
+@kernel
 def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
     """The value of this rank among those of the rows, which lie from `low` to `high`."""
     if high - low > 2 * len(rows):
@@ -175,7 +175,7 @@ def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
     return value
 
 
-@njit(cache=True)
+@kernel
 def count(fragments: Fragments, counts: Counts, left: Codes, right: Codes, step: int) -> None:
     """Counts the labels of the two parts (step 1), or takes them off again (step -1)."""
     for part in range(2):
@@ -185,7 +185,7 @@ def count(fragments: Fragments, counts: Counts, left: Codes, right: Codes, step:
             counts.pair[part, fragments.pair[row]] += step
 
 
-@njit(cache=True)
+@kernel
 def begin(fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, size: int) -> None:
     """F and N where all rows, counted as a left part, are one bucket."""
     operations = 2 * (fragments.known.shape[1] + 1) + 8
@@ -210,7 +210,7 @@ def begin(fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, size: in
         sums.error[t] = operations * rule.rounding * sums.total[t]
 
 
-@njit(cache=True)
+@kernel
 def _after(
     fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, left: int, right: int, t: int
 ) -> tuple[float, float, bool, bool]:
@@ -253,7 +253,7 @@ def _after(
     return total, error, fits_left and all_left > 0, fits_right and all_right > 0
 
 
-@njit(cache=True)
+@kernel
 def check(
     fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, left: int, right: int, matching: Codes
 ) -> tuple[bool, Codes]:
@@ -275,7 +275,7 @@ def check(
     return True, doubts[:found]
 
 
-@njit(cache=True)
+@kernel
 def accept(
     fragments: Fragments,
     sums: Sums,
@@ -308,7 +308,7 @@ def accept(
     return i, others
 
 
-@njit(cache=True)
+@kernel
 def run(
     fragments: Fragments,
     cuts: Cuts,

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from auditor.model.arrays import Floats, Ints
+from auditor.model.compiling import kernel
 
 REBUILD = 0.6
 """A tree is built anew when this share of its points is left."""
@@ -45,7 +45,7 @@ class Tree(NamedTuple):
     home: Ints
 
 
-@njit(cache=True)
+@kernel
 def build(points: NDArray[np.generic], chosen: Ints, weight: Floats) -> Tree:
     """A tree over the points with the (ascending) numbers `chosen`; `weight` makes the sides of boxes comparable."""
     count, width = len(chosen), points.shape[1]
@@ -137,7 +137,7 @@ def build(points: NDArray[np.generic], chosen: Ints, weight: Floats) -> Tree:
     )
 
 
-@njit(cache=True)
+@kernel
 def remove(tree: Tree, point: int) -> None:
     """Counts a point as taken away."""
     v = tree.home[point]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from auditor.model.discretion import is_revealing, printable
-from auditor.model.errors import AuditorError
+from auditor.model.errors import AuditorError, AuditorWarning
 
 
 @contextmanager
@@ -39,6 +39,9 @@ def kept_quiet(debug: bool) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         del file, line
+        if issubclass(category, AuditorWarning):  # ours, and no library's
+            sys.stderr.write(f"Warning: {printable(str(message))}\n")
+            return
         say(category.__name__, f"{Path(filename).name}, line {lineno}", str(message))
 
     class Lines(logging.Handler):

@@ -98,6 +98,7 @@ def anonymize(
     from anonymizers import ANONYMIZERS
     from anonymizers.anonymizing import anonymize as make
     from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
+    from auditor.files.manifests import files_of_older
     from auditor.files.provenances import read_secret
     from auditor.files.releases import write_release
     from auditor.files.tables import read_table, refuse_existing, target_format, write_files
@@ -111,6 +112,9 @@ def anonymize(
     if output.exists() and not force:
         raise UsageError(f"{output} exists already. Use --force to replace it.")
     refuse_existing(private.files, force)
+    for file in private.files:
+        if output.resolve() in file.resolve().parents:
+            raise UsageError(f"{file} is private and would lie in the folder of the release. Give it another place.")
     secret = new_secret() if private.secret is None else read_secret(private.secret)
     table = read_table(data, schema)
     if cut.compare_whole:
@@ -130,7 +134,8 @@ def anonymize(
         if whose.key is None:
             raise UsageError(f"--key: {release.method} has no key; only `grading` does.")
         files[private.key] = whose.key.to_json()
-    write_files(files | written, force, output if len(release.blocks) > 1 else None, private=private.files)
+    folder = output if len(release.blocks) > 1 else None
+    write_files(files | written, force, folder, private=private.files, gone=files_of_older(output))
     if whose.key is not None and private.key is None and not quiet:
         typer.echo("The key was not written (--key FILE): nobody can decode this release.", err=True)
     if not quiet:

@@ -75,6 +75,7 @@ def mend(
 ) -> None:
     """Mend a release: drop columns, make quasi-identifiers coarser, suppress rows and classes, in this order."""
     from auditor.auditing.remedies.mending import mended_files, mended_table
+    from auditor.files.manifests import files_of_older
     from auditor.files.provenances import renewed
     from auditor.files.releases import in_file_order, read_release
     from auditor.files.tables import as_schema, refuse_existing, target_format, write_files
@@ -95,7 +96,7 @@ def mend(
     files = mended_files(read, table, output)
     if provenance is not None and new_provenance is not None:
         files = {new_provenance: renewed(provenance, read.tables[0], table), **files}
-    write_files(files, force, private=[new_provenance])
+    write_files(files, force, private=[new_provenance], gone=files_of_older(output))
     if not quiet:
         typer.echo(_summary(output, mending.drop, read.release, mended))
 

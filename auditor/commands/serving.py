@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from signal import SIGTERM
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Quiet
+from auditor.commands.signals import Stopped
 
 
 @Grouped
@@ -51,6 +53,8 @@ def serve(
                 typer.echo("Warning: no browser could be opened; open the address yourself.", err=True)
         try:
             server.serve_forever()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             if not quiet:
                 typer.echo("\nStopped.", err=True)
+            if isinstance(stop, Stopped) and stop.number == SIGTERM:
+                raise typer.Exit(stop.exit_code) from None

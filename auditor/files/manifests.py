@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from auditor.model.discretion import header
 from auditor.model.errors import ReleaseError
 from auditor.model.faults import Faults, are_texts, is_text, parse_json, read_text
 from auditor.model.labels.labels import Declared
@@ -50,12 +51,13 @@ def declared_labels(content: Any, schema: Schema, file: Path) -> dict[str, Decla
     wanted = "an object with, for each column, one label or its aliases and their labels"
     faults = Faults(ReleaseError, str(file), {"labels": content})
     labels: dict[str, Declared] = faults.value("labels", lambda value: isinstance(value, dict), wanted) or {}
-    for column, part in labels.items():
+    for place, (column, part) in enumerate(labels.items(), 1):
         texts = [*part, *part.values()] if isinstance(part, dict) else [part]
         if not are_texts(texts):
-            faults.add(f"the labels of {column!r} must be texts.")
+            faults.add(f"the labels of {header(place, column, schema.columns)} must be texts.")
         if column not in schema.sensitive:
-            faults.add(f"{column!r} must be a sensitive column. There are: {', '.join(schema.sensitive)}.")
+            said = header(place, column, schema.columns)
+            faults.add(f"{said} of the labels must be a sensitive column. There are: {', '.join(schema.sensitive)}.")
     faults.check()
     return labels
 
@@ -73,6 +75,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     faults.value("params", lambda params: params is None or isinstance(params, dict), "an object")
     faults.check()
     return manifest
+
+
+def files_of_older(target: Path) -> list[Path]:
+    """What stands beside or in the place of a release that will be replaced, and would not fit the new one: the declaration
+    of its aliases, or the blocks that its manifest lists."""
+    if not target.is_dir():
+        return [labels_file(target)]
+    try:
+        return [target / block["file"] for block in read_manifest(target)["blocks"]]
+    except ReleaseError:  # no release of ours
+        return []
 
 
 def _are_blocks(value: Any) -> bool:

@@ -13,8 +13,8 @@
         ├── KeyFileError         a file that is not the key of a release
         └── PromiseError         an anonymizer that cannot keep its promise on this table
 
-A message says what is wrong, where (file, line or column, value) and what would be right. Several faults are reported
-together, one per line: `SchemaError.of([...])`; `faults.py` collects them.
+A message says what is wrong, where (file, line, column) and what would be right. It quotes no value of a person: see
+`discretion.py`. Several faults are reported together, one per line: `SchemaError.of([...])`; `faults.py` collects them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class AuditorError(Exception):
     """Something that the user must mend; shown without a traceback. `faults` are the single messages."""
 
     exit_code = 3
+    about_people = False  # whether the files that it is about hold values of people
 
     def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -53,6 +54,8 @@ class DataError(AuditorError):
 class TableError(DataError):
     """A file that cannot be read as a table, or a value in it."""
 
+    about_people = True
+
 
 class SchemaError(DataError):
     """The schema file."""
@@ -64,6 +67,8 @@ class TaxonomyError(DataError):
 
 class ReleaseError(DataError):
     """A release, its labels, or its correspondence with the original."""
+
+    about_people = True
 
 
 class ScenarioError(DataError):
@@ -77,10 +82,18 @@ class PolicyError(DataError):
 class RecordError(DataError):
     """A file that is not an audit record."""
 
+    about_people = True
+
 
 class KeyFileError(DataError):
     """A file that is not the key of a release."""
 
+    about_people = True
+
 
 class PromiseError(DataError):
     """An anonymizer that cannot keep its promise on this table."""
+
+
+class AuditorWarning(UserWarning):
+    """Something that the user may want to mend. Commands print it as one line."""

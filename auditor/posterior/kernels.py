@@ -8,15 +8,15 @@ that became zero are dropped, since zero stays zero. This is exact: it only inte
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.compiling import kernel
 
 _ONE = np.uint64(1)
 
 
-@njit(cache=True)
+@kernel
 def allow_intervals(masks: NDArray[np.uint64], lo: Codes, hi: Codes, slot: Codes) -> None:
     """Sets the bit of each pattern p in the masks of the values from lo[p] to hi[p]; `slot` maps values to masks."""
     for p in range(len(lo)):
@@ -27,7 +27,7 @@ def allow_intervals(masks: NDArray[np.uint64], lo: Codes, hi: Codes, slot: Codes
                 masks[slot[value], word] |= bit
 
 
-@njit(cache=True)
+@kernel
 def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, Codes]:
     """The patterns that fit each person, as row starts and pattern numbers.
 
@@ -82,7 +82,7 @@ def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, 
     return starts, found[:total].copy()
 
 
-@njit(cache=True)
+@kernel
 def running_sums(data: Floats, starts: Ints) -> Floats:
     """For each entry the sum of its row's entries up to it. Each row has its own sum: a sum running over all rows would leave
     the noise of a million rows in every difference."""
@@ -95,7 +95,7 @@ def running_sums(data: Floats, starts: Ints) -> Floats:
     return out
 
 
-@njit(cache=True)
+@kernel
 def sample_seats(
     starts: Ints,
     kinds: Ints,

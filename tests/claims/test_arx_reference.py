@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.data, pytest.mark.slow]
 def records(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, AuditRecord]:
     from typer.testing import CliRunner
 
-    from auditor.cli import app
+    from auditor.commands.app import app
 
     folder = tmp_path_factory.mktemp("arx")
     table, schema = write_adult(data_folder, folder)

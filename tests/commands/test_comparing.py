@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.cli import app
+from auditor.commands.app import app
 from auditor.model.errors import UsageError
 from auditor.model.record.record import RunRecord
 from tests.runs.test_comparing import CANARY, _valid, frame

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.files.tables import csv_text, refuse_existing, write_files
+from auditor.files.writing import WRITTEN
 from auditor.model.errors import UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.taxonomy import Taxonomy
@@ -131,35 +136,77 @@ def test_nothing_is_left_behind_where_writing_fails_midway(tmp_path: Path) -> No
     old = tmp_path / "old.txt"
     old.write_text("old")
     contents = {tmp_path / "first.txt": "fine", old: "lone surrogate \ud800"}
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(UsageError, match=r"old\.txt: cannot be written, since it would hold a character that UTF-8"):
         write_files(contents, force=True)
     assert (os.listdir(tmp_path), old.read_text()) == (["old.txt"], "old")
 
 
-def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
+def failing(monkeypatch: pytest.MonkeyPatch, owner: Any, step: str, at: int) -> None:
+    """Makes the `at`-th call of a step fail, as on a full disk."""
+    real, calls = getattr(owner, step), itertools.count(1)
 
-    def full(handle: int, *args: Any, **more: Any) -> Any:
-        calls.append("open")
-        if len(calls) == 2:
-            os.close(handle)
+    def full(*args: Any, **more: Any) -> Any:
+        if next(calls) == at:
             raise OSError(28, "No space left on device")
-        return real(handle, *args, **more)
+        return real(*args, **more)
 
-    real: Any = os.fdopen
-    monkeypatch.setattr(os, "fdopen", full)
+    monkeypatch.setattr(owner, step, full)
+
+
+def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, Path, "write_bytes", 2)
     with pytest.raises(UsageError, match=r"b\.txt: cannot be written \(No space left on device\)"):
         write_files({tmp_path / "a.txt": "a", tmp_path / "b.txt": "b"})
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_old_files_are_put_back_where_one_cannot_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    names = ["provenance.csv", "release.csv", "key.json"]
+    for name in names:
+        (tmp_path / name).write_text(f"old {name}")
+    failing(monkeypatch, os, "replace", at)
+    with pytest.raises(UsageError, match=rf"{names[at - 1]}: cannot be written \(No space left on device\)"):
+        write_files({tmp_path / name: f"new {name}" for name in names}, force=True)
+    assert {name: (tmp_path / name).read_text() for name in sorted(os.listdir(tmp_path))} == {
+        name: f"old {name}" for name in sorted(names)
+    }
+
+
+def test_new_files_go_again_where_a_later_one_is_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two runs that write to the same place: the second finds a file that was not there when it began."""
+    real = Path.write_bytes
+
+    def somebody_else(path: Path, content: bytes) -> int:
+        (tmp_path / "release.csv").write_text("somebody else's")
+        return real(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", somebody_else)
+    with pytest.raises(UsageError, match=r"release\.csv exists already"):
+        write_files({tmp_path / "provenance.csv": "ours", tmp_path / "release.csv": "ours"})
+    assert os.listdir(tmp_path) == ["release.csv"]
+    assert (tmp_path / "release.csv").read_text() == "somebody else's"
+
+
+def test_files_are_written_where_nothing_can_be_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(*_: Any, **__: Any) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    write_files({tmp_path / "a.txt": "a"})
+    write_files({tmp_path / "a.txt": "b", tmp_path / "c.txt": "c"}, force=True)
+    assert sorted((file.name, file.read_text()) for file in tmp_path.iterdir()) == [("a.txt", "b"), ("c.txt", "c")]
+
+
 def test_a_folder_is_made_and_goes_again_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "release"
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(UsageError, match="UTF-8"):
         write_files({folder / "a.csv": "a", folder / "b.csv": "\ud800"}, folder=folder)
     assert os.listdir(tmp_path) == []
     with monkeypatch.context() as patch:
-        patch.setattr("tempfile.mkstemp", _no_space)
+        patch.setattr("tempfile.mkdtemp", _no_space)
         with pytest.raises(UsageError, match=r"a\.csv: cannot be written \(No space left on device\)"):
             write_files({folder / "a.csv": "a"}, folder=folder)
     assert os.listdir(tmp_path) == []
@@ -171,8 +218,131 @@ def test_a_folder_is_made_and_goes_again_where_writing_fails(tmp_path: Path, mon
         refuse_existing([], force=True, folder=tmp_path / "b.csv")
 
 
-def _no_space(**_: object) -> None:
+def _no_space(*_: object) -> None:
     raise OSError(28, "No space left on device")
+
+
+def test_a_new_folder_appears_with_all_that_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing lies in a release folder that is not finished, not even for a moment."""
+    folder, seen = tmp_path / "run", []
+    real = Path.write_bytes
+
+    def watched(path: Path, content: bytes) -> int:
+        seen.append(folder.exists())
+        return real(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", watched)
+    made = {folder / "a.csv": "a", folder / "plots" / "p.svg": "p", tmp_path / "private.csv": "x"}
+    write_files(made, folder=[folder, folder / "plots"], private=[tmp_path / "private.csv"])
+    assert seen == [False] * 3
+    assert {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")} == {
+        *("run", "run/a.csv", "run/plots", "run/plots/p.svg", "private.csv")
+    }
+    assert (folder.stat().st_mode & 0o777, (tmp_path / "private.csv").stat().st_mode & 0o777) == (0o755, 0o600)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_unfinished_files_stand_beside_a_folder_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: bool
+) -> None:
+    folder, seen = tmp_path / "run", []
+    folder.mkdir()
+    real = Path.write_bytes
+
+    def watched(path: Path, content: bytes) -> int:
+        seen.append((os.listdir(folder), len(os.listdir(tmp_path))))
+        return real(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", watched)
+    monkeypatch.chdir(folder if inside else tmp_path)
+    named = Path() if inside else Path("run")
+    write_files({named / "a.csv": "a"}, folder=named)
+    assert (seen, os.listdir(folder), os.listdir(tmp_path)) == ([([], 2)], ["a.csv"], ["run"])
+
+
+def test_files_of_an_older_result_go_when_the_new_one_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("old")
+    gone = [tmp_path / "a", tmp_path / "b", tmp_path / "missing"]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", _no_space)
+        with pytest.raises(UsageError, match="No space left"):
+            write_files({tmp_path / "a": "new"}, force=True, gone=gone)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+    write_files({tmp_path / "a": "new"}, force=True, gone=gone)
+    assert sorted((file.name, file.read_text()) for file in tmp_path.iterdir()) == [("a", "new"), ("c", "old")]
+
+
+# ----- runs that were killed --------------------------------------------------------------------------------------------
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from auditor.files.writing import write_files
+real = Path.write_bytes
+def halfway(path, content):
+    real(path, content)
+    if content == b"second":
+        print("here", flush=True)
+        sys.stdin.readline()
+Path.write_bytes = halfway
+folder = Path(sys.argv[1])
+write_files({folder / "provenance.csv": "first", folder / "release.csv": "second"}, folder=folder)
+"""
+
+
+def halfway(folder: Path) -> subprocess.Popen[str]:
+    """A run that has finished its files and not put them in their places yet."""
+    command = [sys.executable, "-c", KILLED, str(folder)]
+    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "here\n"
+    return run
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no telling whether a run is alive")
+def test_what_a_killed_run_left_is_swept_and_that_of_a_live_one_is_not(tmp_path: Path) -> None:
+    folder = tmp_path / "release"
+    dead, alive = halfway(folder), halfway(folder)
+    with dead:
+        dead.kill()
+    left = sorted(os.listdir(tmp_path))
+    assert [name.partition("-")[0] for name in left] == [".auditor", ".auditor"]
+    write_files({tmp_path / "other.csv": "x"})
+    assert [f"-{alive.pid}-" in name or name == "other.csv" for name in sorted(os.listdir(tmp_path))] == [True, True]
+    alive.communicate("go on\n")
+    assert alive.returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["other.csv", "release"]
+    assert sorted(os.listdir(folder)) == ["provenance.csv", "release.csv"]
+
+
+def test_signals_wait_until_all_files_are_in_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.link
+
+    def interrupted(*args: Any, **more: Any) -> None:
+        real(*args, **more)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "link", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_files({tmp_path / "a.txt": "a", tmp_path / "b.txt": "b"})
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+    assert WRITTEN[-2:] == [tmp_path / "a.txt", tmp_path / "b.txt"]
+
+
+def test_names_that_no_file_can_have(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be written \\(File name too long\\)"):
+        refuse_existing([tmp_path / ("x" * 5000)], force=False)
+    with pytest.raises(UsageError, match="File name too long"):
+        write_files({tmp_path / ("x" * 5000) / "a": "a"}, folder=tmp_path / ("x" * 5000))
+    with pytest.raises(UsageError, match="null"):
+        write_files({tmp_path / "a\0b": "a"})
+
+
+def test_devices_are_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="pipe is no ordinary file"):
+        write_files({tmp_path / "pipe": "a"}, force=True)
 
 
 def test_folders_are_no_files(tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_an_empty_frame_and_a_bad_label() -> None:
 
 
 def run(*arguments: object) -> Any:
-    from auditor.cli import app
+    from auditor.commands.app import app
 
     return CliRunner().invoke(app, [str(a) for a in arguments])
 

@@ -1,0 +1,112 @@
+"""Compiled code: `@kernel` compiles a function with numba, and keeps the result for the next run.
+
+numba keeps it beside the source, or in the user's cache folder. Where neither can be written, as for a service without a
+home, it goes to a folder of the user's own in the temporary folder, and where there is none each run compiles anew; a warning
+says so once. A cache that is damaged, or on a disk that is full, is no reason to stop. Kernels do not hold the interpreter's
+lock, so that a process hears signals, and that its parent has gone, while one runs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import shutil
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast, overload
+
+import numba
+from numba.core.caching import FunctionCache
+
+from auditor.model.errors import AuditorWarning
+
+F = TypeVar("F", bound=Callable[..., Any])
+Inline = Literal["never", "always"]
+_CONFIG: Any = numba.config
+
+
+@overload
+def kernel(function: F) -> F: ...
+
+
+@overload
+def kernel(*, inline: Inline) -> Callable[[F], F]: ...
+
+
+def kernel(function: F | None = None, *, inline: Inline = "never") -> F | Callable[[F], F]:
+    """A compiled function. `inline` is numba's."""
+    return functools.partial(_compiled, inline=inline) if function is None else _compiled(function, inline)
+
+
+def _compiled(function: F, inline: Inline) -> F:
+    made: Any = numba.njit(nogil=True, inline=inline)(function)
+    if hasattr(
+        made, "enable_caching"
+    ):  # the function itself has not, where compiling is switched off (NUMBA_DISABLE_JIT)
+        cache = _cache(function)
+        if cache is not None:
+            made._cache = cache
+    return cast("F", made)
+
+
+class _Cache(FunctionCache):
+    """numba's cache of one function. Where it cannot be read or written, the function is compiled, and that is all."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with suppress(Exception):  # whatever unpickling a damaged file raises
+            return super().load_overload(sig, target_context)
+        with suppress(OSError):
+            self.flush()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(Exception):  # a full disk, or an index that is damaged
+            super().save_overload(sig, data)
+
+
+def _cache(function: Callable[..., Any]) -> _Cache | None:
+    """Where the compiled function is kept; None where it cannot be."""
+    try:
+        return _Cache(function)
+    except RuntimeError:  # no folder that numba knows can be written
+        folder = _own_folder()
+    if folder is None:
+        return None
+    _CONFIG.CACHE_DIR = str(folder)
+    try:
+        return _Cache(function)
+    except RuntimeError:
+        return None
+
+
+@functools.cache
+def _own_folder() -> Path | None:
+    """A folder in the temporary folder that nobody but the user can write: what is in it will be run."""
+    try:
+        temporary = Path(tempfile.gettempdir())
+        folder = temporary / f"auditor-kernels-{os.getuid()}" if hasattr(os, "getuid") else None
+        if folder is None or not _is_ours(folder):
+            folder = Path(tempfile.mkdtemp(prefix="auditor-kernels-"))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    except OSError:
+        folder = None
+    kept = "is not kept, and every run compiles it anew" if folder is None else f"is kept in {folder}"
+    warnings.warn(
+        f"There is no cache folder that can be written. Compiled code {kept}. Set NUMBA_CACHE_DIR to choose a folder.",
+        AuditorWarning,
+        stacklevel=2,
+    )
+    return folder
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder, made where it is missing, is the user's and closed to others."""
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
