@@ -16,7 +16,7 @@ test: $(VENV)/.installed-test
 	$(PYTEST) --cov --cov-report=term --durations=25
 
 quick: $(VENV)/.installed-test
-	$(PYTEST) -m "not slow and not browser"
+	$(PYTEST) --examples 6 -m "not slow and not browser"
 
 proofs: $(VENV)/.installed-test
 	$(PYTEST) -m "proof or hypothesis" --full --durations=25

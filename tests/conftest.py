@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from auditor.model.discretion import revealing
+
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as in the background of a script: what tests start must be interruptible
@@ -20,20 +22,23 @@ if (
 AWKWARD = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
 WITH_KERNELS = ("anonymizers", "attacks", "auditing", "claims", "commands", "files", "runs")
 """The rooms whose tests make releases with compiled kernels."""
-settings.register_profile("full", max_examples=100, **AWKWARD)
-settings.register_profile("reduced", max_examples=20, **AWKWARD)
+EXAMPLES = 20
+"""How many examples a random test tries in `make test`. `make quick` tries fewer, `make proofs` more."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--full`, as `make proofs` has it."""
+    """`--full`, as `make proofs` has it, and `--examples`, as `make quick` has it."""
     parser.addoption(
         "--full", action="store_true", help="long simulations (mark proof) and random tests at full length"
     )
+    parser.addoption("--examples", type=int, default=EXAMPLES, help="examples that a random test tries")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """How many examples a random test tries that does not say it itself."""
-    settings.load_profile("full" if config.getoption("--full") else "reduced")
+    examples = 5 * EXAMPLES if config.getoption("--full") else config.getoption("--examples")
+    settings.register_profile("chosen", max_examples=examples, **AWKWARD)
+    settings.load_profile("chosen")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -86,6 +91,13 @@ def data_folder() -> Path:
     if not folder or not (Path(folder) / "data").is_dir():
         pytest.skip("AUDITOR_DATA does not name a folder with data/ and reference/")
     return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def revealed() -> Generator[None, None, None]:
+    """Messages show the values that they are about, as with `--reveal`."""
+    with revealing():
+        yield
 
 
 @dataclass(frozen=True)

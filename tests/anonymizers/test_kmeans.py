@@ -43,6 +43,7 @@ def by_rows(clusters: Clusters, space: Space) -> Groups:
     return frozenset(frozenset(space.rows[members].tolist()) for members in clusters if members)
 
 
+@pytest.mark.slow
 @given(
     table=tables(),
     k=st.integers(1, 6),

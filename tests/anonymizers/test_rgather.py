@@ -282,6 +282,7 @@ def test_other_columns_are_still_refused(tmp_path: Path) -> None:
         read_table(file, table.schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rgather", "rcellular"])
 def test_anonymize_and_audit_from_the_command_line(
     tmp_path: Path, auditor_cli: Callable[..., Ended], name: str

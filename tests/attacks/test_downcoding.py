@@ -241,6 +241,7 @@ def test_people_are_singled_out_by_finer_records_and_outsiders_are_not() -> None
     assert found["finer"].value > 0.2
 
 
+@pytest.mark.slow
 def test_no_excess_where_the_truth_is_permuted() -> None:
     """Everybody's quasi-identifiers are drawn anew, independently: the release is not about these people."""
     excess = []

@@ -146,6 +146,7 @@ def right(release: Release, people: Table, column: str, truth: Codes) -> float:
     return next(f.value for f in figures if f.measure == "success" and f.value is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "column"),
     [("identity", "disease"), ("mondrian", "disease"), ("anatomy", "disease"), ("identity", "income")],

@@ -279,6 +279,7 @@ def test_no_excess_where_the_truth_is_permuted() -> None:
     assert excess.mean() < 2.5 * excess.std(ddof=1) / np.sqrt(len(excess)) + 0.01
 
 
+@pytest.mark.slow
 def test_what_is_expected_is_found_where_values_are_random() -> None:
     right, believed, sharpened = 0.0, 0.0, 0
     for seed in range(20):

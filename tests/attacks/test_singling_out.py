@@ -190,6 +190,7 @@ def isolating(claims: PredicateClaims, table: Table) -> Figure:
 METHODS: dict[str, dict[str, Any]] = {"identity": {}, "mondrian": {"k": 5}, "anatomy": {"l": 3, "sensitive": "disease"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_expected_is_realised_and_members_are_isolated_beyond_outsiders(method: str) -> None:
     value = expected = control = 0.0
@@ -252,6 +253,7 @@ def covered(release: Release) -> Release:
 # ----- the contract --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(worlds())
 def test_the_order_of_rows_does_not_matter(world: World) -> None:
     shuffled, _ = world.release.shuffled(np.random.default_rng(3))

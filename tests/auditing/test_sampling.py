@@ -101,6 +101,7 @@ def test_a_sample_of_everybody_is_the_whole_audit(suppression: Suppression, wide
     assert {key[0] for key in others.keys() - rows.keys()} <= {"special-uniques"}
 
 
+@pytest.mark.slow
 def test_figures_of_all_people_stay_those_of_all() -> None:
     whole = alone(table(2, 300))
     every = run_audit(whole, Options(seed=3))
@@ -216,6 +217,7 @@ def test_with_an_original_a_sample_of_its_people_is_attacked_in_all_ways() -> No
     assert (record.find("linking", "max", link="class").value, most.n) == (most.value, people)
 
 
+@pytest.mark.slow
 def test_a_class_in_which_nobody_is_known_leaves_the_greatest_chance_open() -> None:
     """A record that has no person in the original is nobody's risk: its class does not say the greatest chance."""
     release = table(9, 60, withheld=0.0).assign(id=[str(i) for i in range(60)])

@@ -170,6 +170,7 @@ def test_the_provenance_is_for_its_owner(auditor_cli: Cli, files: Path) -> None:
         assert (files / "private.csv").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_exported_scenarios_run(auditor_cli: Cli, tmp_path: Path) -> None:
     assert auditor_cli("export", "hospital", "-o", tmp_path / "h").code == 0
     ended = auditor_cli("redteam", tmp_path / "h" / "scenario.toml", "--json", "-")

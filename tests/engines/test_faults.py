@@ -103,6 +103,7 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_what_cannot_be_read_is_said_in_one_message(
     name: str, bad: Path, tmp_path: Path, auditor_cli: Cli, monkeypatch: pytest.MonkeyPatch

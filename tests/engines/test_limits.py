@@ -229,6 +229,7 @@ def classes_of(sizes: list[int], file: Path) -> Path:
     return Case({}, cells).parquet(file)
 
 
+@pytest.mark.slow
 def test_the_sample_is_made_smaller_where_classes_are_large(
     small: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

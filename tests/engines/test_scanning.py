@@ -96,6 +96,7 @@ def test_overlapping_sensitive_labels_are_at_worst(tmp_path: Path) -> None:
     assert (facts["labels_overlap"], facts["alpha"], facts["l_distinct"]) == (True, 1.0, 1)
 
 
+@pytest.mark.slow
 def test_declared_aliases_are_read(tmp_path: Path) -> None:
     table = patients()
     release, provenance = anonymize(table, "grading", 3)[:2]
@@ -151,6 +152,7 @@ def test_typed_columns_of_parquet(quasi: tuple[str, ...], tmp_path: Path) -> Non
     assert_same(tmp_path / "r.parquet", Schema.from_dict({"columns": columns}), sample=40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [

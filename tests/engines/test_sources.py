@@ -142,6 +142,7 @@ def test_tables_of_duckdb_files(tmp_path: Path) -> None:
     assert scanned(two, CASE.schema)["release"]["name"] == "two.duckdb"
 
 
+@pytest.mark.slow
 def test_a_register_in_a_duckdb_file(tmp_path: Path) -> None:
     """Beside a table of the same file, of another one, and beside a file."""
     files = [tmp_path / "one.duckdb", tmp_path / "two.duckdb"]

@@ -132,6 +132,7 @@ def test_the_worst_class_may_be_among_those_fetched(tmp_path: Path) -> None:
     assert beyond[EQUAL] > found[EQUAL] + 0.01
 
 
+@pytest.mark.slow
 def test_classes_whose_keys_need_two_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.engines.scanning.coding.KEY_ROOM", 50)
     monkeypatch.setattr(worst, "FETCHED", 2)

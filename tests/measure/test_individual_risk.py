@@ -196,6 +196,7 @@ def test_pitman_recovers_its_own_uniques(fraction: float) -> None:
     assert found.number == pytest.approx(true, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(("fraction", "within"), [(0.05, 0.35), (0.1, 0.35), (0.3, 0.15), (0.6, 0.08)])
 def test_dankars_rule_on_samples_of_adult(data_folder: Path, tmp_path: Path, fraction: float, within: float) -> None:

@@ -177,6 +177,7 @@ def test_estimates_equal_counting_fragment_by_fragment(
     assert asking._estimates(release, columns, asked) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(rows_of_cells, block_choices, st.integers(0, 2**32 - 1))
 def test_fragment_order_does_not_matter_to_the_last_bit(

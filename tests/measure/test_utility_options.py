@@ -99,6 +99,7 @@ def test_unknown_measures_are_refused_before_any_work(folder: Path, auditor_cli:
         read_scenario(str(file))
 
 
+@pytest.mark.slow
 def test_every_measure_is_listed_and_explained(auditor_cli: Callable[..., Ended]) -> None:
     listed = auditor_cli("list", "metrics").out
     for measure in MEASURES:

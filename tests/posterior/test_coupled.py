@@ -223,6 +223,7 @@ def test_the_table_is_every_way(seating: tuple[Floats, Ints]) -> None:
     np.testing.assert_allclose(found.chance.toarray(), chance / total, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_samples_come_near_every_way(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assignments, "MOST_STATES", 0)

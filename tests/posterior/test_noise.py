@@ -202,6 +202,7 @@ def test_beliefs_are_brute_forces(link: Link, world: World, suppression: Suppres
         assert fast.matched[target] == bool(slow.buckets(target))
 
 
+@pytest.mark.slow
 @every_link
 @many
 @given(world=noisy_worlds(), suppression=st.sampled_from(Suppression))

@@ -41,6 +41,7 @@ def dense(values: ValueBeliefs) -> Floats:
 # ----- against the oracle --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_link
 @many
 @given(world=worlds(), suppression=st.sampled_from(Suppression))
@@ -78,6 +79,7 @@ def test_records_and_classes_are_the_oracles(link: Link, world: World, suppressi
         assert found[target] == pytest.approx(1 / len(likeliest) if bucket in likeliest else 0.0)
 
 
+@pytest.mark.slow
 @every_link
 @many
 @given(world=worlds(), weighting=st.sampled_from(Weighting), suppression=st.sampled_from(Suppression))

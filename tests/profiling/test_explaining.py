@@ -341,6 +341,7 @@ def kinds(explanation: LabelExplanation, name: str) -> dict[str, tuple[int, int]
     return {n.kind: (n.labels, n.cells) for n in explanation.find(name).notations}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_arx_intervals_sets_and_masks_without_a_hint(plain: dict[str, LabelExplanation]) -> None:
     found = plain["notation_interval_set"]

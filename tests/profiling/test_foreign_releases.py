@@ -91,6 +91,7 @@ def test_a_release_reads_with_what_is_proposed_for_it(
     assert explain_labels(table, schema).rows == 12
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "neutral", "classes", "suppressed"),

@@ -67,6 +67,7 @@ def test_adult_with_its_header(data_folder: Path, tmp_path: Path) -> None:
     assert found["age"].seen == "73 values from 17 to 90"
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_adult_without_a_header(data_folder: Path, tmp_path: Path) -> None:
     table = data_folder / "data" / "adult" / "adult.data"
@@ -80,6 +81,7 @@ def test_adult_without_a_header(data_folder: Path, tmp_path: Path) -> None:
     assert accepted(found, table, tmp_path).rows == 32561
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_adult_ranking_is_what_counting_says(data_folder: Path) -> None:
     frame = pd.read_csv(data_folder / "data" / "adult" / "adult.data", names=NAMES.split(","), skipinitialspace=True)
@@ -93,6 +95,7 @@ def test_adult_ranking_is_what_counting_says(data_folder: Path) -> None:
         assert figures.distinction == pytest.approx(len(sizes) / len(frame))
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_testdata(data_folder: Path, tmp_path: Path) -> None:
     table = data_folder / "data" / "casc" / "testdata.csv"
@@ -114,6 +117,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_town_as_its_own_schema_has_it(town: Path, tmp_path: Path) -> None:
     truth = Schema.read(town / "schema.toml")
     found = profile(town / "data.csv")
@@ -133,6 +137,7 @@ def test_town_as_its_own_schema_has_it(town: Path, tmp_path: Path) -> None:
         assert set(tree.leaves[tree.lo[here] : tree.hi[here] + 1]) == set(own.leaves[own.lo[there] : own.hi[there] + 1])
 
 
+@pytest.mark.slow
 def test_people_with_everything(tmp_path: Path) -> None:
     table = tmp_path / "people.csv"
     people(300, seed=3).to_csv(table, index=False)
@@ -227,6 +232,7 @@ def test_sensitive_levels_are_not_listed() -> None:
     assert "looks ordered" in found.to_toml()
 
 
+@pytest.mark.slow
 def test_row_order_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.profiling.ranking.MOST_ROWS", 100)  # a sample is drawn
     frame = people(300, seed=3).drop(columns=["row"])

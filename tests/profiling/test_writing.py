@@ -25,6 +25,7 @@ from tests.support.profile_cases import PEOPLE_ROLES, accepted, people
 Cli = Callable[..., Ended]
 
 
+@pytest.mark.slow
 def test_nothing_of_a_person_is_in_what_is_shown(tmp_path: Path, auditor_cli: Cli) -> None:
     frame = people(300, seed=3)
     table = tmp_path / "people.csv"
@@ -131,6 +132,7 @@ def refusal(call: Callable[[], object]) -> str | None:
     return None
 
 
+@pytest.mark.slow
 @given(csv_tables(), st.sampled_from(["none", "texts", "all"]))
 def test_what_is_proposed_can_be_read(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, taxonomies: str

@@ -349,6 +349,7 @@ link = ["likelihood"]
 """
 
 
+@pytest.mark.slow
 def test_a_scenario_with_everything(tmp_path: Path) -> None:
     file = tmp_path / "all.toml"
     file.write_text(SCENARIO)
