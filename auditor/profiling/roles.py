@@ -1,12 +1,13 @@
 """The role of each column, and the type of its values, with reasons.
 
-The questions in order: does it identify somebody (identifier), is it a weight, is it something nobody should learn
+The questions in order: does it identify somebody (identifier; where its values repeat, person or household), is it a weight, is it something nobody should learn
 (sensitive), is it something others could know (quasi)? The first that applies decides. If a column may well have another
 role, that is kept as its *candidate*: ethnicity can be seen, and must not be learned.
 
 A column about which nothing is known gets the role in which a mistake costs least. Few values: quasi, as an outsider may know
-them. Numbers of many values: sensitive, as an outsider would hardly know them. Never neutral, which no attack looks at: only
-constants are.
+them. Numbers of many values: sensitive, as an outsider would hardly know them. Names, codes or whole numbers that differ in
+nearly every row: identifier, whatever the column is called, unless it holds money. Never neutral, which no attack looks at:
+only constants are.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from auditor.measure.distinct import is_distinct
 from auditor.model.labels import interval_texts
-from auditor.model.schema import Role, Type
+from auditor.model.schema import WHOSE, Role, Type
 from auditor.model.values import parse_number
 from auditor.profiling.facts import Facts
 from auditor.profiling.signs import IDENTIFYING, Looks, percent
-from auditor.profiling.words import Concept, listed
+from auditor.profiling.words import HOUSEHOLDS, PERSONS, Concept, listed
 
 _SENSITIVE = (
     Concept.HEALTH, Concept.MONEY, Concept.RELIGION, Concept.POLITICS, Concept.SEX_LIFE, Concept.CRIME, Concept.JUDGEMENT,
@@ -40,6 +42,8 @@ _LISTED = (
     Concept.RELIGION, Concept.POLITICS,
 )  # fmt: skip
 """Concepts whose whole numbers are codes from a list."""
+_NUMBERED = (Concept.IDENTIFIER, Concept.PATIENT_NUMBER, Concept.INSURANCE_NUMBER, Concept.PERSON_NUMBER)
+"""Identifiers that say whose a row is where they repeat."""
 _COUNTS = listed("size number num count n years rooms children kids hours anzahl")
 _MOST_CODES = 10
 _MANY_NUMBERS = 50
@@ -99,6 +103,13 @@ def judge(looks: Looks) -> Judgement:
         return Judgement(Role.NEUTRAL, "the same in all rows")
     sensitive = next((concept for concept in _SENSITIVE if looks.has(concept)), None)
     if sensitive is not None:
+        if tells_apart(facts):
+            because, differ = looks.because(sensitive), _differ(facts)
+            if sensitive is Concept.MONEY:
+                return Judgement(
+                    Role.SENSITIVE, because, Role.IDENTIFIER, f"{differ}; if these are amounts, round them"
+                )
+            return Judgement(Role.IDENTIFIER, differ, Role.SENSITIVE, because)
         also = _ALSO_QUASI.get(sensitive)
         return Judgement(Role.SENSITIVE, looks.because(sensitive), Role.QUASI if also else None, also or "")
     if looks.signs:
@@ -114,22 +125,38 @@ def _identifier(looks: Looks) -> Judgement:
     if sign.concept is Concept.IP and facts.diversity < _SHARED_ADDRESS and facts.rows >= 20:
         doubt = "it identifies a household or a machine"
         return Judgement(Role.QUASI, f"{sign.because}, and they repeat", Role.IDENTIFIER, doubt)
-    if sign.concept is Concept.IDENTIFIER and facts.diversity < 0.95 and facts.rows >= 20:
+    if sign.concept in _NUMBERED and facts.diversity < 0.95 and facts.rows >= 20 and not facts.missing:
         rows = facts.present / facts.distinct
-        return Judgement(
-            Role.IDENTIFIER, f"{sign.because}; about {rows:.1f} rows share a value, as in households or repeated visits"
-        )
+        reason = f"{sign.because}; about {rows:.1f} rows share a value"
+        if looks.said.words & HOUSEHOLDS or Concept.HOUSEHOLD in looks.said.concepts:
+            return Judgement(
+                Role.HOUSEHOLD, f"{reason}, as people of one household do", Role.PERSON, "if it is a person's"
+            )
+        return Judgement(Role.PERSON, f"{reason}, as visits of one person do", Role.HOUSEHOLD, "if it is a household's")
     return Judgement(Role.IDENTIFIER, sign.because)
+
+
+def tells_apart(facts: Facts) -> bool:
+    """Whether a column of names, codes or whole numbers has a value of its own in nearly every row."""
+    return is_distinct(facts.distinct, facts.present) and (facts.numbers is None or facts.whole)
+
+
+def _differ(facts: Facts) -> str:
+    return f"{percent(facts.diversity)} of the cells differ: such values single people out"
 
 
 def _what_is_left(facts: Facts) -> Judgement:
     """The role of a column about which neither name nor values tell anything."""
+    if tells_apart(facts):
+        other, doubt = (
+            (Role.QUASI, "if they can be grouped") if facts.numbers is None else (Role.SENSITIVE, "if they are amounts")
+        )
+        return Judgement(Role.IDENTIFIER, _differ(facts), other, doubt)
     if facts.numbers is not None and (facts.distinct >= _MANY_NUMBERS or (not facts.whole and facts.distinct >= 20)):
         reason = f"numbers of many values ({facts.distinct}), which an outsider would hardly know"
         return Judgement(Role.SENSITIVE, reason, Role.QUASI, "if somebody may know them")
     if facts.numbers is None and facts.diversity > 0.5 and facts.distinct >= _MANY_NUMBERS:
-        reason = f"{percent(facts.diversity)} of the cells differ: such values single people out"
-        return Judgement(Role.IDENTIFIER, reason, Role.QUASI, "if they can be grouped")
+        return Judgement(Role.IDENTIFIER, _differ(facts), Role.QUASI, "if they can be grouped")
     values = "1 value" if facts.distinct == 1 else f"{facts.distinct} values"
     return Judgement(
         Role.QUASI, f"{values}; nothing says that an outsider cannot know it", Role.SENSITIVE, "by its meaning"
@@ -157,9 +184,16 @@ def twins(looks: Sequence[Looks], rows: int) -> Mapping[str, str]:
 
 
 def judge_all(looks: Sequence[Looks], rows: int) -> dict[str, Judgement]:
-    """The roles of all columns. A column that says the same as another takes its role."""
+    """The roles of all columns. A column that says the same as another takes its role. One column says whose a row is, and one
+    to which household it belongs."""
     judged = {one.facts.name: judge(one) for one in looks}
     same = twins(looks, rows)
+    for role in WHOSE:
+        named = [one for one in looks if judged[one.facts.name].role is role]
+        named.sort(key=lambda one: not one.said.words & (PERSONS | HOUSEHOLDS))  # of several the one that says so
+        for one in named[1:]:
+            first = f"{named[0].facts.name!r} says whose a row is"
+            judged[one.facts.name] = Judgement(Role.IDENTIFIER, f"{judged[one.facts.name].reason}; {first}")
     unknown = {one.facts.name for one in looks if not one.signs}
     for name, other in same.items():
         first, second = (other, name) if name in unknown or other not in unknown else (name, other)

@@ -190,11 +190,11 @@ def test_the_form_of_a_file_is_found(tmp_path: Path) -> None:
 def test_a_mark_among_numbers_is_none_among_countries(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text(
-        "n,country\n" + "".join(f"{'NA' if n % 5 == 0 else n},{('DE', 'NA', 'FR')[n % 3]}\n" for n in range(40))
+        "n,country\n" + "".join(f"{'NA' if n % 5 == 0 else n // 2},{('DE', 'NA', 'FR')[n % 3]}\n" for n in range(40))
     )
     found = profile(table)
     assert found["n"].type is Type.NUMERIC
-    assert found["n"].seen == "32 values, 8 missing"  # 1 and 39 are one person's each: no range is shown
+    assert found["n"].seen == "20 values, 8 missing"  # the ends are one person's each: no range is shown
     assert found["country"].seen == "3 values"
     assert "NA" in accepted(found, table, tmp_path).texts("country")
 
@@ -242,3 +242,20 @@ def test_row_order_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.to_json() == again.to_json()
     other = profile(frame, seed=1)
     assert other.ranking.together != found.ranking.together or other.ranking.pairs != found.ranking.pairs
+
+
+@pytest.mark.parametrize("name", ["rb030", "number", "x", "illness", "religion"])
+@pytest.mark.parametrize("text", ["{}", "P-{}"])
+def test_what_differs_in_nearly_every_row_identifies_whatever_its_name(name: str, text: str) -> None:
+    # as EU-SILC numbers its people: household and person, neither running nor of one length
+    ids = [text.format(100 * household + person) for household in range(1, 90, 3) for person in (1, 2)]
+    table = pd.DataFrame({name: ids, "sex": ["f", "m"] * 30})
+    assert profile(table)[name].role is Role.IDENTIFIER
+    again = pd.DataFrame({name: [*ids[:56], *ids[:4]], "sex": ["f", "m"] * 30})  # 56 of 60 are below 95 %
+    assert text != "{}" or profile(again)[name].role is not Role.IDENTIFIER
+
+
+def test_amounts_of_money_that_all_differ_stay_sensitive() -> None:
+    found = profile(pd.DataFrame({"income": [20_000 + 137 * i for i in range(60)], "sex": ["f", "m"] * 30}))["income"]
+    assert (found.role, found.candidate) == (Role.SENSITIVE, Role.IDENTIFIER)
+    assert "round them" in found.doubt
