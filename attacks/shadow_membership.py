@@ -173,7 +173,7 @@ def _signs(release: Release, knowledge: Knowledge) -> Floats:
     entries = posterior.entries
     smallest, tightest = np.full(posterior.rows, np.inf), np.full(posterior.rows, np.inf)
     np.minimum.at(smallest, entries.row, release.sizes[entries.bucket].astype(np.float64))
-    np.minimum.at(tightest, entries.row, posterior.losses[entries.bucket])
+    np.minimum.at(tightest, entries.row, posterior.hidden(entries))
     most = float(len(release.quasi))
     chance = np.clip(member.posterior, 1e-9, 1 - 1e-9)
     signs = [

@@ -8,7 +8,8 @@ earth mover's distance t between posterior and prior, whose greatest value over 
 
 Paper: N. Li, T. Li, S. Venkatasubramanian, "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", ICDE 2007.
 Decided here: t is ordered for numeric and ordinal columns, hierarchical for nominal ones with a taxonomy, else equal, over
-the values that people at large have. A value that nobody at large has counts as half a person of the release.
+the values that people at large have. A value that nobody at large has counts as half a person of the release. Without the
+release no value is likelier than at large; so the baseline of a claim is how often it is true of anybody.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Skewness(Attack):
         np.maximum.at(best, row, lift)
         top = (lift >= best[row] * (1 - TIE)) & (lift > 0)
         code = rows.indices[top].astype(np.int64)
-        claims = RangeClaims(values, row[top], code, code + 1, prior, least, self.tau)
+        claims = RangeClaims(values, row[top], code, code + 1, prior, least, self.tau, at_large=True)
         believed = np.bincount(rows.indices, weights=rows.data, minlength=len(prior)) > 0
         known = np.where(believed, np.maximum(prior, least), prior)
         return SeveralClaims((claims, FactClaims(_facts(values, known, view.domain))))

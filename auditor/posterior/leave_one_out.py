@@ -81,12 +81,12 @@ class LeaveOneOut(Without[Posterior]):
         was = full.chosen[entry]
         before = np.where(was, full.candidate_w[entry], 0.0)
         after = full.weigh(into, [part.rest for part in own], left_out=1)
-        loss = self._losses(inside)
+        loss = full.hidden(mine, self.fragment[inside]) if full.link is Link.TIGHTEST else None
         total: Floats = full.total[full.row_of].astype(np.float64)
         left = total[inside] - before + np.where(was, after, 0.0)
         fresh = left < _CANCELLED * total[inside]
         if loss is not None:
-            fresh |= np.abs(loss - full.losses[mine.bucket]) > TIE
+            fresh |= np.abs(loss - full.hidden(mine)) > TIE
         others, others_w, chosen = self._others(inside, entry, after, loss, fresh)
         after = np.where(np.where(fresh, chosen, was), after, 0.0)
         total[inside] = np.where(fresh, after, left)
@@ -113,20 +113,6 @@ class LeaveOneOut(Without[Posterior]):
             groups.append(group)
         return Entries(inside, mine.bucket, tuple(groups)), own
 
-    def _losses(self, inside: Ints) -> Floats | None:
-        """The loss of the own class without the own record; None if losses do not matter."""
-        full, release = self.full, self.full.release
-        if full.link is not Link.TIGHTEST:
-            return None
-        bucket = self.bucket[inside]
-        size = release.sizes[bucket]
-        loss = full.losses[bucket] * size
-        for column in release.quasi:
-            number = release.block_number(column)
-            label = release.blocks[number].cell(column)[self.fragment[inside, number]]
-            loss -= release.labels[column].losses[label]
-        return np.divide(loss, size - 1, out=full.losses[bucket], where=size > 1)
-
     def _others(
         self, inside: Ints, entry: Ints, after: Floats, loss: Floats | None, fresh: Bools
     ) -> tuple[Entries, Floats, Bools]:
@@ -142,7 +128,7 @@ class LeaveOneOut(Without[Posterior]):
         keep = ~own | (after[owner] > 0)
         place, owner, own = place[keep], owner[keep], own[keep]
         if loss is not None:
-            hidden = np.where(own, loss[owner], full.losses[candidates.bucket[place]])
+            hidden = np.where(own, loss[owner], full.hidden(candidates.take(place)))
             keep = least(owner, hidden, len(inside))
             place, owner, own = place[keep], owner[keep], own[keep]
         chosen = np.zeros(len(inside), dtype=np.bool_)

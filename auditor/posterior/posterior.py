@@ -25,7 +25,6 @@ the paper's can be selected.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -65,8 +64,7 @@ class Posterior(Linked):
             self.candidates, self.candidate_w = self.candidates.take(possible), self.candidate_w[possible]
         self.chosen = np.ones(len(self.candidates.row), dtype=np.bool_)
         if link is Link.TIGHTEST:
-            loss = self.losses[self.candidates.bucket]
-            self.chosen = least(self.candidates.row, loss, self.rows)
+            self.chosen = least(self.candidates.row, self.hidden(self.candidates), self.rows)
         self.entries = self.candidates.take(self.chosen)
         self.w = self.candidate_w[self.chosen]
         self.total = np.bincount(self.entries.row, self.w, self.rows).astype(np.float64)
@@ -82,14 +80,25 @@ class Posterior(Linked):
         alike = [np.ones(len(m.cells.labels)) for m in matching.matches]
         return matching.masses(alike, matching.membership_population, reading)
 
-    @cached_property
-    def losses(self) -> Floats:
-        """What the quasi-identifier labels of each class hide, summed over columns (the mean over its fragments)."""
-        release, loss = self.release, np.zeros(len(self.release.sizes))
-        for column in release.quasi:
-            block = release.block_of(column)
-            each = release.labels[column].losses[block.cell(column)]
-            loss += np.bincount(block.bucket, weights=each, minlength=len(loss)) / np.maximum(release.sizes, 1)
+    def hidden(self, entries: Entries, own: Ints | None = None) -> Floats:
+        """What the labels of each entry's class hide of what is known, summed over columns (the mean over its fragments).
+        Columns of which nothing is known do not tell one class from another. `own` are the fragments (entries × blocks) of
+        one record of each class that is left out."""
+        release, loss = self.release, np.zeros(len(entries.row))
+        size = release.sizes[entries.bucket].astype(np.float64)
+        for i, (number, match) in enumerate(zip(self.matching.blocks, self.matching.matches, strict=True)):
+            block = release.blocks[number]
+            for place, column in enumerate(match.cells.columns):
+                if column not in release.quasi:
+                    continue
+                each = release.labels[column].losses[block.cell(column)]
+                whole = np.bincount(block.bucket, weights=each, minlength=len(release.sizes))[entries.bucket]
+                mean = np.divide(whole, size, out=np.zeros(len(whole)), where=size > 0)
+                if own is not None:
+                    mean = np.divide(whole - each[own[:, number]], size - 1, out=mean, where=size > 1)
+                if match.noise is not None:
+                    mean = np.where(match.noise.known[self.way[i][entries.row], place] >= 0, mean, 0.0)
+                loss += mean
         return loss
 
     def mass_of(self, match: int, entries: Entries) -> Floats:

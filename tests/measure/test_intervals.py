@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 
 from auditor.measure.intervals import (
     Interval,
+    advantage,
     auc,
-    best_advantage,
+    correlation,
     difference,
     excess,
+    mean_of,
     quantile_interval,
     roc,
     tpr_at_fpr,
@@ -105,9 +108,9 @@ def test_auc_by_hand() -> None:
     assert found is not None
     assert found.value == pytest.approx(5 / 6)
     # DeLong: placements of the members 1, ¾, ¾ (variance 1/48), of the outsiders ⅔, 1 (variance 1/18)
-    # → 1/48/3 + 1/18/2 = .034722, half-width 1.959964 · .186339 = .365218
-    assert found.low == pytest.approx(5 / 6 - 0.365218, abs=1e-6)
-    assert found.high == 1.0
+    # → 1/48/3 + 1/18/2 = .034722, half-width 1.959964 · .186339 = .365218; in log odds over 5/6 · 1/6, 2.629570 about ln 5
+    assert found.low == pytest.approx(1 / (1 + exp(2.629570) / 5), abs=1e-6)
+    assert found.high == pytest.approx(1 / (1 + exp(-2.629570) / 5), abs=1e-6)
 
 
 def test_auc_of_separated_scores_is_not_a_point() -> None:
@@ -154,25 +157,90 @@ def test_auc_interval_covers() -> None:
 
 def test_roc_by_hand() -> None:
     # thresholds 3, 2, 1: in 3 2 2 → 1/3, 1, 1; out 2 1 → 0, 1/2, 1
-    fpr, tpr = roc(np.array([3.0, 2, 2]), np.array([2.0, 1]))
+    fpr, tpr, thresholds = roc(np.array([3.0, 2, 2]), np.array([2.0, 1]))
     assert fpr.tolist() == [0, 0, 0.5, 1]
     assert tpr.tolist() == pytest.approx([0, 1 / 3, 1, 1])
-    assert best_advantage(fpr, tpr) == pytest.approx(0.5)
-    assert tpr_at_fpr(fpr, tpr, 0.49) == pytest.approx(1 / 3)  # not interpolated towards (.5, 1)
-    assert tpr_at_fpr(fpr, tpr, 0.5) == 1.0
-    assert tpr_at_fpr(fpr, tpr, 0.0) == pytest.approx(1 / 3)
+    assert thresholds.tolist() == [np.inf, 3, 2, 1]
+
+
+def recognised(inside: list[float], outside: list[float], level: float) -> float:
+    found = tpr_at_fpr(np.array(inside), np.array(outside), level)
+    assert found is not None
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    return found.value
+
+
+def test_members_recognised_at_a_level_by_hand() -> None:
+    inside, outside = [3.0, 2, 2], [2.0, 1]
+    assert recognised(inside, outside, 0.49) == pytest.approx(1 / 3)  # not interpolated towards (.5, 1)
+    assert recognised(inside, outside, 0.5) == 1.0
+    assert recognised(inside, outside, 0.0) == pytest.approx(1 / 3)
+    assert recognised([5.0, 5], [5.0, *range(-9, 0)], 1 - 0.9) == 1.0  # 1 - .9 is a little below .1
+
+
+def test_the_interval_of_members_recognised_knows_that_the_cut_off_is_an_estimate() -> None:
+    # Of 200 outsiders one in a hundred are two. Of 200 draws 0 to 5 lie beyond the true cut-off with 95 %: it may be above
+    # all of them, so that nothing is sure from below; and at the least above the sixth, at which 100 of 200 members are.
+    outside, inside = np.arange(200.0), np.repeat([197.5, 194.5, 0.0], [40, 60, 100])
+    found = tpr_at_fpr(inside, outside, 0.01)
+    assert found is not None
+    assert found.value == 40 / 200
+    assert found.low == 0.0
+    beyond = wilson(40, 200).high - 0.2
+    assert found.high == pytest.approx(0.2 + np.hypot(beyond, 100 / 200 - 0.2))
 
 
 def test_a_constant_score_has_no_advantage() -> None:
-    fpr, tpr = roc(np.ones(5), np.ones(3))
-    assert (fpr.tolist(), tpr.tolist()) == ([0, 1], [0, 1])
-    assert best_advantage(fpr, tpr) == 0.0
-    assert tpr_at_fpr(fpr, tpr, 0.01) == 0.0
+    found = advantage(np.ones(5), np.ones(3), np.random.default_rng(0))
+    assert found is not None
+    assert found.value == 0.0
+    assert recognised([1.0] * 5, [1.0] * 3, 0.01) == 0.0
 
 
-def test_a_level_is_met_in_spite_of_rounding() -> None:
-    fpr, tpr = roc(np.array([5.0, 5]), np.array([5.0, *range(-9, 0)]))
-    assert tpr_at_fpr(fpr, tpr, 1 - 0.9) == 1.0  # 1 - .9 is a little below .1
+def test_groups_that_are_apart_have_all_the_advantage_in_any_order() -> None:
+    inside, outside = np.arange(100.0, 110), np.arange(8.0)
+    found = advantage(inside, outside, np.random.default_rng(0))
+    assert found is not None
+    assert found.value == pytest.approx(1.0)
+    mixed = np.random.default_rng(3)
+    scores = mixed.normal(0.5, 1, 40), mixed.normal(0, 1, 30)
+    again = advantage(scores[0][::-1], np.sort(scores[1]), np.random.default_rng(0))
+    assert again == advantage(*scores, np.random.default_rng(0))
+    assert advantage(np.ones(1), np.ones(5), np.random.default_rng(0)) is None
+
+
+def test_an_advantage_is_not_made_by_looking_for_it() -> None:
+    # Without signal the best of all cut-offs has an advantage of 0.09 on average; one that was chosen on others has none.
+    rng = np.random.default_rng(7)
+    found = [advantage(rng.normal(size=150), rng.normal(size=150), rng) for _ in range(60)]
+    assert abs(np.mean([one.value for one in found if one is not None])) < 0.02
+    assert sum(one.low > 0 for one in found if one is not None) <= 5
+
+
+def test_a_mean_of_rights_and_wrongs_has_wilsons_interval() -> None:
+    assert mean_of(np.repeat([1.0, 0.0], [30, 70])) == pytest.approx(wilson(30, 100))
+    assert mean_of(np.zeros(9)) == wilson(0, 9)
+    assert mean_of(np.empty(0)) == (0.0, 1.0)
+
+
+def test_a_mean_of_chances_is_surer_than_a_rate_and_never_a_point() -> None:
+    wide, narrow = wilson(20, 100), mean_of(np.full(100, 0.2))
+    assert wide.low < narrow.low < 0.2 < narrow.high < wide.high
+    # the variance is z²p(1-p)/(n + z²): about the share z²/n of a rate's
+    assert (narrow.high - narrow.low) / (wide.high - wide.low) == pytest.approx(sqrt(3.8415 / 103.8415), rel=0.05)
+
+
+def test_the_excess_of_pairs_that_agree_is_sure() -> None:
+    right = np.repeat([1.0, 0.0], [60, 40])
+    before = np.repeat([1.0, 0.0], [50, 50])  # ten people more are found, and nobody is lost
+    apart = excess(0.6, mean_of(right), 0.5, mean_of(before))
+    paired = excess(0.6, mean_of(right), 0.5, mean_of(before), correlation(right, before))
+    assert apart is not None
+    assert paired is not None
+    assert apart.value == paired.value == pytest.approx(0.2)
+    assert apart.low < 0 < paired.low
+    assert correlation(right, np.ones(100)) == 0.0
+    assert correlation(right, right) < 1.0  # pairs that never differed may
 
 
 def test_roc_needs_both_groups() -> None:
@@ -182,7 +250,7 @@ def test_roc_needs_both_groups() -> None:
 
 @given(few_scores, few_scores)
 def test_roc_equals_thresholding(inside: Floats, outside: Floats) -> None:
-    fpr, tpr = roc(inside, outside)
+    fpr, tpr, _ = roc(inside, outside)
     expected = [(0.0, 0.0)]
     for threshold in sorted({*inside.tolist(), *outside.tolist()}, reverse=True):
         expected.append((float((outside >= threshold).mean()), float((inside >= threshold).mean())))

@@ -126,10 +126,12 @@ class Oracle:
         ]
         return prod(shares) * (size if self.weighting is Weighting.SIZE else 1)
 
-    def loss(self, bucket: int) -> float:
-        """What the labels of a bucket hide: the sum over columns of the mean over its fragments."""
+    def loss(self, target: int, bucket: int) -> float:
+        """What the labels of a bucket hide of what is known of somebody: the sum over columns of the mean over its
+        fragments."""
         total = 0.0
-        for column in self.release.quasi:
+        known = [c for c in self.release.quasi if c in self.knowledge.columns and self.value(target, c) >= 0]
+        for column in known:
             block = self.release.block_of(column)
             inside = [i for i in range(len(block.bucket)) if block.bucket[i] == bucket]
             each = [float(self.release.labels[column].losses[self.label(block, i, column)]) for i in inside]
@@ -146,8 +148,8 @@ class Oracle:
         weights = {b: self.weight(target, b) for b in every}
         weights = {b: w for b, w in weights.items() if w > 0}
         if self.link is Link.TIGHTEST and weights:
-            least = min(self.loss(b) for b in weights)
-            weights = {b: w for b, w in weights.items() if self.loss(b) < least + 1e-9}
+            least = min(self.loss(target, b) for b in weights)
+            weights = {b: w for b, w in weights.items() if self.loss(target, b) < least + 1e-9}
         total = sum(weights.values())
         return {b: w / total for b, w in weights.items()}
 

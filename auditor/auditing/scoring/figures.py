@@ -58,7 +58,14 @@ class Truth:
         rows, bucket, fragment = self.rows[which], self.bucket[which], self.fragment[which]
         person, household = (None if one is None else one[which] for one in (self.person, self.household))
         return replace(
-            self, rows=rows, bucket=bucket, fragment=fragment, codes=codes, table=table, person=person, household=household
+            self,
+            rows=rows,
+            bucket=bucket,
+            fragment=fragment,
+            codes=codes,
+            table=table,
+            person=person,
+            household=household,
         )
 
 
