@@ -28,6 +28,7 @@ from anonymizers.shared.clustering import Clustering
 from anonymizers.shared.distance import Space
 from anonymizers.shared.grouping import Groups
 from anonymizers.shared.growing import Growing
+from anonymizers.shared.people import People
 from auditor.model.arrays import Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.progress import Progress, silent
@@ -55,7 +56,7 @@ class LoukidesShao(Clustering):
         return grow_alike(Space.of(table, columns), self.threshold, rng.permutation(table.rows), progress)
 
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
-        sizes = np.bincount(groups.member)
+        sizes = People(table).sizes(groups.member)
         if sizes.max() < self.k:
             raise PromiseError(
                 f"{self.name}: no class reaches k = {self.k} rows within a diversity of {self.threshold:g}; the largest "

@@ -21,6 +21,7 @@ from anonymizers.blocks.cutting import cut
 from anonymizers.blocks.joining import compact, join
 from anonymizers.blocks.on_spark import run_on_spark
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
+from anonymizers.shared.people import People
 from auditor.engines.pool import processors, run_jobs
 from auditor.engines.worker import Job, Reply, Work
 from auditor.model.arrays import Codes, Ints
@@ -133,14 +134,15 @@ def anonymize_in_blocks(
         raise UsageError(
             f"Blocks must have at least {method.least_rows} rows, since {method.title} puts so many together. Got {size}."
         )
-    blocking = method.in_blocks(table)
-    blocks = cut(table, blocking, size, stage(seed, "anonymize", method.title, "cut"), progress)
+    people = People(table)
+    blocking = method.in_blocks(people.table)
+    blocks = cut(people.table, blocking, size, stage(seed, "anonymize", method.title, "cut"), progress)
     draws = stage(seed, "anonymize", method.title)
     if len(blocks) == 1:
         release, provenance = method.anonymize(table, draws, progress)
     else:
-        groups = join(blocks, _found(table, blocking, blocks, method.title, seed, jobs, engine, progress))
-        release, provenance = method.publish_groups(table, groups, draws)
+        groups = join(blocks, _found(people.table, blocking, blocks, method.title, seed, jobs, engine, progress))
+        release, provenance = method.publish_groups(table, groups.spread(people, method.name), draws)
     said = {**release.params, BLOCKS: len(blocks), BLOCK_ROWS: int(size)}
     return replace(release, params=said), provenance
 

@@ -4,6 +4,8 @@ The first step takes the time; the second says what every row becomes. So a larg
 block is grouped by itself, in its own process or on its own machine, and all groups are published together, as if they had
 been found in the whole table (`anonymizers.blocks`). What a block gives back is a few numbers a row.
 
+Where several rows are one person's, one row of each person is grouped, and the others join it (`people.py`).
+
 A promise about classes alone (k, l, α, a size) holds for the whole table where it holds in every block. What is measured
 against the whole table is not left to the block: ranges and taxonomies are those of the domains, and the frequencies of
 values come with the block (`Table.counts`). Some blocks cannot keep a promise at all (a block with one sensitive value has
@@ -13,14 +15,16 @@ no diverse class); `Blocking.allows` finds that before the cut is made.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from anonymizers.base import Anonymizer, need_quasi
-from auditor.model.arrays import Ints
+from anonymizers.shared.people import People
+from auditor.model.arrays import Codes, Ints
+from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
@@ -42,6 +46,21 @@ class Groups:
     classes: tuple[Ints, ...] = ()
     centre: Ints | None = None
     radius: Ints | None = None
+
+    def spread(self, people: People, name: str) -> Groups:
+        """The groups of all rows, where these are those of one row of each person."""
+        if not people.several:
+            return self
+        if self.centre is not None:
+            people.need_alike(name)
+        number, first = people.number, people.first
+        return Groups(
+            self.member[number],
+            self.columns,
+            tuple(classes[number] for classes in self.classes),
+            None if self.centre is None else first[self.centre][number],
+            None if self.radius is None else self.radius[number],
+        )
 
 
 def _any_rows(rows: Ints) -> bool:
@@ -87,7 +106,22 @@ class Grouping(Anonymizer):
     def anonymize(
         self, table: Table, rng: np.random.Generator, progress: Progress = silent
     ) -> tuple[Release, Provenance]:
-        return self.publish_groups(table, self.groups(table, rng, progress), rng)
+        people = People(table)
+        return self.publish_groups(table, self.groups(people.table, rng, progress).spread(people, self.name), rng)
+
+    def publish(
+        self,
+        table: Table,
+        labels: dict[str, Labels],
+        cells: dict[str, Codes],
+        blocks: Sequence[Sequence[str]],
+        bucket: Ints | None,
+        rng: np.random.Generator,
+        sensitive: str | None = None,
+    ) -> tuple[Release, Provenance]:
+        made = super().publish(table, labels, cells, blocks, bucket, rng, sensitive)
+        People(table).check(*made, self.name)
+        return made
 
     def in_blocks(self, table: Table) -> Blocking:
         """How this table may be cut into blocks; an error where it may not be cut. The default is for groups by the

@@ -95,6 +95,26 @@ def record_measures(success: str) -> tuple[Measure, ...]:
             one="the person's class is found",
             one_none="the person's class is not found",
         ),
+        extreme_measure(
+            "household_max",
+            "The highest probability, over households, of linking anybody of them to their own record: 1 − Π(1 − r) over the "
+            "people of the household.",
+            "in the most exposed household somebody is linked to their own record with probability {one_in}{by}",
+            label="highest risk of a household",
+        ),
+        Measure(
+            "household_mean",
+            "The mean over households of the probability of linking anybody of them to their own record.",
+            "on average somebody of a household is linked to their own record with probability {one_in}{by}",
+            label="mean risk of a household",
+        ),
+        Measure(
+            "household_at_risk",
+            "The share of households of which somebody is linked to their own record with a probability above the threshold.",
+            "in {rate} of {n} households somebody can be linked to their own record with a probability above "
+            "{percent_threshold}{by}",
+            label="households at risk",
+        ),
     )
 
 

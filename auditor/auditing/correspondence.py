@@ -9,6 +9,8 @@ import numpy as np
 
 from auditor.files.provenances import Lines, read_provenance
 from auditor.model.arrays import Bools, Codes, Ints
+from auditor.model.discretion import is_revealing, quote, shown
+from auditor.model.domain import row_place
 from auditor.model.errors import ReleaseError, TableError, UsageError
 from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
@@ -56,7 +58,10 @@ def _by_id(release: RawTable, original: RawTable, match: str) -> Ints:
     place: dict[str, int] = {}
     for row, text in enumerate(original.columns[match]):
         if text in place:
-            raise ReleaseError(f"{original.place(row)}: {match} {text!r} occurs twice. Ids must be unique.")
+            first = row_place(place[text], original.lines)
+            raise ReleaseError(
+                f"{original.place(row)}, column {match!r}: {shown(text, 'id')} that {first} has too. Ids must be unique."
+            )
         place[text] = row
     owner = np.array([place.get(text, -1) for text in release.columns[match]], dtype=np.int64)
     here = np.flatnonzero(owner >= 0)
@@ -157,6 +162,9 @@ def _uncovered(release: Release, provenance: Provenance, table: Table, people: I
 def find_outsiders(table: Table, population: Table) -> Ints:
     """The rows of a population that are not in the original. People are told by a shared identifier, else by the
     quasi-identifiers: of those who share them as many are in it as the original has, first those alike in all columns."""
+    person = table.schema.person
+    if person is not None and person in table.codes and person in population.codes:
+        return np.flatnonzero(~np.isin(population.codes[person], table.codes[person]))
     shared = [c for c in table.schema.identifiers if c in table.codes and c in population.codes]
     quasi = [c for c in table.schema.quasi if c in table.codes and c in population.codes]
     if not shared and not quasi:
@@ -165,6 +173,9 @@ def find_outsiders(table: Table, population: Table) -> Ints:
         )
     if shared:
         return np.flatnonzero(~_members(population.matrix(shared), table.matrix(shared)))
+    if person is not None and person in table.codes:  # rows of one person that are alike are one
+        alike_rows = distinct_rows(table.matrix([person, *quasi]))
+        table = table.take(np.sort(np.unique(alike_rows, return_index=True)[1]))
     everything = [c for c in table.codes if c in population.codes]
     alike = _members(population.matrix(everything), table.matrix(everything))
     return np.flatnonzero(~_members(population.matrix(quasi), table.matrix(quasi), alike))
@@ -186,13 +197,14 @@ def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:
 def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
     """The rows (from 0) that `--targets` names: row numbers from 1, values of an identifier, or COLUMN=VALUE."""
     rows: list[int] = []
-    for text in wanted:
+    for place, text in enumerate(wanted, 1):
         column, _, value = text.partition("=")
+        said = f" Got {quote(text)}." if is_revealing() else ""
         if value and column in table.codes:
             columns = [column]
         elif text.isascii() and text.isdigit():
             if not 1 <= int(text) <= table.rows:
-                raise UsageError(f"targets: row {text} must be from 1 to {table.rows}.")
+                raise UsageError(f"targets: number {place} in the list must be a row from 1 to {table.rows}.{said}")
             rows.append(int(text) - 1)
             continue
         else:
@@ -204,6 +216,6 @@ def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
                 found.update(np.flatnonzero(table.codes[name] == code).tolist())
         if not found:
             where = f"is not in {', '.join(columns)}" if columns else "cannot be found: the schema names no identifier"
-            raise UsageError(f"targets: {value!r} {where}. Give row numbers, or COLUMN=VALUE.")
+            raise UsageError(f"targets: number {place} in the list {where}. Give row numbers, or COLUMN=VALUE.{said}")
         rows += sorted(found)
     return tuple(dict.fromkeys(rows))

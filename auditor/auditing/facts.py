@@ -12,6 +12,7 @@ from auditor.auditing.people import chances, joined_k, people_in
 from auditor.auditing.subjects import Subject
 from auditor.measure.class_risk import risk_of_people
 from auditor.measure.classes import class_facts
+from auditor.measure.distinct import distinct_column
 from auditor.measure.register_risk import count_register, risk_beside
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
@@ -35,7 +36,21 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
         facts = replace(facts, people=people_in(subject), fit_one=_fit_one(subject, options.suppression))
         if subject.whole is not None:
             facts = _of_people(facts, subject, options)
+        facts = _with_published_person(facts, subject)
     return replace(facts, identifiers=subject.identifiers)
+
+
+def _with_published_person(facts: ReleaseFacts, subject: Subject) -> ReleaseFacts:
+    """The facts with the column of persons among those that tell nearly all rows apart, where the release has it and it
+    does. As the key of linked tables it is only named: without it they would be no tables of one release."""
+    column = subject.release.schema.person
+    if column is None or facts.people is None or not subject.joined:
+        return facts
+    found = distinct_column(subject.release.schema.columns[column], facts.people, facts.rows, whole=True)
+    if found is None:
+        return facts
+    named = replace(found, identifying=not subject.release.schema.tables)
+    return replace(facts, distinct=(*facts.distinct, named))
 
 
 def _fit_one(subject: Subject, suppression: Suppression) -> int | None:

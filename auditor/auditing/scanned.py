@@ -17,7 +17,7 @@ from attacks.linking import Linking
 from attacks.proximity import Proximity
 from auditor.auditing.audit import run_audit
 from auditor.auditing.sampling import Part, held_part
-from auditor.auditing.subjects import WITHOUT_PEOPLE, Subject
+from auditor.auditing.subjects import WITHOUT_PEOPLE, Subject, repeating
 from auditor.engines.engine import Engine, EngineName, duckdb_limit, open_engine, read_memory, watched
 from auditor.engines.scanning.drawing import Drawn, draw, published_sizes, suppressed_sizes
 from auditor.engines.scanning.opening import Opened, open_release
@@ -92,6 +92,11 @@ def scan_audit(
         raise UsageError(f"--sample must be at least 1. Got {options.sample}.")
     name = str(schema.name if isinstance(schema, Schema) else schema)
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
+    if schema.person is not None:
+        raise UsageError(
+            f"An engine counts rows, and the schema says that several may be one person's ({schema.person!r}). Audit in "
+            "memory (--engine memory)."
+        )
     people = None if population is None else str(population)
     with open_engine(engine, memory, None if spill is None else Path(spill)) as opened:
         return _Scan(opened, schema, name, options, progress).record(str(release), people, say)
@@ -159,7 +164,8 @@ class _Scan:
             part = Part(facts.name, counting.schema, counting.labels, cells, drawn.beyond, drawn.people, params={})
             subject = held_part(part, drawn.sample, options.seed)
             told = (*notes, *drawn.notes, *subject.notes)
-            return replace(subject, facts=facts, inputs=inputs, notes=told, identifiers=opened.identifiers)
+            subject = replace(subject, identifiers=opened.identifiers, unjudged=self._repeated(opened))
+            return replace(subject, facts=facts, inputs=inputs, notes=told)
         nothing = {c: np.empty(0, dtype=np.int32) for c in columns}
         beyond = Beyond(
             dict(published_sizes(counting, facts)),
@@ -171,8 +177,16 @@ class _Scan:
         release, _ = publish(counting.schema, counting.labels, nothing, [columns], None, rng, facts.name, beyond=beyond)
         return Subject(
             release, None, None, False, None, inputs=inputs, notes=(*notes, f"Nobody was attacked: {drawn}"),
-            identifiers=opened.identifiers, facts=facts, nobody=drawn,
+            identifiers=opened.identifiers, facts=facts, nobody=drawn, unjudged=self._repeated(opened),
         )  # fmt: skip
+
+    def _repeated(self, opened: Opened) -> str | None:
+        """Why it is not known whose the rows are: an identifier repeats."""
+        for column in opened.identifiers:
+            values, cells, _ = opened.counting.different_values(column)
+            if values < cells:
+                return repeating(column, "the release", cells, values)
+        return None
 
     def _inputs(self, opened: Opened, register: Register | None) -> tuple[Input, ...]:
         source = opened.counting.source

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditor.model.errors import UsageError
-from auditor.model.schema import Role, TableFormat, Type
+from auditor.model.schema import WHOSE, Role, TableFormat, Type
 from auditor.model.seeding import DEFAULT_SEED
 from auditor.model.values import format_number
 from auditor.profiling.facts import Facts, column_facts
@@ -136,10 +136,10 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
     facts, role = looks.facts, judgement.role
     kind, why = column_type(looks)
     order, tree, hint = None, None, ""
-    ranges = role is not Role.IDENTIFIER and holds_ranges(looks, form.decimal)
+    ranges = role not in (Role.IDENTIFIER, *WHOSE) and holds_ranges(looks, form.decimal)
     if ranges and release:
         kind, why = Type.NUMERIC, "ranges of numbers"
-    if role is Role.IDENTIFIER:
+    if role in (Role.IDENTIFIER, *WHOSE):
         kind, why = Type.NOMINAL, "identifiers are not compared"
     elif role is Role.WEIGHT:
         kind = Type.NUMERIC

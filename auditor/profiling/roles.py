@@ -1,8 +1,8 @@
 """The role of each column, and the type of its values, with reasons.
 
-The questions in order: does it identify somebody (identifier; where its values repeat, person or household), is it a weight, is it something nobody should learn
-(sensitive), is it something others could know (quasi)? The first that applies decides. If a column may well have another
-role, that is kept as its *candidate*: ethnicity can be seen, and must not be learned.
+The questions in order: does it identify somebody (identifier; where its values repeat, person or household), is it a weight,
+is it something nobody should learn (sensitive), is it something others could know (quasi)? The first that applies decides.
+If a column may well have another role, that is kept as its *candidate*: ethnicity can be seen, and must not be learned.
 
 A column about which nothing is known gets the role in which a mistake costs least. Few values: quasi, as an outsider may know
 them. Numbers of many values: sensitive, as an outsider would hardly know them. Names, codes or whole numbers that differ in
@@ -184,8 +184,8 @@ def twins(looks: Sequence[Looks], rows: int) -> Mapping[str, str]:
 
 
 def judge_all(looks: Sequence[Looks], rows: int) -> dict[str, Judgement]:
-    """The roles of all columns. A column that says the same as another takes its role. One column says whose a row is, and one
-    to which household it belongs."""
+    """The roles of all columns. A column that says the same as another takes its role. At most one says whose a row is, and
+    one to which household it belongs."""
     judged = {one.facts.name: judge(one) for one in looks}
     same = twins(looks, rows)
     for role in WHOSE:

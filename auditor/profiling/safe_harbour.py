@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from auditor.model.schema import Role
+from auditor.model.schema import WHOSE, Role
 from auditor.profiling.roles import Judgement
 from auditor.profiling.signs import Looks
 from auditor.profiling.words import Concept
@@ -62,7 +62,7 @@ def _dates(looks: Looks, _: Judgement) -> str | None:
 
 
 def _unique_codes(looks: Looks, judgement: Judgement) -> str | None:
-    if judgement.role is not Role.IDENTIFIER:
+    if judgement.role not in (Role.IDENTIFIER, *WHOSE):
         return None
     named = {Concept.IDENTIFIER, Concept.FREE_TEXT}
     if looks.signs and looks.signs[0].concept not in named:

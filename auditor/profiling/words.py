@@ -230,6 +230,13 @@ _IDENTIFIERS = listed(
     "id ids uid pid hid hhid guid uuid idno idnr key index rownumber rownum recordid recid kennung identifier "
     "identifiant identificador lfdnr serialid caseno casenumber rownames"
 )
+PERSONS = listed(
+    "person patient subject participant respondent client customer member user pid personid patientid rb030 pb030 personne "
+    "persona paciente patiente teilnehmer kunde client"
+)
+"""Words for those whose rows a table holds; alone, they are the name of a column that tells people apart."""
+HOUSEHOLDS = listed("household hid hhid hhno hhnr householdid haushalt haushaltsid menage hogar db030 hb030")
+"""Words for households that rows belong to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +274,8 @@ def meaning(name: str) -> Meaning:
         found = {Concept.NAME}  # the name of a city is a place
     if bare & _SAMPLING_WEIGHTS or (bare & _WEIGHTS and not bare & _BODY_UNITS):
         found.add(Concept.WEIGHT)
-    if bare & _IDENTIFIERS or (len(letters) > 3 and letters.endswith("id") and len(words) == 1):
+    ends_so = len(letters) > 3 and letters.endswith("id") and len(words) == 1
+    if letters in PERSONS | HOUSEHOLDS or bare & _IDENTIFIERS or ends_so:
         found.add(Concept.IDENTIFIER)
     return Meaning(bare, letters, frozenset(found))
 

@@ -72,7 +72,8 @@ def schema_text(found: Proposed, places: Mapping[str, str] | None = None) -> str
         *_comment(
             f"Proposed by `auditor profile` for {found.source} ({found.rows} rows). Nothing here is certain: edit it."
         ),
-        *_comment("Roles: identifier, quasi, sensitive, neutral, choice, weight. Types: numeric, ordinal, nominal."),
+        *_comment("Roles: identifier, quasi, sensitive, neutral, choice, weight, person, household."),
+        *_comment("Types: numeric, ordinal, nominal."),
         "",
         *_table(found),
     ]

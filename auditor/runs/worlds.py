@@ -30,11 +30,17 @@ class World:
 
 
 def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Input, ...]) -> World:
-    """A table of which a random share is released, the others being outsiders; without a share all of it is released."""
+    """A table of which the rows of a random share of people are released, the others being outsiders; without a share all of
+    it is released."""
     if sample is None or sample == 1:
         return World(everybody, None, np.empty(0, dtype=np.int64), inputs)
-    count = max(round(sample * everybody.rows), 1)
-    chosen = np.sort(stage(seed, "sample").choice(everybody.rows, count, replace=False))
+    person, column = np.arange(everybody.rows), everybody.schema.person
+    if column is not None and column in everybody.codes:
+        person = np.unique(everybody.codes[column], return_inverse=True)[1]
+    people = int(person.max()) + 1
+    count = max(round(sample * people), 1)
+    members = np.sort(stage(seed, "sample").choice(people, count, replace=False))
+    chosen = np.flatnonzero(np.isin(person, members))
     outsiders = np.setdiff1d(np.arange(everybody.rows), chosen)
     return World(everybody.take(chosen), everybody, outsiders, inputs)
 

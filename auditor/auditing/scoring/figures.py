@@ -89,7 +89,6 @@ class Figure:
     control: float | None = None
     control_kind: str | None = None
     at_large: Floats | None = None  # by target, how likely the same claim is of anybody: a baseline of its own
-
     believed: Floats | None = None  # what was expected of every target
     targets: Floats | None = None  # `hit` of single targets, where the figure is over people with several of them
 
