@@ -21,6 +21,7 @@ import numpy as np
 from anonymizers.base import at_least, published_columns, quasi_columns, sensitive_column, sensitive_columns
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.arrays import Ints
+from auditor.model.discretion import shown
 from auditor.model.errors import PromiseError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
@@ -86,7 +87,7 @@ class Anatomy(Grouping):
             often = table.domains[column].texts[int(values[counts.argmax()])]
             raise PromiseError(
                 f"anatomy: no value of {column!r} may have more than n/l = {table.rows / self.l:.1f} rows for l = {self.l}. "
-                f"{often!r} has {counts.max()}. Lower l, or suppress rows."
+                f"The most common, {shown(often)}, has {counts.max()}. Lower l, or suppress rows."
             )
         shuffled = rng.permutation(table.rows)
         piles = shuffled[np.argsort(codes[shuffled], kind="stable")]

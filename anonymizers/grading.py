@@ -34,6 +34,7 @@ from anonymizers.base import Anonymizer, at_least, published_columns, read_label
 from anonymizers.shared.aliases import Namer
 from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
 from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.discretion import is_revealing
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.key import Aliases, Categories, Key, bounds_fault, decimals_of
 from auditor.model.labels.labels import Declared, Labels
@@ -122,7 +123,8 @@ class Grading(Anonymizer):
             outside = numbers[made.find(numbers) < 0]
             if len(outside):
                 raise UsageError(
-                    f"grading: the bounds of {column!r} must hold all its numbers. {format_number(outside[0])} is in none."
+                    f"grading: the bounds of {column!r} must hold all its numbers. {len(outside)} of them "
+                    f"{'is' if len(outside) == 1 else 'are'} in none{_such_as(outside[0])}."
                 )
         else:
             made = _drawn(numbers, times, self.categories, decimals, rng)
@@ -172,9 +174,14 @@ def _need_decodable(categories: Categories, numbers: Floats, column: str) -> Non
     for number, published, top in zip(numbers.tolist(), graded.tolist(), greatest.tolist(), strict=True):
         if published != top and categories.number(published) != number:
             raise PromiseError(
-                f"grading: the numbers of {column!r} lie too close together to be told apart in categories so wide "
-                f"(such as {format_number(number)}). Ask for more categories, or round the numbers."
+                f"grading: the numbers of {column!r} lie too close together to be told apart in categories so wide"
+                f"{_such_as(number)}. Ask for more categories, or round the numbers."
             )
+
+
+def _such_as(number: float) -> str:
+    """An example in a message, where values are asked for."""
+    return f", such as {format_number(number)}" if is_revealing() else ""
 
 
 def _graded(table: Table, column: str, categories: Categories) -> tuple[list[str], Declared]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from auditor.engines.spark import spark_session
 from auditor.engines.worker import Job, Reply, Work, carry_out
+from auditor.model.discretion import told
 from auditor.model.errors import AuditorError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _COLUMNS = "block int, content binary"
 _PARTS_A_BLOCK = 4
 """A hash deals blocks to partitions: with more partitions than blocks, few get two of them."""
-_SHOWN = 400
+_LACKING = "ModuleNotFoundError"  # in what a process says where this package is not installed
 
 
 def run_on_spark(work: Work, jobs: Sequence[Job]) -> Iterator[tuple[int, Reply]]:
@@ -40,8 +41,7 @@ def run_on_spark(work: Work, jobs: Sequence[Job]) -> Iterator[tuple[int, Reply]]
         frame = session.createDataFrame(contents, _COLUMNS)
         rows = frame.groupBy("block").applyInPandas(answered, _COLUMNS).collect()
     except PySparkException as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        said = next((line for line in reversed(lines) if "Error" in line), lines[0] if lines else "no reason")
-        raise AuditorError(f"Spark did not finish the blocks: {said[:_SHOWN]}") from error
+        lacking = next((line.strip() for line in str(error).splitlines() if _LACKING in line), None)
+        raise AuditorError(f"Spark did not finish the blocks: {lacking or told(error)}.") from error
     for row in rows:
         yield int(row["block"]), pickle.loads(bytes(row["content"]))

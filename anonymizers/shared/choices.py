@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.model.arrays import Floats, Ints
+from auditor.model.discretion import quote, shown
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, TableError, UsageError
 from auditor.model.schema import Role
 from auditor.model.table import Table
-from auditor.model.values import shown
 
 SHOW, GROUP, HIDE = 1, 2, 3
 
@@ -91,5 +91,5 @@ def grave_codes(domain: Domain, names: Sequence[str]) -> Ints:
             found += range(int(domain.taxonomy.lo[node]), int(domain.taxonomy.hi[node]) + 1)
         else:
             hint = domain.nearest(name, groups=True)
-            raise UsageError(f"grading: grave: {shown(name)} is no value or group of {domain.column.name!r}.{hint}")
+            raise UsageError(f"grading: grave: {quote(name)} is no value or group of {domain.column.name!r}.{hint}")
     return np.array(found, dtype=np.int64)

@@ -58,10 +58,6 @@ class Work(ABC):
     def do(self, job: Any) -> Any:
         """The result of a job."""
 
-    def told(self, error: AuditorError) -> str:
-        """The message of an error that the user can fix."""
-        return str(error)
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -83,7 +79,7 @@ def carry_out(job: Job, work: Work) -> Reply:
         most = f"more than {work.memory} MB" if work.memory is not None else "more than there is"
         status, reason = FAILED, f"out of memory: {most}"
     except AuditorError as error:
-        status, reason = NOT_APPLICABLE, work.told(error)
+        status, reason = NOT_APPLICABLE, str(error)
     except Exception as error:
         status, reason = FAILED, _internal(error)
     spent = time.process_time() - start

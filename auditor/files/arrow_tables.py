@@ -23,19 +23,19 @@ from auditor.files.formats import Format, begins_with
 from auditor.files.unpacking import refuse_bomb
 from auditor.model.arrays import Ints
 from auditor.model.cells import cell_texts, missing_text
+from auditor.model.discretion import header, shown, told
 from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable, check_names
-from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, shown
+from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
 
 NEEDED = "needs pyarrow: pip install 'auditor[parquet]'"
 MOST_CELLS = 400_000_000  # more than most machines can hold; a small file can claim any number of cells
 _PARQUET, _FILE, _STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _KINDS = {_PARQUET: "a Parquet file", _FILE: "an Arrow file", _STREAM: "an Arrow stream"}
-_LONGEST_FAULT = 200
 
 
-def read_arrow(content: bytes, file: Path, form: TableFormat, _: Sequence[str] = ()) -> RawTable:
+def read_arrow(content: bytes, file: Path, form: TableFormat, expected: Sequence[str] = ()) -> RawTable:
     """The bytes of a Parquet or Arrow (Feather) file as a table of text."""
     kind = next(kind for magic, kind in _KINDS.items() if content.startswith(magic))
     try:
@@ -46,18 +46,17 @@ def read_arrow(content: bytes, file: Path, form: TableFormat, _: Sequence[str] =
         table = _opened(pa, content, file)
         table.validate(full=True)  # a file from elsewhere may point outside its own bytes
     except (pa.ArrowException, OSError, ValueError, KeyError, UnicodeDecodeError) as error:
-        raise TableError(f"{file} is {kind} that is damaged or cut short ({_first_line(error)}).") from error
+        raise TableError(f"{file} is {kind} that is damaged or cut short ({told(error)}).") from error
     names = [str(name).strip() for name in table.column_names]
     check_names(names, str(file))
-    nested = [shown(name) for name, field in zip(names, table.schema, strict=True) if _is_nested(pa, field.type)]
+    places = [header(place, name, expected) for place, name in enumerate(names, 1)]
+    nested = [place for place, field in zip(places, table.schema, strict=True) if _is_nested(pa, field.type)]
     if nested:
         raise TableError(
-            f"{file}: the column{'s' if len(nested) > 1 else ''} {', '.join(nested[:8])} must hold single values, not lists "
-            "or structures. Flatten nested columns, or leave them out."
+            f"{file}: {', '.join(nested[:8])} must hold single values, not lists or structures. Flatten nested columns, or "
+            "leave them out."
         )
-    columns = {
-        name: _texts(pa, table.column(i), form.of(name), f"{file}, column {name!r}") for i, name in enumerate(names)
-    }
+    columns = {name: _texts(pa, table.column(i), form.of(name), f"{file}, {places[i]}") for i, name in enumerate(names)}
     return RawTable(str(file), columns)
 
 
@@ -65,11 +64,6 @@ def column_texts(values: Any, form: TableFormat, where: str) -> list[str]:
     """The cells of an Arrow array as text."""
     pa = importlib.import_module("pyarrow")
     return _texts(pa, pa.chunked_array([values]), form, where)
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return text[0][:_LONGEST_FAULT].rstrip(".") if text else type(error).__name__
 
 
 def _opened(pa: ModuleType, content: bytes, file: Path) -> Any:
@@ -121,7 +115,7 @@ def _texts(pa: ModuleType, column: Any, form: TableFormat, where: str) -> list[s
         narrow = _narrow(pa, values.type)
         texts = cell_texts([narrow(value) for value in values.to_pylist()] if narrow else values.to_pylist(), form)
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise TableError(f"{where}: the values ({column.type}) cannot be read ({_first_line(error)}).") from error
+        raise TableError(f"{where}: the values ({column.type}) cannot be read ({told(error)}).") from error
     nul = next((text for text in texts if "\x00" in text), None)
     if nul is not None:
         row = int(np.flatnonzero(numbers == texts.index(nul))[0])

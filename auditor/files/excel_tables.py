@@ -15,16 +15,17 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from auditor.files.formats import Format
 from auditor.files.unpacking import refuse_bomb
 from auditor.model.cells import cell_texts
+from auditor.model.discretion import header, quote, told
 from auditor.model.errors import TableError
 from auditor.model.schema import TableFormat
 from auditor.model.table import MOST_COLUMNS, RawTable, check_names
-from auditor.model.values import shown
 
 NEEDED = "needs openpyxl: pip install 'auditor[excel]'"
 MOST_ROWS = 1_048_576  # the most rows that a sheet can have; a damaged file may claim more
@@ -45,7 +46,9 @@ def is_workbook(content: bytes, file: Path) -> bool:
     try:
         parts = zipfile.ZipFile(io.BytesIO(content)).infolist()
     except _DAMAGE as error:
-        raise TableError(f"{file} is an Excel file or zip archive that is damaged or cut short ({error}).") from error
+        raise TableError(
+            f"{file} is an Excel file or zip archive that is damaged or cut short ({told(error)})."
+        ) from error
     names = {part.filename for part in parts}
     if "xl/workbook.bin" in names:
         raise TableError(f"{file} is a binary Excel file (.xlsb). Save it as .xlsx, or export it as CSV.")
@@ -55,7 +58,7 @@ def is_workbook(content: bytes, file: Path) -> bool:
     return True
 
 
-def read_excel(content: bytes, file: Path, form: TableFormat, _: Sequence[str] = ()) -> RawTable:
+def read_excel(content: bytes, file: Path, form: TableFormat, expected: Sequence[str] = ()) -> RawTable:
     """One sheet of a workbook as a table of text. The lines of its rows are their numbers in the sheet."""
     try:
         openpyxl = importlib.import_module("openpyxl")
@@ -67,19 +70,15 @@ def read_excel(content: bytes, file: Path, form: TableFormat, _: Sequence[str] =
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             sheet = _sheet(_workbook(openpyxl, content, values=True), form, file, notes)
-            where = f"{file}, sheet {shown(sheet.title)}"
+            where = f"{file}, sheet {quote(sheet.title)}"
             _refuse_merged(content, sheet, where)
             rows = list(_rows(sheet, where))
             width = max((len(cells) for _, cells in rows), default=0)
             if any(len(cells) < width or None in cells for _, cells in rows):
                 _refuse_uncounted(_workbook(openpyxl, content, values=False)[sheet.title], dict(rows), where)
     except _DAMAGE as error:
-        raise TableError(f"{file} is an Excel file that is damaged ({_said(error)}).") from error
-    return _table(openpyxl, rows, file, where, form, tuple(notes))
-
-
-def _said(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise TableError(f"{file} is an Excel file that is damaged ({told(error)}).") from error
+    return replace(_table(openpyxl, rows, where, form, expected), name=str(file), notes=tuple(notes))
 
 
 def _workbook(openpyxl: Any, content: bytes, values: bool) -> Any:
@@ -90,20 +89,20 @@ def _sheet(book: Any, form: TableFormat, file: Path, notes: list[str]) -> Any:
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if not sheets:
         raise TableError(f"{file}: the workbook must have a sheet with a table.")
-    names = ", ".join(map(shown, list(sheets)[:12]))
+    names = ", ".join(map(quote, list(sheets)[:12]))
     if form.sheet in sheets:
         return sheets[form.sheet]
     if form.sheet is not None and len(sheets) > 1:
         raise TableError(
-            f"{file}: the workbook has no sheet {shown(form.sheet)} ([table] sheet). Its sheets are: {names}."
+            f"{file}: the workbook has no sheet {quote(form.sheet)} ([table] sheet). Its sheets are: {names}."
         )
     chosen = next((sheet for sheet in sheets.values() if sheet.sheet_state == "visible"), next(iter(sheets.values())))
     if form.sheet is not None:
         notes.append(
-            f"{file}: read its only sheet, {shown(chosen.title)}, though the schema names {shown(form.sheet)}."
+            f"{file}: read its only sheet, {quote(chosen.title)}, though the schema names {quote(form.sheet)}."
         )
     elif len(sheets) > 1:
-        notes.append(f"{file}: read the sheet {shown(chosen.title)} of {names}. To read another, set [table] sheet.")
+        notes.append(f"{file}: read the sheet {quote(chosen.title)} of {names}. To read another, set [table] sheet.")
     return chosen
 
 
@@ -144,8 +143,9 @@ def _refuse_uncounted(sheet: Any, values: dict[int, Cells], where: str) -> None:
 
 
 def _table(
-    openpyxl: Any, rows: Sequence[tuple[int, Cells]], file: Path, where: str, form: TableFormat, notes: tuple[str, ...]
+    openpyxl: Any, rows: Sequence[tuple[int, Cells]], where: str, form: TableFormat, expected: Sequence[str]
 ) -> RawTable:
+    """The table in the rows of a sheet."""
     if not rows:
         raise TableError(f"{where} is empty. It must have a header row and rows below it.")
     width = max(len(cells) for _, cells in rows)
@@ -169,14 +169,15 @@ def _table(
         if again:
             raise TableError(f"{where}, row {again[0]}: the header row is repeated. Remove it.")
     columns = {}
-    for name, place in zip(names, places, strict=True):
+    for number, (name, place) in enumerate(zip(names, places, strict=True), 1):
         cells = [cells[place] if place < len(cells) else None for _, cells in body]
         texts = cell_texts(cells, form.of(name))
         nul = next((i for i, text in enumerate(texts) if "\x00" in text), None)
         if nul is not None:
-            raise TableError(f"{where}, row {body[nul][0]}, column {name!r}: a NUL character. Remove it.")
+            column = header(number, name, expected)
+            raise TableError(f"{where}, row {body[nul][0]}, {column}: a NUL character. Remove it.")
         columns[name] = texts
-    return RawTable(str(file), columns, None, [line for line, _ in body], notes)
+    return RawTable(where, columns, None, [line for line, _ in body])
 
 
 EXCEL = Format("Excel", (".xlsx", ".xlsm"), read_excel, is_workbook)

@@ -15,13 +15,15 @@ Names come from files of others. `printable` escapes what could command a termin
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 _LONGEST_SHOWN = 60
 _LONGEST_TOLD = 200
+_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _JOINERS = "\u200c\u200d"  # some scripts cannot be written without them
 _revealing: ContextVar[bool] = ContextVar("revealing", default=False)
 
@@ -44,15 +46,18 @@ def is_revealing() -> bool:
 def shown(text: str, what: str = "value") -> str:
     """A cell or part of one as a message shows it: quoted where values are asked for, else only how long it is."""
     if is_revealing():
-        return quote(text)
+        return quote(text) if what == "value" else f"the {what} {quote(text)}"
     article = "an" if what[0] in "aeiou" else "a"
     if not text:
         return f"an empty {what}"
     return f"{article} {what} of {len(text)} character{'s' if len(text) > 1 else ''}"
 
 
-def header(place: int, name: str) -> str:
-    """A column that no schema names, by its place from 1; with its name where values are asked for."""
+def header(place: int, name: str, known: Collection[str] = ()) -> str:
+    """A column of a file: by its name where that is known from elsewhere, else by its place from 1, and by both where values
+    are asked for."""
+    if name in known:
+        return f"column {quote(name)}"
     return f"column {place} ({quote(name)})" if is_revealing() else f"column {place}"
 
 
@@ -74,6 +79,11 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(
         sign if _is_harmless(sign) or sign in keep else sign.encode("unicode_escape").decode("ascii") for sign in text
     )
+
+
+def printable_json(text: str) -> str:
+    """JSON text in which direction-changing and control characters are written as JSON escapes. It means the same."""
+    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _is_harmless(sign: str) -> bool:

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.model.arrays import Codes, Floats
+from auditor.model.discretion import is_revealing, quote, shown
 from auditor.model.errors import TableError
 from auditor.model.schema import Column, Role, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import EXACT_INTEGERS, format_number, parse_number, shown
+from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
 
 _LONGEST_COMPARED = 200  # longer texts get no hint at a similar value: comparing them would take too long
 _MOST_COMPARED = 5000  # at most this many values are compared for a hint, for the same reason
@@ -73,8 +74,9 @@ class Domain:
         return parse_number(text, self.format.decimal)
 
     def nearest(self, text: str, groups: bool = False) -> str:
-        """A hint naming the known value (or group of the taxonomy) that `text` is close to, or an empty string."""
-        if len(text) > _LONGEST_COMPARED:
+        """A hint naming the known value (or group of the taxonomy) that `text` is close to, or an empty string. It says what
+        the text is like, so it is given only where values may be shown."""
+        if len(text) > _LONGEST_COMPARED or not is_revealing():
             return ""
         known = list(self.texts)
         if groups and self.taxonomy:  # groups first: they are few, and leaves may be more than are compared
@@ -83,7 +85,7 @@ class Domain:
         folded = text.casefold()
         near = [label for label in known if label.casefold() == folded][:1]
         near = near or difflib.get_close_matches(text, known[:_MOST_COMPARED], n=1, cutoff=_CLOSE)
-        return f" The nearest known value is {shown(near[0])}." if near else ""
+        return f" The nearest known value is {quote(near[0])}." if near else ""
 
     def code(self, text: str) -> int | None:
         """The code of one value, or None where it is not in the domain."""
@@ -100,8 +102,8 @@ class Domain:
         return found
 
     def encode(self, texts: Sequence[str], where: str, lines: Sequence[int] | None = None) -> Codes:
-        """The codes of the values in a column of text; an error names the first value that is not in the domain, by its
-        line in the file where `lines` are known."""
+        """The codes of the values in a column of text; an error names the first row whose value is not in the domain, by
+        its line in the file where `lines` are known."""
         known: dict[str, int] = {}
         out = np.empty(len(texts), dtype=np.int32)
         for row, text in enumerate(texts):
@@ -191,7 +193,7 @@ class Domain:
                 )
             elif column.bounds and not column.bounds[0] <= number <= column.bounds[1]:
                 faults[text] = (
-                    f"{text!r} is outside the declared domain [{format_number(column.bounds[0])}, "
+                    f"{shown(text)} is outside the declared domain [{format_number(column.bounds[0])}, "
                     f"{format_number(column.bounds[1])}]. Correct the value or the domain."
                 )
             else:

@@ -9,13 +9,15 @@ it; parts of the table are opened with `at` and add to the same collection:
     others = table.choice("others", Others)          # None where it is not given, or wrong
     faults.check()                                   # raises SchemaError if anything was wrong anywhere
 
-A message has the form "PLACE: KEY must be WHAT. Got VALUE.", with a hint at the nearest known name.
+A message has the form "PLACE: KEY must be WHAT. Got VALUE.", with a hint at the nearest known name. Where the file holds
+values of people (a key, a release, an audit record), VALUE is only the kind of the value (`auditor/model/discretion.py`).
 """
 
 from __future__ import annotations
 
 import difflib
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -24,11 +26,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from auditor.model.discretion import is_revealing, quote, shown
 from auditor.model.errors import AuditorError
 
 E = TypeVar("E", bound=StrEnum)
 
 _LARGEST = sys.float_info.max
+_LONGEST = 300  # characters of a value that a message quotes
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -48,7 +52,7 @@ class Faults:
         self._before = len(self._whole)
         self.data: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         if not isinstance(data, Mapping):
-            self._whole.append(f"{place} must be {wanted}. Got {data!r}.")
+            self._whole.append(f"{place} must be {wanted}. Got {got(data, error)}.")
 
     def at(self, part: str, data: Any = _NOTHING, wanted: str = "a table of settings") -> Faults:
         """A part of the file, with what it holds; faults found there are added to these."""
@@ -79,7 +83,8 @@ class Faults:
         """The table has no other keys than these."""
         for key in self.data:
             if key not in keys:
-                self.add(f"unknown key {key!r}." + (hint(key, keys) or f" Known keys: {', '.join(keys)}."))
+                said = shown(key, "name") if self.error.about_people else quote(key)
+                self.add(f"unknown key {said}." + (hint(key, keys) or f" Known keys: {', '.join(keys)}."))
 
     def value(
         self, key: str, good: Callable[[Any], bool], wanted: str, required: bool = False, near: Iterable[str] = ()
@@ -91,7 +96,8 @@ class Faults:
         elif good(self.data[key]):
             return self.data[key]
         else:
-            self.add(f"{key} must be {wanted}. Got {self.data[key]!r}.{hint(self.data[key], near)}")
+            said = got(self.data[key], self.error)
+            self.add(f"{key} must be {wanted}. Got {said}.{hint(self.data[key], near)}")
         return None
 
     def text(self, key: str, wanted: str = "a text", required: bool = False) -> str | None:
@@ -119,7 +125,7 @@ class Faults:
         if value and isinstance(value, list) and not unknown:
             return tuple(value)
         near = "".join(hint(name, names) for name in unknown[:1])
-        self.add(f"{key} must be a list of: {', '.join(names)}. Got {value!r}.{near}")
+        self.add(f"{key} must be a list of: {', '.join(names)}. Got {got(value, self.error)}.{near}")
         return None
 
     def tables(self, key: str) -> list[Mapping[str, Any]]:
@@ -139,6 +145,24 @@ class Faults:
 
 
 # ----- checks of single values ---------------------------------------------------------------------------------------
+
+
+def got(value: Any, error: type[AuditorError]) -> str:
+    """A wrong value as a message of this error shows it: as it is, or only its kind where it may be a person's."""
+    if error.about_people and not is_revealing():
+        if isinstance(value, str):
+            return shown(value, "text")
+        return next((said for kinds, said in _KINDS if isinstance(value, kinds)), "nothing")
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+
+
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (bool, "true or false"),
+    (int | float, "a number"),
+    (list | tuple, "a list"),
+    (Mapping, "an object"),
+)
 
 
 def hint(name: Any, known: Iterable[str]) -> str:
@@ -190,6 +214,13 @@ def read_toml(file: Path, what: str, error: type[AuditorError]) -> dict[str, Any
         raise error(f"{file}: the {what} must be TOML. {fault}.") from fault
 
 
+def other_format(content: Any, error: type[AuditorError]) -> str:
+    """What format a JSON file names that has not the one it must have, as the end of a message."""
+    named: Any = content.get("format") if isinstance(content, dict) else None
+    ours = is_text(named) and re.fullmatch(r"auditor-[a-z-]+/\d{1,3}", named)
+    return "" if named is None else f" Got {named!r}." if ours else f" Got {got(named, error)}."
+
+
 def parse_json(text: str, place: str, form: str, error: type[AuditorError], more: str = "") -> dict[str, Any]:
     """The JSON object in a text, whose "format" must be `form`; `more` is advice that ends an error."""
     try:
@@ -197,6 +228,5 @@ def parse_json(text: str, place: str, form: str, error: type[AuditorError], more
     except ValueError as fault:
         raise error(f"{place} must be JSON ({fault}).{more}") from fault
     if not isinstance(content, dict) or content.get("format") != form:
-        got = f" Got {content['format']!r}." if isinstance(content, dict) and "format" in content else ""
-        raise error(f"{place} must have the format {form!r}.{got}{more}")
+        raise error(f"{place} must have the format {form!r}.{other_format(content, error)}{more}")
     return content

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from auditor.model.arrays import Floats, Ints
+from auditor.model.discretion import shown
 from auditor.model.errors import KeyFileError
 from auditor.model.faults import Faults, are_texts, is_count, is_number, parse_json, read_text
 
@@ -148,7 +149,7 @@ class Key:
             found = _column(faults.at(f"column {column!r}", part if isinstance(part, dict) else {}))
             for alias in (*found.alias1, *found.alias2) if isinstance(found, Aliases) else ():
                 if alias in meaning:
-                    faults.add(f"the alias {alias!r} stands twice ({meaning[alias]!r} and {column!r}).")
+                    faults.add(f"{shown(alias, 'alias')} stands twice ({meaning[alias]!r} and {column!r}).")
                 meaning[alias] = column
             if found is not None:
                 read[column] = found
@@ -188,10 +189,12 @@ def bounds_fault(ends: Sequence[float]) -> str | None:
     """What is wrong with the bounds min, max, min, max, …; None where they form categories."""
     if len(ends) % 2 or not ends:
         return f"categories must be pairs of their least and greatest number. Got {len(ends)} numbers"
-    for low, high in zip(ends[::2], ends[1::2], strict=True):
+    for place, (low, high) in enumerate(zip(ends[::2], ends[1::2], strict=True), 1):
         if low > high:
-            return f"a category must not end below where it begins. Got {low:g} to {high:g}"
-    for high, low in zip(ends[1:-1:2], ends[2::2], strict=True):
+            return f"a category must not end below where it begins. Category {place} does"
+    for place, (high, low) in enumerate(zip(ends[1:-1:2], ends[2::2], strict=True), 1):
         if low <= high:
-            return f"categories must follow each other without a common number. Got one up to {high:g} and one from {low:g}"
+            return (
+                f"categories must follow each other without a common number. Those from {place} to {place + 1} do not"
+            )
     return None

@@ -86,7 +86,9 @@ class RawTable:
         if absent:
             found = [header(place, name, schema.columns) for place, name in enumerate(self.columns, 1)]
             if any(absent[0] in linked.columns.values() for linked in schema.tables.values()):
-                hint = " Only `auditor audit` joins linked tables: leave [tables] out of the schema for one of them alone."
+                hint = (
+                    " Only `auditor audit` joins linked tables: leave [tables] out of the schema for one of them alone."
+                )
             raise TableError(
                 f"{self.name}: the column{'s' if len(absent) > 1 else ''} {', '.join(map(quote, absent))} of the schema "
                 f"({schema.name}) must be in the table. It has {', '.join(found[:20])}.{hint}"
@@ -106,9 +108,7 @@ def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
             )
             raise TableError(f"{where}: column {place} has no name. Name every column.{hint or numbers}")
         if _CONTROL.search(name):
-            raise TableError(
-                f"{where}: the name of {header(place, name)} must not hold control characters. Rename it."
-            )
+            raise TableError(f"{where}: the name of {header(place, name)} must not hold control characters. Rename it.")
         if name in places:
             raise TableError(
                 f"{where}: {header(places[name], name)} and column {place} have the same name. Rename one of them.{hint}"

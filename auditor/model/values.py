@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_LONGEST_SHOWN = 60
 
 EXACT_INTEGERS = 2**53  # from here on, neighbouring whole numbers cannot be told apart as floating-point numbers
 
@@ -29,8 +28,3 @@ def format_number(number: float, decimal: str = ".") -> str:
     if number == int(number) and abs(number) <= EXACT_INTEGERS:
         return str(int(number))
     return repr(float(number)).replace(".", decimal)
-
-
-def shown(text: str) -> str:
-    """A value as an error message shows it: quoted, and cut where it is long."""
-    return repr(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!r}… ({len(text)} characters)"

@@ -23,7 +23,7 @@ from auditor.model.table import RawTable, Table, encode
 from auditor.runs.placing import STRONGEST, Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, plan
 from auditor.runs.store import TOOL, Store, to_do
-from auditor.runs.worker import CellJob, CellWork, discreet
+from auditor.runs.worker import CellJob, CellWork
 from auditor.runs.worlds import World, sampled
 from scenarios.options import Options
 
@@ -196,7 +196,7 @@ def _replies(
     for cell in cells:
         if cell.fault is not None:
             done += 1
-            yield cell, Reply(NOT_APPLICABLE, discreet(cell.fault, world.people), None, 0.0)
+            yield cell, Reply(NOT_APPLICABLE, cell.fault, None, 0.0)
     able = [cell for cell in cells if cell.fault is None]
     jobs = [CellJob(cell.point, limits.timeout, cell.method, cell.params, cell.seed) for cell in able]
     count = limits.jobs or processors()

@@ -1,11 +1,7 @@
-"""What a process of a comparison does: it makes and audits one cell after the other (see `auditor.engines`).
-
-The reasons that it gives for failures hold no value of the data.
-"""
+"""What a process of a comparison does: it makes and audits one cell after the other (see `auditor.engines`)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,8 +11,6 @@ from anonymizers.anonymizing import anonymize
 from auditor.auditing.audit import run_audit
 from auditor.auditing.subjects import Subject
 from auditor.engines.worker import Job, Work
-from auditor.model.errors import AuditorError
-from auditor.model.table import Table
 from auditor.runs.worlds import World
 from scenarios.options import Options
 
@@ -44,17 +38,3 @@ class CellWork(Work):
         named = replace(release, name=job.name)
         subject = Subject(named, world.people, provenance, True, world.population, world.outsiders, world.inputs)
         return run_audit(subject, replace(self.options, seed=job.seed)).to_json()
-
-    def told(self, error: AuditorError) -> str:
-        return discreet(str(error), self.world.people)
-
-
-def discreet(message: str, table: Table) -> str:
-    """A message without the values of the table that it quotes, and without examples in brackets. Column names stay."""
-    values = {text for domain in table.domains.values() for text in domain.texts} - set(table.codes)
-
-    def hidden(found: re.Match[str]) -> str:
-        return "a value" if found[2] in values else found[0]
-
-    shown = re.sub(r" \(such as [^)]*\)", "", message)
-    return re.sub(r"(['\"])(.*?)\1", hidden, shown)

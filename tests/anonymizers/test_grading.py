@@ -289,8 +289,8 @@ def test_class_statistics_count_aliases_apart_and_keep_the_order() -> None:
     [
         ({"categories": 0}, "categories must be at least 1. Got 0"),
         ({"bounds": [["income", 1, 2, 3]]}, "pairs of their least and greatest number. Got 3 numbers"),
-        ({"bounds": [["income", 5, 2]]}, "Got 5 to 2"),
-        ({"bounds": [["income", 1, 10, 10, 20]]}, "Got one up to 10 and one from 10"),
+        ({"bounds": [["income", 5, 2]]}, "Category 1 does"),
+        ({"bounds": [["income", 1, 10, 10, 20]]}, "Those from 1 to 2 do not"),
         ({"bounds": [["income", "1", "2"]]}, "must be numbers"),
         ({"bounds": [[5, 1, 2]]}, "must begin with a column"),
         ({"grave": [["disease", "Flu"], ["disease", "Gout"]]}, "none twice"),
@@ -298,10 +298,10 @@ def test_class_statistics_count_aliases_apart_and_keep_the_order() -> None:
             {"bounds": [["income", 10000, 20000, 22000, 30000], ["age", 1, 2]]},
             "bounds must name a numeric sensitive column",
         ),
-        ({"bounds": [["income", 10000, 20000, 22500, 30000]]}, "22000 is in none"),
+        ({"bounds": [["income", 10000, 20000, 22500, 30000]]}, "1 of them is in none"),
         (
             {"grave": [["disease", "Flue"]]},
-            "'Flue' is no value or group of 'disease'. The nearest known value is 'Flu'",
+            "'Flue' is no value or group of 'disease'.",
         ),
         (
             {"grave": [["income", "1"]]},
@@ -315,9 +315,11 @@ def test_settings_are_checked(settings: dict[str, Any], said: str) -> None:
 
 
 def test_tables_that_cannot_be_graded_are_refused() -> None:
-    with pytest.raises(TableError, match=r"patients, row 3, column 'choice': a choice must be 1, 2 or 3\. Got '4'"):
+    with pytest.raises(
+        TableError, match=r"patients, row 3, column 'choice': a choice must be 1, 2 or 3\. Got a value of 1 character"
+    ):
         anonymize(patients(choice=["1", "2", "4", "1", "0", "1", "1"]), "grading")
-    with pytest.raises(TableError, match="Got ''"):
+    with pytest.raises(TableError, match="Got an empty value"):
         anonymize(patients(choice=["1", "2", "", "1", "1", "1", "1"]), "grading")
     with pytest.raises(PromiseError, match="at most one column"):
         anonymize(patients({"sex": {"role": "choice"}}), "grading")

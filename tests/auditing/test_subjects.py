@@ -145,7 +145,7 @@ def test_labels_that_do_not_cover_the_truth_are_noted() -> None:
         (
             {"match": "town"},
             ReleaseError,
-            "original, row 2: town 'X' occurs twice. Ids must be unique.",
+            "original, row 2, column 'town': an id of 1 character that row 1 has too. Ids must be unique.",
         ),
         ({"match": "rows", "provenance": "whose.csv"}, UsageError, "Give either match or provenance"),
         ({"match": "rows", "original": None}, UsageError, "Give the original and one of these, or neither"),
@@ -302,13 +302,13 @@ def test_targets(wanted: list[str], rows: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("0", "targets: row 0 must be from 1 to 4."),
-        ("5", "targets: row 5 must be from 1 to 4."),
-        ("Zoe", "targets: 'Zoe' is not in name. Give row numbers, or COLUMN=VALUE."),
-        ("town=Z", "targets: 'Z' is not in town."),
-        ("city=X", "targets: 'city=X' is not in name."),
-        ("²", "targets: '²' is not in name."),
-        ("-1", "targets: '-1' is not in name."),
+        ("0", "targets: number 1 in the list must be a row from 1 to 4."),
+        ("5", "targets: number 1 in the list must be a row from 1 to 4."),
+        ("Zoe", "targets: number 1 in the list is not in name. Give row numbers, or COLUMN=VALUE."),
+        ("town=Z", "targets: number 1 in the list is not in town."),
+        ("city=X", "targets: number 1 in the list is not in name."),
+        ("²", "targets: number 1 in the list is not in name."),
+        ("-1", "targets: number 1 in the list is not in name."),
     ],
 )
 def test_targets_that_are_not_there(wanted: str, message: str) -> None:

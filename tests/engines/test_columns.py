@@ -36,13 +36,13 @@ def test_names_that_differ_in_case_only_are_refused(kind: str, others: str, tmp_
     frame = pd.DataFrame({"Age": [1, 1, 1], **ROWS})
     file = tmp_path / f"r.{kind}"
     frame.to_csv(file, index=False) if kind == "csv" else frame.to_parquet(file)
-    with pytest.raises(TableError, match="'Age' and 'age' are the same to the engine duckdb"):
+    with pytest.raises(TableError, match="column 1 and column 'age' have the same name to the engine duckdb"):
         scanned(file, schema_of(others, age="quasi", town="quasi", disease="sensitive"))
 
 
 def test_a_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table([pa.array([1, 2])] * 2, names=["age", "age"]), tmp_path / "r.parquet")
-    with pytest.raises(TableError, match="'age' stands twice"):
+    with pytest.raises(TableError, match="have the same name"):
         scanned(tmp_path / "r.parquet", schema_of("neutral", age="quasi"))
 
 
@@ -52,7 +52,7 @@ def test_a_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
         ({"age": [20.4, 30.4, 40.4]}, "'age' is int64 in a.parquet and double in b.parquet"),
         ({"town": [b"a", b"b", b"c"]}, "'town' is string in a.parquet and binary in b.parquet"),
         ({"age": ["20", "secret", "40"]}, "'age' is int64 in a.parquet and string in b.parquet"),
-        ({"ssn": ["1", "2", "3"]}, "'ssn' is absent in a.parquet and string in b.parquet"),
+        ({"ssn": ["1", "2", "3"]}, "column 4 is absent in a.parquet and string in b.parquet"),
     ],
 )
 def test_files_that_differ_are_refused(change: dict[str, Any], said: str, tmp_path: Path, auditor_cli: Cli) -> None:
@@ -95,7 +95,7 @@ def test_folders_inside_of_a_release_give_columns_and_those_above_do_not(kind: s
 def test_a_folder_must_not_give_a_column_that_files_hold(tmp_path: Path) -> None:
     (tmp_path / "town=a").mkdir()
     pd.DataFrame(ROWS).to_parquet(tmp_path / "town=a" / "r.parquet")
-    with pytest.raises(TableError, match="'town' stands twice"):
+    with pytest.raises(TableError, match="have the same name"):
         scanned(tmp_path, schema_of(age="quasi", town="quasi", disease="sensitive"))
 
 

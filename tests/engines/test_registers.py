@@ -138,9 +138,9 @@ def test_many_columns_beside_a_register(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("people", "said"),
     [
-        ({"age": ["old", "25"]}, "column 'age': 'old' must be a number"),
+        ({"age": ["old", "25"]}, "column 'age': a value of 3 characters must be a number"),
         ({"age": []}, "at least one row"),
-        ({"disease": ["flu"], "town": ["x"]}, "does not name the column 'town'"),
+        ({"disease": ["flu"], "town": ["x"]}, "does not name column 2 of the table"),
     ],
 )
 def test_registers_that_cannot_be_read(people: dict[str, list[str]], said: str, tmp_path: Path) -> None:

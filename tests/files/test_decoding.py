@@ -28,6 +28,10 @@ from tests.conftest import Ended
 from tests.support.anonymizer_cases import tables
 from tests.support.grading_cases import COLUMNS, PATIENTS, patients, rows
 
+pytestmark = pytest.mark.usefixtures(
+    "revealed"
+)  # messages with their values: tests/commands/test_canary.py has the others
+
 Run = Callable[..., Ended]
 
 
@@ -96,7 +100,7 @@ def test_tables_are_decoded_by_their_columns(tmp_path: Path) -> None:
         ('{"format": "auditor-key/1", "columns": {}}', "at least one column"),
         ('{"format": "auditor-key/1", "columns": {"a": {"aliases": [{"value": "x"}]}}}', '"alias1" and "alias2"'),
         ('{"format": "auditor-key/1", "columns": {"a": {"categories": [{"min": 1}]}}}', '"min" and "max" as numbers'),
-        ('{"format": "auditor-key/1", "columns": {"a": {"categories": [{"min": 2, "max": 1}]}}}', "2 to 1"),
+        ('{"format": "auditor-key/1", "columns": {"a": {"categories": [{"min": 2, "max": 1}]}}}', "Category 1 does"),
         ('{"format": "auditor-key/1", "columns": {"a": 5}}', 'must have "aliases" or "categories"'),
         ('{"format": "auditor-key/1", "missing": 5, "columns": {"a": 5}}', "missing must be a list"),
         (
@@ -172,7 +176,10 @@ def test_labels_of_another_file_are_refused(tmp_path: Path) -> None:
         ("[]", "must have the format"),
         ("{", "must be JSON"),
         ('{"format": "auditor-labels/1"}', "labels must be an object"),
-        ('{"format": "auditor-labels/1", "labels": {"age": "**"}}', "'age' must be a sensitive column"),
+        (
+            '{"format": "auditor-labels/1", "labels": {"age": "**"}}',
+            "column 'age' of the labels must be a sensitive column",
+        ),
         ('{"format": "auditor-labels/1", "labels": {"income": 5}}', "must be texts"),
     ):
         labels_file(file).write_text(broken)
@@ -180,7 +187,7 @@ def test_labels_of_another_file_are_refused(tmp_path: Path) -> None:
             read_release(file, table.schema, rng)
     content["labels"]["disease"]["Flu"] = "Heart"
     labels_file(file).write_text(json.dumps(content))
-    with pytest.raises(ReleaseError, match="'Flu' is declared to denote 'Heart'"):
+    with pytest.raises(ReleaseError, match="'Flu' is declared to denote the label 'Heart'"):
         read_release(file, table.schema, rng, table.domains)
 
 

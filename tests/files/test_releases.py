@@ -302,10 +302,10 @@ def test_the_schema_of_a_release_is_checked_once_for_each_block(
         ({"age": ["20", "young"]}, "release, row 2, column 'age': the label 'young' denotes no value"),
         (
             {"town": ["A", "Nort"]},
-            "row 2, column 'town': 'Nort' is no value of [columns.town] nor a group of its taxonomy. The nearest known",
+            "row 2, column 'town': the label 'Nort' is no value of [columns.town] nor a group of its taxonomy. The nearest",
         ),
         ({"name": ["Ann", "Bob"]}, "release: must have a column that is not an identifier."),
-        ({"agee": ["20"]}, "release: the schema (schema) does not name the column 'agee'."),
+        ({"agee": ["20"]}, "release: the schema (schema) does not name column 1 ('agee') of the table."),
     ],
 )
 def test_a_release_alone_that_does_not_fit(columns: dict[str, list[str]], message: str) -> None:
@@ -377,7 +377,7 @@ def test_broken_manifests(tmp_path: Path, manifest: Any, message: str) -> None:
         ("bucket,disease\n1,flu\n", "b.csv: every class must have as many rows as in"),
         ("bucket,age\n1,20\n2,30\n", "b.csv: the column 'age' must be in one block only. It is also in"),
         ("bucket,name\n1,Ann\n2,Bob\n", "b.csv: must have a column that is not an identifier."),
-        ("bucket,town\n1,A\n2,X\n", "b.csv, line 3, column 'town': 'X' is no value of [columns.town]"),
+        ("bucket,town\n1,A\n2,X\n", "b.csv, line 3, column 'town': the label 'X' is no value of [columns.town]"),
     ],
 )
 def test_broken_blocks(tmp_path: Path, second: str, message: str) -> None:

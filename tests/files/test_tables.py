@@ -13,6 +13,10 @@ from auditor.model.errors import TableError
 from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable
 
+pytestmark = pytest.mark.usefixtures(
+    "revealed"
+)  # messages with their values: tests/commands/test_canary.py has the others
+
 
 def read(folder: Path, content: str | bytes, form: TableFormat | None = None, *expected: str) -> RawTable:
     file = folder / "data.csv"
@@ -177,7 +181,7 @@ def test_line_numbers_count_line_breaks_in_cells(tmp_path: Path) -> None:
         ("a,b\n1,2\n,\n,,\n", ", line 4: 3 cells"),
         ('a,b\n1,2\n3,"4\n5,6\n', ", line 3: not a valid CSV line (unexpected end of data). Check its quotes."),
         ('a,b\n1,"2"x\n', ", line 2: not a valid CSV line ("),
-        ("a,b,a\n1,2,3\n", ", line 1: the column 'a' stands twice (columns 1 and 3). Rename one of them."),
+        ("a,b,a\n1,2,3\n", ", line 1: column 1 ('a') and column 3 have the same name. Rename one of them."),
         ("\na,,c\n1,2,3\n", ", line 2: column 2 has no name. Name every column."),
         ("a,b,\n1,2,\n", ", line 1: column 3 has no name."),
         ("", " is empty. It must have a header line and rows."),
@@ -326,5 +330,5 @@ def test_lines_are_counted_whatever_ends_them(tmp_path: Path) -> None:
 
 def test_names_that_would_act_on_a_terminal_are_refused(tmp_path: Path) -> None:
     message = refused(tmp_path, "a,\x1b[31mb\n1,2\n")
-    assert message == (r", line 1: the name of column 2, '\x1b[31mb', must not hold control characters. Rename it.")
+    assert message == (r", line 1: the name of column 2 ('\x1b[31mb') must not hold control characters. Rename it.")
     assert list(read(tmp_path, 'a,"b\n(years)"\n1,2\n').columns) == ["a", "b\n(years)"]

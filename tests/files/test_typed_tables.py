@@ -30,6 +30,10 @@ from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import Marks, Schema, TableFormat
 from auditor.model.table import RawTable
 
+pytestmark = pytest.mark.usefixtures(
+    "revealed"
+)  # messages with their values: tests/commands/test_canary.py has the others
+
 PLAIN = TableFormat()
 UTC = dt.UTC
 
@@ -197,17 +201,20 @@ def test_an_index_that_pandas_saved_is_a_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (pa.table({"l": [[1], [2]], "ok": [1, 2], "s": [{"a": 1}, None]}), ": the columns 'l', 's' must hold single"),
+        (
+            pa.table({"l": [[1], [2]], "ok": [1, 2], "s": [{"a": 1}, None]}),
+            ": column 1 ('l'), column 3 ('s') must hold single",
+        ),
         (
             pa.table([[1], [2]], names=["a", "a"]),
-            ": the column 'a' stands twice (columns 1 and 2). Rename one of them.",
+            ": column 1 ('a') and column 2 have the same name. Rename one of them.",
         ),
         (pa.table([[1], [2]], names=["a", " "]), ": column 2 has no name. Name every column."),
-        (pa.table({"a": ["x", "y\0"]}), r", column 'a', row 2: 'y\x00' holds a NUL character. Remove it."),
-        (pa.table({"a": [b"x", b"\xff"]}), ", column 'a': holds bytes that are not UTF-8 text."),
+        (pa.table({"a": ["x", "y\0"]}), r", column 1 ('a'), row 2: 'y\x00' holds a NUL character. Remove it."),
+        (pa.table({"a": [b"x", b"\xff"]}), ", column 1 ('a'): holds bytes that are not UTF-8 text."),
         (
             pa.table({"a": pa.array([10**15]).cast(pa.timestamp("s"))}),
-            ", column 'a': the values (timestamp[s]) cannot be read (",
+            ", column 1 ('a'): the values (timestamp[s]) cannot be read (",
         ),
         (pa.table({f"c{i}": [1] for i in range(10_001)}), ": a table may have at most 10000 columns. Got 10001."),
     ],
@@ -351,7 +358,7 @@ def _far(book: Any) -> None:
         (sheet(["a", "b"], [1, "=A2+1"]), ", sheet 'Sheet', cell B2: a formula without a stored value."),
         (sheet(["a", "b"], ["=B2+1", 1]), ", sheet 'Sheet', cell A2: a formula without a stored value."),
         (sheet(["a", None, "b"], [1, 2, 3]), ", sheet 'Sheet', cell B1: the column has no name. Name every column."),
-        (sheet(["a", "b", "a"], [1, 2, 3]), ", sheet 'Sheet', row 1: the column 'a' stands twice (columns 1 and 3)."),
+        (sheet(["a", "b", "a"], [1, 2, 3]), ", sheet 'Sheet', row 1: column 1 ('a') and column 3 have the same name."),
         (sheet(["a", "b"], [1, 2], ["a", "b"]), ", sheet 'Sheet', row 3: the header row is repeated."),
     ],
 )

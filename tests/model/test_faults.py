@@ -193,7 +193,7 @@ def test_toml_that_cannot_be_read(tmp_path: Path, content: bytes | None, fault: 
         ),
         ("[]", "key.json must have the format 'key/1'. Why."),
         ("{}", "key.json must have the format 'key/1'. Why."),
-        ('{"format": "run/1"}', "key.json must have the format 'key/1'. Got 'run/1'. Why."),
+        ('{"format": "run/1"}', "key.json must have the format 'key/1'. Got a text of 5 characters. Why."),
     ],
 )
 def test_json_of_another_format(text: str, fault: str) -> None:

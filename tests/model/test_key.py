@@ -12,6 +12,10 @@ import pytest
 from auditor.model.errors import KeyFileError
 from auditor.model.key import Aliases, Categories, Key
 
+pytestmark = pytest.mark.usefixtures(
+    "revealed"
+)  # messages with their values: tests/commands/test_canary.py has the others
+
 KEY = Key(
     {"disease": Aliases(("Flu", "Gout"), ("Ill-1", "Ill-2"), ("A02", "A01")), "age": Categories((10.0,), (40.0,), 1)},
     ("", "?"),
@@ -40,7 +44,7 @@ def test_all_faults_at_once() -> None:
         'key.json: decimal must be "." or ",". Got \';\'.',
         "key.json: the alias 'A02' stands twice ('disease' and 'disease').",
         'key.json, column \'age\': each of its "categories" must have "min" and "max" as numbers.',
-        "key.json, column 'more': a category must not end below where it begins. Got 2 to 1.",
+        "key.json, column 'more': a category must not end below where it begins. Category 1 does.",
         "key.json, column 'more': decimals must be a whole number of at least 0. Got -1.",
         'key.json, column \'none\': must have "aliases" or "categories".',
     )

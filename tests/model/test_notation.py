@@ -15,6 +15,10 @@ from auditor.model.labels.notation import Reader
 from auditor.model.notation_kinds import Notation
 from tests.support.notation_cases import AGES, DISEASES, ORDER, TREE, domain, numbers, read, values
 
+pytestmark = pytest.mark.usefixtures(
+    "revealed"
+)  # messages with their values: tests/commands/test_canary.py has the others
+
 
 @pytest.mark.parametrize(
     ("text", "denoted"),
@@ -207,7 +211,10 @@ def test_a_text_without_a_notation_is_no_value() -> None:
     for dom, more in ((domain(DISEASES), ""), (domain([], taxonomy=TREE), " nor a group of its taxonomy")):
         with pytest.raises(ReleaseError) as caught:
             read(dom, "measles")
-        assert str(caught.value) == f"release.csv, row 1, column 'c': 'measles' is no value of [columns.c]{more}."
+        assert (
+            str(caught.value)
+            == f"release.csv, row 1, column 'c': the label 'measles' is no value of [columns.c]{more}."
+        )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,10 @@ from auditor.model.notation_kinds import Notation
 from auditor.model.schema import Schema
 from tests.support.notation_cases import AGES, DISEASES, ORDER, POSTCODES, TREE, domain, numbers, read, values
 
+pytestmark = pytest.mark.usefixtures(
+    "revealed"
+)  # messages with their values: tests/commands/test_canary.py has the others
+
 
 def test_the_nearest_value_is_named() -> None:
     with pytest.raises(ReleaseError, match="The nearest known value is 'asthma'"):
@@ -97,14 +101,14 @@ def test_values_by_commas_without_braces() -> None:
 def test_the_unknown_member_of_a_set_is_named(text: str, part: str, near: str) -> None:
     with pytest.raises(ReleaseError) as caught:
         read(domain([], taxonomy=TREE), text)
-    assert f"the label {text!r} denotes no value of the column. {part!r} in it is none." in str(caught.value)
+    assert f"the label {text!r} denotes no value of the column. In it, the part {part!r} is none." in str(caught.value)
     assert f"The nearest known value is {near!r}." in str(caught.value)
 
 
 def test_the_unknown_end_of_an_interval_is_named() -> None:
-    with pytest.raises(ReleaseError, match=r"'middel' in it is none\. The nearest known value is 'middle'"):
+    with pytest.raises(ReleaseError, match=r"the part 'middel' is none\. The nearest known value is 'middle'"):
         read(domain([], order=ORDER), "[low, middel]")
-    with pytest.raises(ReleaseError, match=r"'4O' in it is none\."):
+    with pytest.raises(ReleaseError, match=r"the part '4O' is none\."):
         read(AGES, "[20, 4O[")
 
 

@@ -24,6 +24,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from auditor.model.discretion import shown
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
 from auditor.model.labels import interval_texts
@@ -33,7 +34,7 @@ from auditor.model.labels.masks import STAR, is_mask
 from auditor.model.labels.notation import Found, Reader, everything, is_date, is_everything, is_period
 from auditor.model.schema import Column, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import format_number, parse_number, shown
+from auditor.model.values import format_number, parse_number
 
 BANDS = 16  # bands are at least one part in so many of the range
 _MONTH, _YEAR = len("2020-01"), len("2020")
@@ -111,7 +112,7 @@ def _read(domain: Domain, texts: list[str]) -> dict[str, Found]:
     for text in texts:
         label = reader.read(text)
         if label is None:
-            raise ReleaseError(f"The column {domain.column.name!r}: {shown(text)} denotes no value of it.")
+            raise ReleaseError(f"The column {domain.column.name!r}: {shown(text, 'label')} denotes no value of it.")
         found[text] = label
     return found
 
@@ -125,7 +126,9 @@ def _up_the_tree(domain: Domain, tree: Taxonomy, texts: list[str]) -> Coarser | 
     node: dict[str, int] = {}
     for text, label in found.items():
         if label.lo > label.hi:
-            raise ReleaseError(f"The column {domain.column.name!r}: {shown(text)} is no value of it, and has no level.")
+            raise ReleaseError(
+                f"The column {domain.column.name!r}: {shown(text, 'label')} is no value of it, and has no level."
+            )
         named = tree.node(text)
         if named is None and numeric:
             depth[text] = next(d for d in range(tree.height + 1) if _is_whole_groups(tree, d, label.lo, label.hi))
@@ -206,7 +209,9 @@ def _span(domain: Domain, text: str) -> _Span:
         return _Span(_exact(bound), None, open_low=sign == ">")
     label = _read(domain, [text])[text]
     if math.isnan(label.low) or math.isnan(label.high):
-        raise ReleaseError(f"The column {domain.column.name!r}: {shown(text)} has no bounds that could be widened.")
+        raise ReleaseError(
+            f"The column {domain.column.name!r}: {shown(text, 'label')} has no bounds that could be widened."
+        )
     return _Span(_exact(label.low), _exact(label.high))
 
 

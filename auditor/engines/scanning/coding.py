@@ -23,10 +23,10 @@ from auditor.engines.sources.faults import asking
 from auditor.engines.sources.sources import Source
 from auditor.files.arrow_tables import column_texts
 from auditor.model.arrays import Bools, Ints
+from auditor.model.discretion import shown
 from auditor.model.errors import TableError
 from auditor.model.formulas import unguarded
 from auditor.model.schema import TableFormat
-from auditor.model.values import shown
 
 KEY_ROOM = 2**62  # all keys are below this
 MOST_VALUES = 20_000_000  # a column with more distinct values is refused, since their texts are read here

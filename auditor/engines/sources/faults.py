@@ -1,8 +1,7 @@
 """Faults: what an engine could not do, reported as an audit in memory would report it.
 
 Engines mention their own options and quote the offending line, which holds somebody's values. Neither may go into a message.
-Known faults are described in our own words, with file, line and remedy. Of any other, the first line is shown without what
-it quotes.
+Known faults are described in our own words, with file, line and remedy. Of any other, only the kind is told.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from auditor.engines.engine import Engine, EngineName
+from auditor.model.discretion import told
 from auditor.model.errors import AuditorError, TableError, UsageError
 
 POSTGRES = "postgres"  # the name of an engine that is a PostgreSQL database
@@ -75,9 +75,9 @@ def fault(engine: Engine, name: str, error: Exception, column: str | None = None
         )
     if any(sign in text.lower() for sign in _PARQUET):
         return TableError(
-            f"{name}: the Parquet is damaged or cut short, or its files have different columns ({first_line(error)})."
+            f"{name}: the Parquet is damaged or cut short, or its files have different columns ({told(error)})."
         )
-    return TableError(f"{name}: the engine {engine.name} stopped: {first_line(error)}.")
+    return TableError(f"{name}: the engine {engine.name} stopped ({told(error)}).")
 
 
 def _csv_fault(name: str, text: str) -> str:
@@ -102,6 +102,7 @@ def _csv_fault(name: str, text: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an engine's message, shortened, without the values that it quotes."""
+    """The first line of an engine's message about a database that it could not open, before any row was read: shortened,
+    without what it quotes."""
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
     return _QUOTED.sub("'…'", lines[0])[:_SHOWN].rstrip(".") if lines else type(error).__name__

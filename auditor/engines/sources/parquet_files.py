@@ -11,22 +11,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from auditor.engines.sources.faults import first_line
+from auditor.model.discretion import header, told
 from auditor.model.errors import TableError
 from auditor.model.table import check_names
 
 
-def same_columns(where: Path, files: Sequence[Path]) -> tuple[str, ...]:
-    """The columns stored in every file. An error if files differ in a column's name or type."""
+def same_columns(where: Path, files: Sequence[Path], known: Sequence[str]) -> tuple[str, ...]:
+    """The columns stored in every file. An error if files differ in a column's name or type; `known` are the names that it
+    may show."""
     first = _columns(where, files[0])
     for file in files[1:]:
         other = _columns(where, file)
         if other != first:
-            name = next(n for n in (*first, *other) if first.get(n) != other.get(n))
+            place, name = next(
+                (i, n) for names in (first, other) for i, n in enumerate(names, 1) if first.get(n) != other.get(n)
+            )
             kinds = [str(found.get(name, "absent")) for found in (first, other)]
             raise TableError(
-                f"{where}: the files have different columns: {name!r} is {kinds[0]} in {files[0].name} and {kinds[1]} in "
-                f"{file.name}. Write all of them with the same columns and types."
+                f"{where}: the files have different columns: {header(place, name, known)} is {kinds[0]} in {files[0].name} "
+                f"and {kinds[1]} in {file.name}. Write all of them with the same columns and types."
             )
     return tuple(first)
 
@@ -37,7 +40,7 @@ def _columns(where: Path, file: Path) -> dict[str, Any]:
     try:
         schema = importlib.import_module("pyarrow.parquet").read_schema(file)
     except (pa.ArrowException, OSError) as error:
-        raise TableError(f"{where}: the Parquet is damaged or cut short ({first_line(error)}).") from error
+        raise TableError(f"{where}: the Parquet is damaged or cut short ({told(error)}).") from error
     check_names([name.strip() for name in schema.names], str(file))
     plain = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
     found = {}

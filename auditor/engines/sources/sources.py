@@ -29,6 +29,7 @@ from auditor.engines.sources.parquet_files import same_columns
 from auditor.files.csv_tables import STATED, read_csv
 from auditor.files.manifests import MANIFEST
 from auditor.files.tables import sha256
+from auditor.model.discretion import header, told
 from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.table import check_names
@@ -115,11 +116,12 @@ def open_source(engine: Engine, where: str, form: TableFormat, expected: Sequenc
     check_names(names, source.name)
     if tuple(names) != source.columns:
         source = replace(source, table=source.table.rename(dict(zip(names, source.columns, strict=True))))
-    nested = [name for name, kind in source.table.schema().items() if kind.is_nested()]
+    kinds = enumerate(source.table.schema().items(), 1)
+    nested = [header(place, name, expected) for place, (name, kind) in kinds if kind.is_nested()]
     if nested:
         raise TableError(
-            f"{source.name}: the column{'s' if len(nested) > 1 else ''} {', '.join(map(repr, nested[:8]))} must hold single "
-            "values, not lists or structures. Flatten nested columns or leave them out."
+            f"{source.name}: {', '.join(nested[:8])} must hold single values, not lists or structures. Flatten nested "
+            "columns or leave them out."
         )
     odd = [name for name, kind in source.table.schema().items() if not _is_plain(kind)]
     if odd:  # such as enumerations, UUIDs, and columns without any values
@@ -148,7 +150,7 @@ def _files(engine: Engine, where: Path, form: TableFormat, expected: Sequence[st
             f"several blocks must have its {MANIFEST} beside them.)"
         )
     if kinds == {"parquet"}:
-        return _parquet(engine, where, files)
+        return _parquet(engine, where, files, expected)
     return _csv(engine, where, files, form, expected)
 
 
@@ -160,9 +162,9 @@ def _kind(file: Path) -> str:
         raise TableError(f"{file}: the file cannot be read ({error.strerror}).") from error
 
 
-def _parquet(engine: Engine, where: Path, files: list[Path]) -> Source:
-    stored = same_columns(where, files)
-    inside, above = _folder_columns(engine, where, files, stored)
+def _parquet(engine: Engine, where: Path, files: list[Path], expected: Sequence[str]) -> Source:
+    stored = same_columns(where, files, expected)
+    inside, above = _folder_columns(engine, where, files, stored, expected)
     spark = engine.name == EngineName.SPARK
     paths = literal_paths(files, spark)
     try:
@@ -173,26 +175,27 @@ def _parquet(engine: Engine, where: Path, files: list[Path]) -> Source:
             table = table.drop(*(above & set(table.columns)))
     except engine_errors(engine) as error:
         raise TableError(
-            f"{where}: the Parquet is damaged or cut short, or its files have different columns ({first_line(error)})."
+            f"{where}: the Parquet is damaged or cut short, or its files have different columns ({told(error)})."
         ) from error
     return Source(str(where), table, False, digest(files))
 
 
 def _folder_columns(
-    engine: Engine, where: Path, files: Sequence[Path], stored: Sequence[str]
+    engine: Engine, where: Path, files: Sequence[Path], stored: Sequence[str], expected: Sequence[str]
 ) -> tuple[set[str], set[str]]:
     """The columns that folders inside a release add to the stored ones, and those that only folders above it would add. An
     error if two columns differ only in case: engines take them for one, or rename one of them."""
     inside, above = folder_columns(where, files)
     names = [name.strip() for name in (*stored, *sorted(inside))]
     check_names(names, str(where))
-    seen: dict[str, str] = {}
-    for name in names:
-        other = seen.setdefault(name.casefold(), name)
-        if other != name:
+    seen: dict[str, int] = {}
+    for place, name in enumerate(names, 1):
+        other = seen.setdefault(name.casefold(), place)
+        if other != place:
+            both = " and ".join(header(one, names[one - 1], expected) for one in (other, place))
             raise TableError(
-                f"{where}: the columns {other!r} and {name!r} are the same to the engine {engine.name}, which ignores case. "
-                "Rename one of them, or use --engine memory."
+                f"{where}: {both} have the same name to the engine {engine.name}, which ignores case. Rename one of them, or "
+                "use --engine memory."
             )
     return inside, above - inside - set(stored)
 
@@ -227,7 +230,7 @@ def _csv(engine: Engine, where: Path, files: list[Path], form: TableFormat, expe
     for file, (other, _) in zip(files, found, strict=True):
         if other != way:
             raise TableError(f"{file}: must have the columns and the delimiter of {files[0]}.")
-    inside, above = _folder_columns(engine, where, files, way.header)
+    inside, above = _folder_columns(engine, where, files, way.header, expected)
     paths, alone = literal_paths(files, engine.name == EngineName.SPARK), len(way.header) == 1
     try:
         if engine.name == EngineName.SPARK:

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditor.model.arrays import Bools, Codes, Floats, Ints
+from auditor.model.discretion import quote, shown
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
 from auditor.model.labels.notation import Found, Reader, everything, is_everything, is_plain, is_reversed, quoted
 from auditor.model.notation_kinds import Notation
 from auditor.model.schema import TableFormat, Type
-from auditor.model.values import shown
 
 _MOST_LISTED = 12  # a set that is the whole domain is written out up to this many values
 
@@ -139,8 +139,8 @@ class Labels:
             found = reader.read(text) if meaning is None else any_notation.read(meaning)
             if meaning is not None:
                 if found is None:
-                    said = f"{shown(text)} is declared to denote {shown(meaning)}"
-                    raise ReleaseError(f"{place(i)}: {said}. {_no_label(domain, meaning)}")
+                    said = f"{shown(text, 'label')} is declared to denote {shown(meaning, 'label')}"
+                    raise ReleaseError(f"{place(i)}: {said}; {_no_label(domain, meaning)}")
                 number = domain.number(text) if domain.numbers is not None else None
                 bound = np.nan if number is None else number
                 found = found._replace(hi=min(found.hi, domain.known - 1), low=bound, high=bound)
@@ -148,7 +148,7 @@ class Labels:
             if found is None:
                 if text.strip() in domain.format.missing:
                     raise ReleaseError(
-                        f"{place(i)}: {text!r} means a missing value, and the original has none in this column. "
+                        f"{place(i)}: {quote(text)} means a missing value, and the original has none in this column. "
                         "List it under [table] suppressed instead if it means a suppressed one."
                     )
                 other = any_notation.read(text) if asked else None
@@ -214,7 +214,7 @@ def _not_asked(domain: Domain, text: str, other: Found | None, asked: Sequence[N
         return _no_label(domain, text)
     allowed = ", ".join(f'"{kind}"' for kind in asked)
     return (
-        f"the label {shown(text.strip())} denotes no value in the notations that [columns.{domain.column.name}] allows, "
+        f"{shown(text.strip(), 'label')} denotes no value in the notations that [columns.{domain.column.name}] allows, "
         f'notation = [{allowed}]. Add "{other.kind}" there to read it.'
     )
 
@@ -223,15 +223,16 @@ def _no_label(domain: Domain, text: str) -> str:
     """Why a text denotes nothing, and what would."""
     column, text = domain.column, text.strip()
     if is_reversed(domain, text):
-        return f"the label {shown(text)} denotes no value: its bounds are reversed."
+        return f"{shown(text, 'label')} denotes no value: its bounds are reversed."
     if text and domain.numbers is None and is_plain(text):
         groups = " nor a group of its taxonomy" if domain.taxonomy else ""
-        return f"{shown(text)} is no value of [columns.{column.name}]{groups}.{domain.nearest(text, groups=True)}"
+        said = f"{shown(text, 'label')} is no value of [columns.{column.name}]{groups}"
+        return f"{said}.{domain.nearest(text, groups=True)}"
     part = Reader(domain).unknown_part(text)
-    why = "" if part is None else f" {shown(part)} in it is none.{domain.nearest(part, groups=True)}"
+    why = "" if part is None else f" In it, {shown(part, 'part')} is none.{domain.nearest(part, groups=True)}"
     marks = " or ".join([everything(domain), *domain.format.suppressed])
     return (
-        f"the label {shown(text)} denotes no value of the column.{why} A label may be a value, a taxonomy group, [a, b], "
+        f"{shown(text, 'label')} denotes no value of the column.{why} A label may be a value, a taxonomy group, [a, b], "
         f"[a, b[, a-b, <a, >=a, {{a, b}}, a prefix*, {marks}."
     )
 

@@ -17,7 +17,9 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from auditor.model.discretion import printable_json
 from auditor.model.errors import RecordError
+from auditor.model.faults import other_format
 
 T = typing.TypeVar("T")
 
@@ -43,7 +45,7 @@ def json_text(record: Any) -> str:
     """A record as JSON text, format, tool and seed first; the same record gives the same bytes."""
     plain = _plain(record)
     head = {key: plain.pop(key) for key in ("format", "tool", "seed")}
-    return json.dumps({**head, **plain}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return printable_json(json.dumps({**head, **plain}, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def json_object(text: str, name: str) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def json_object(text: str, name: str) -> dict[str, Any]:
 def from_json(cls: type[T], data: dict[str, Any], name: str, wanted: str) -> T:
     """The record of a dataclass in a JSON object of the wanted format."""
     if data.get("format") != wanted:
-        raise RecordError(f"{name} must have the format {wanted!r}. Got {data.get('format')!r}.")
+        raise RecordError(f"{name} must have the format {wanted!r}.{other_format(data, RecordError)}")
     return typing.cast("T", _build(cls, data, name))
 
 
