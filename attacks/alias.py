@@ -33,7 +33,7 @@ from auditor.model.labels.labels import Labels
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release
 from auditor.model.table import Table
-from auditor.posterior.beliefs import spread
+from auditor.posterior.beliefs import shown, spread
 from auditor.posterior.published import decoded_beliefs
 
 _MIXED = 0.3
@@ -201,10 +201,9 @@ class _People:
     def of(cls, release: Release, auxiliary: Table, column: str) -> _People:
         domain, codes = release.labels[column].domain, auxiliary.codes[column]
         sample = np.bincount(codes[(codes >= 0) & (codes < domain.known)], minlength=domain.size).astype(np.float64)
-        value = _open_values(release, column)
-        shown = np.bincount(value[value >= 0], minlength=domain.size).astype(np.float64)
-        missing = 0 if domain.missing is None else int(shown[domain.missing])
-        return cls(sample, shown, release.rows - missing)
+        open_values = shown(release, column)
+        missing = 0 if domain.missing is None else int(open_values[domain.missing])
+        return cls(sample, open_values, release.rows - missing)
 
     @property
     def expected(self) -> Floats:

@@ -36,7 +36,7 @@ from auditor.model.arrays import Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Suppression
-from auditor.posterior.beliefs import ValueBeliefs, or_prior, spread
+from auditor.posterior.beliefs import ValueBeliefs, meaning, or_prior
 from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link
 from auditor.posterior.matching import BlockMatch, distinct_people, expand
@@ -149,7 +149,7 @@ class _Learned:
         ]
         for part in self._parts(matching, entries):
             mass = mass + self._masses(matching, part, likelihood)
-        rows = sparse.csr_array(mass @ spread(labels, knowledge.priors.get(lesson.column)))
+        rows = sparse.csr_array(mass @ meaning(lesson.release, lesson.column, knowledge.priors.get(lesson.column)))
         total = np.asarray(rows.sum(axis=1)).reshape(-1)
         found = total > 0
         scale = np.divide(1.0, total, out=np.zeros(len(total)), where=found)

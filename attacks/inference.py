@@ -29,7 +29,7 @@ from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal
 from auditor.model.schema import Type
-from auditor.posterior.beliefs import ValueBeliefs, spread
+from auditor.posterior.beliefs import ValueBeliefs, meaning
 from auditor.posterior.matching import distinct_people
 
 
@@ -98,5 +98,5 @@ def _predicted(lesson: Lesson, knowledge: Knowledge) -> ValueBeliefs:
     share = np.divide(times, people_of[lesson.of_label], out=np.zeros(len(times)), where=times > 0)
     places = (lesson.of_label, np.arange(len(times)))
     by_label = sparse.csr_array((share, places), shape=(lesson.classes, len(times)))
-    by_code = sparse.csr_array(by_label @ spread(labels, knowledge.priors.get(lesson.column)))
+    by_code = sparse.csr_array(by_label @ meaning(lesson.release, lesson.column, knowledge.priors.get(lesson.column)))
     return ValueBeliefs(sparse.csr_array(sparse.csr_array(chance) @ by_code), row_of)

@@ -20,6 +20,7 @@ from scipy import sparse
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
+from auditor.model.release import Release
 from auditor.posterior.kernels import running_sums
 
 TIE = 1e-9
@@ -320,6 +321,24 @@ def scaled(rows: sparse.csr_array, row_of: Ints, present: Floats) -> ValueBelief
     distinct, number = np.unique(pairs, axis=0, return_inverse=True)
     chosen = rows[distinct[:, 0].astype(np.int64)]
     return ValueBeliefs(sparse.csr_array(sparse.diags_array(distinct[:, 1]) @ chosen), number.reshape(-1))
+
+
+def shown(release: Release, column: str) -> Floats:
+    """How many records show each value of a column openly, neither under an alias nor as one of several."""
+    labels = release.labels[column]
+    plain = ~labels.is_alias & (labels.counts == 1)
+    counts = release.label_counts(column)[plain]
+    return np.bincount(labels.lo[plain], weights=counts, minlength=labels.domain.size).astype(np.float64)
+
+
+def meaning(release: Release, column: str, prior: Floats | None) -> sparse.csr_array:
+    """What each label of a column stands for, labels × codes. Who has an alias is one of those whose value is not shown: the
+    people of the prior, less those who show theirs."""
+    labels = release.labels[column]
+    if prior is None or not labels.aliases:
+        return spread(labels)
+    hidden = np.maximum(release.rows * prior - shown(release, column), 0.0)
+    return spread(labels, hidden)
 
 
 def spread(labels: Labels, prior: Floats | None = None) -> sparse.csr_array:

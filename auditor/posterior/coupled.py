@@ -38,7 +38,7 @@ from auditor.model.knowledge import Acquaintances, Knowledge
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
 from auditor.posterior.assignments import Assigned, assign, components
-from auditor.posterior.beliefs import Beliefs, MemberBeliefs, RecordBeliefs, Shares, Some, ValueBeliefs, spread
+from auditor.posterior.beliefs import Beliefs, MemberBeliefs, RecordBeliefs, Shares, Some, ValueBeliefs, meaning
 from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, WithoutOwn, no_distance
 from auditor.posterior.leave_one_out import LeaveOneOut
@@ -120,7 +120,7 @@ class _Types:
         counts = np.bincount(of_fragment)
         of_type = np.empty(len(counts), dtype=np.int64)
         of_type[of_fragment] = label
-        return cls(column, number, of_fragment, counts, of_type, spread(release.labels[column], prior))
+        return cls(column, number, of_fragment, counts, of_type, meaning(release, column, prior))
 
     def weights(self, posterior: Posterior | Nearest, which: Ints) -> sparse.csr_array:
         """u for some targets of a posterior (targets × types), for one fragment of the type."""

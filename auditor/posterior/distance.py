@@ -27,7 +27,7 @@ from scipy import sparse
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.release import Release, Suppression
-from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, Without, spread
+from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, Without, meaning
 from auditor.posterior.links import Weighting
 from auditor.posterior.matching import Cells, distinct_people, expand
 from auditor.posterior.metric import Metric, parts_of
@@ -163,10 +163,9 @@ class Nearest(Linked):
         return np.where(sure, 1.0, odds / (1 + odds))[self.row_of]
 
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
-        labels = self.release.labels[column]
         known = self.knowledge.priors[column]
         counts, _ = self.groups(column, shares)
-        rows = sparse.csr_array(self.fragment_weights(column) @ counts @ spread(labels, known))
+        rows = sparse.csr_array(self.fragment_weights(column) @ counts @ meaning(self.release, column, known))
         return self.believed(column, rows, self.row_of, self.matched)
 
     def fragment_weights(self, column: str) -> sparse.csr_array:
@@ -301,7 +300,7 @@ class WithoutOwn(Without[Nearest]):
             gone = gone * shares.gone[own_fragment]
         marks = sparse.csr_array((gone, (np.arange(self.targets), label)), shape=(self.targets, counts.shape[1]))
         known = full.knowledge.priors[column]
-        rows = sparse.csr_array((chosen @ counts - marks) @ spread(full.release.labels[column], known))
+        rows = sparse.csr_array((chosen @ counts - marks) @ meaning(full.release, column, known))
         rows.data[rows.data < TIE * TIE] = 0.0
         rows.eliminate_zeros()
         return full.believed(column, rows, np.arange(self.targets), self.matched)

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.posterior.beliefs import TIE, Shares, ValueBeliefs, Without, spread
+from auditor.posterior.beliefs import TIE, Shares, ValueBeliefs, Without, meaning
 from auditor.posterior.candidates import Entries
 from auditor.posterior.links import Link
 from auditor.posterior.matching import expand
@@ -164,7 +164,7 @@ class LeaveOneOut(Without[Posterior]):
         shape = (self.targets, len(labels.texts))
         known = full.knowledge.priors.get(column)
         taken = each * part.gone if shares is None else each * part.gone * shares.gone[mine]
-        mark = sparse.csr_array((taken, (inside, label)), shape=shape) @ spread(labels, known)
+        mark = sparse.csr_array((taken, (inside, label)), shape=shape) @ meaning(full.release, column, known)
         rows = sparse.csr_array(kept @ corrected + others + own - mark)
         rows.data[rows.data < _NOISE * np.repeat(plan.total, np.diff(rows.indptr))] = 0.0
         rows.eliminate_zeros()

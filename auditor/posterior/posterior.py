@@ -30,7 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, spread
+from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, meaning
 from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import Masses, expand
@@ -173,7 +173,7 @@ class Posterior(Linked):
         label, labels = self.release.blocks[number].cell(column), self.release.labels[column]
         ones = np.ones(len(label)) if share is None else share
         marks = sparse.csr_array((ones, (np.arange(len(label)), label)), shape=(len(label), len(labels.texts)))
-        even = spread(labels, self.knowledge.priors.get(column))
+        even = meaning(self.release, column, self.knowledge.priors.get(column))
         return self.fragment_mass(number, marks, even, entries, coefficient, rows)
 
     def fragment_mass(
