@@ -26,7 +26,7 @@ from auditor.model.record.record import OK, AuditRecord, RunRecord
 from reports.html import render_html
 from reports.reading import Meanings, strongest_success, strongest_value, value_of
 from reports.tables.side_by_side import compare
-from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
+from reports.text import NONE, clean, finite, in_page, interval, number, probability, settings, spoken
 
 PAGE = 200
 """Records on a page of the list."""
@@ -245,6 +245,7 @@ def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=in_page,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -5,7 +5,7 @@ dark, and, where several releases are compared, the picture in which axes and me
 own security policy lets these run and no other.
 
 The words come from `findings`, the tables from `tables`, the pictures from `charts`; the template sets them in order,
-and jinja2 escapes every text. Only the drawings are put in as they are: `svg` escapes the texts in them.
+and jinja2 escapes every text (see `in_page`). Only the drawings are put in as they are: `svg` escapes the texts in them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from reports.tables.tables import (
     verdict_word,
 )
 from reports.tables.worst import worst_classes, worst_rows
-from reports.text import clean, number, settings
+from reports.text import clean, in_page, number, settings
 from reports.words.findings import findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import adversary_lines, bottom_line, briefs
@@ -63,6 +63,7 @@ def render_html(run: RunRecord) -> str:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
+        finalize=in_page,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -26,6 +26,7 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import parse_qsl, urlsplit
 
+from auditor.model.discretion import told
 from auditor.model.errors import RecordError, UsageError
 from auditor.model.record.record import AuditRecord, RunRecord, read_run
 from reports.browsing import (
@@ -141,7 +142,7 @@ class Shelf:
         except OSError as error:
             return (0, 0), Unread(file, f"The file cannot be read ({error.strerror}).")
         except _MALFORMED as error:
-            return stamp, Unread(file, f"The record holds values of a wrong kind ({clean(error)}).")
+            return stamp, Unread(file, f"The record holds values of a wrong kind ({told(error)}).")
 
     def _run(self, file: str) -> tuple[Stamp, RunRecord]:
         stamp, text = self._text(file)
@@ -209,8 +210,8 @@ class RecordServer(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
         """Says on the terminal what went wrong, unless the reader only left."""
         error = sys.exc_info()[1]
-        if not isinstance(error, OSError):
-            sys.stderr.write(f"Error while answering: {type(error).__name__}: {clean(error)}\n")
+        if error is not None and not isinstance(error, OSError):
+            sys.stderr.write(f"Error while answering: {told(error)}\n")
 
 
 def record_server(folder: Path, host: str = HOST, port: int | None = None, allow_network: bool = False) -> RecordServer:

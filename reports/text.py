@@ -1,35 +1,38 @@
 """Numbers and names as text: one way to write each, in every report.
 
 Probabilities have three significant digits and never round to a certainty that is not there (`>0.999`); sentences use
-percent; thousands are set apart by a thin space. Names come from files of others: `clean` takes control and
-direction characters out of them, `markdown` makes them harmless in Markdown. HTML escapes by itself (jinja2, `svg`).
+percent; thousands are set apart by a thin space. Names come from files of others: `clean` escapes control and
+direction characters in them, `markdown` also makes them harmless in Markdown, and `in_page` is what every text of an
+HTML page goes through before jinja2 escapes it.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from auditor.model.discretion import printable
 
 THIN = "\u202f"
 NONE = "–"
 ELLIPSIS = "…"
 _NEAR = 1e-9
-_DIRECTION = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 _MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")
 
 
 def clean(value: object, limit: int = 200) -> str:
-    """`value` as one line without control or direction characters, shortened to `limit` characters."""
-    text = "".join(
-        " " if char.isspace() and char != THIN else char
-        for char in str(value)
-        if char.isspace() or (unicodedata.category(char) not in ("Cc", "Cs", "Co", "Cn") and char not in _DIRECTION)
-    )
-    text = re.sub(r" {2,}", " ", text).strip(" ")
+    """`value` as one line, its control and direction characters escaped, shortened to `limit` characters."""
+    text = "".join(" " if char.isspace() and char != THIN else char for char in str(value))
+    text = printable(re.sub(r" {2,}", " ", text).strip(" "))
     return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
+
+
+def in_page(value: object) -> object:
+    """A value as it goes into a page: texts with their control and direction characters escaped. What is markup already, a
+    drawing or a script, is escaped where it is made."""
+    return printable(value, keep="\n\t") if type(value) is str else value
 
 
 def markdown(value: object, limit: int = 2000) -> str:

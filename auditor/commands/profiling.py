@@ -12,6 +12,7 @@ from typer import Argument, Option
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Common
 from auditor.commands.output import STDOUT, refuse_inputs, refuse_same, terminal_width
+from auditor.model.discretion import is_revealing
 
 
 @Grouped
@@ -55,7 +56,7 @@ def profile(
     if to_stdout:
         sys.stdout.write(found.to_json())
     elif output is None:
-        sys.stdout.write(found.to_toml())
+        sys.stdout.write((found if is_revealing() else found.discreet()).to_toml())
     if not common.quiet and not to_stdout:
         typer.echo(profile_text(found, terminal_width(120)), err=output is None)
         for file in contents:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 10  # a label that denotes one value and occurs in fewer rows is somebody's value: it is shown only on request
-_HIDDEN = "(a rare value)"
+_HIDDEN = "(a rare value)"  # so is any other label that occurs in one row
 _EXAMPLES = 2
 
 _MEANINGS = {
@@ -167,8 +167,9 @@ class _Column:
         )
 
     def _shown(self, label: int) -> str:
-        """A label as an example, unless it is a value that few people have."""
-        rare = self.counts[label] <= 1 and self.cells[label] < FEW and label not in self.labels.aliases
+        """A label as an example, unless it is a value that few people have, or one person's own label."""
+        alone = label not in self.labels.aliases and self.counts[label] <= 1
+        rare = self.cells[label] < (FEW if alone else 2)
         says = self.readings[label].kind not in (Notation.MISSING, Notation.SUPPRESSED, Notation.EVERYTHING)
         return _HIDDEN if rare and says and not self.reveal else self.labels.texts[label].strip()
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from auditor.model.discretion import printable_json
 from auditor.model.errors import UsageError
 from auditor.model.schema import WHOSE, Role, TableFormat, Type
 from auditor.model.seeding import DEFAULT_SEED
@@ -62,6 +63,10 @@ class Profile(Proposed):
         """The schema as commented TOML, with all taxonomies inside."""
         return schema_text(self)
 
+    def discreet(self) -> Profile:
+        """The profile without orders and taxonomies that list a value which few rows have."""
+        return replace(self, columns=tuple(column.discreet() for column in self.columns))
+
     def to_frame(self) -> pd.DataFrame:
         """One row per column: role, type, reasons."""
         import pandas as pd
@@ -93,7 +98,7 @@ class Profile(Proposed):
                 for f in self.safe_harbour
             ],
         }
-        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+        return printable_json(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"
 
     def __repr__(self) -> str:
         counts = {role: len(self.names(role)) for role in Role}
@@ -165,7 +170,7 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
         hint = f"{hint} It holds ranges of numbers: if the table is a release to be audited, use --release.".strip()
     return Proposal(
         facts.name, role, kind, judgement.reason, why, _seen(facts, role, kind, form), judgement.candidate, judgement.doubt,
-        order, tree, hint,
+        order, tree, hint, bool((facts.counts < FEW).any()),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.model.schema import Role, TableFormat, Type
 from auditor.profiling.ranking import Ranking
@@ -25,6 +25,16 @@ class Proposal:
     order: tuple[str, ...] | None = None
     taxonomy: Shape | None = None
     hint: str = ""
+    rare: bool = False  # whether it has a value that few rows have, which its order or taxonomy would list
+
+    def discreet(self) -> Proposal:
+        """The proposal without an order or taxonomy that lists a value which few rows have."""
+        if not self.rare or (self.order is None and self.taxonomy is None):
+            return self
+        what = "An order" if self.taxonomy is None else f"A taxonomy by {self.taxonomy.words}"
+        hint = f"{what} is possible, but lists values that few rows have: --output writes it, --reveal prints it."
+        kind = self.type if self.order is None else Type.NOMINAL
+        return replace(self, type=kind, order=None, taxonomy=None, hint=f"{hint} {self.hint}".strip())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

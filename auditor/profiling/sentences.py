@@ -8,17 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from auditor.measure.separation import Separation
+from auditor.model.discretion import printable
 
 if TYPE_CHECKING:
     from auditor.profiling.proposals import Proposed
 
 _LONGEST_NAME = 40
 _MOST_LINES = 30
-
-
-def printable(text: str) -> str:
-    """A text for one line of a comment or terminal: invisible characters are escaped."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
 def _percent(share: float | None) -> str:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from auditor.model.discretion import printable
 from auditor.model.schema import Role
-from auditor.profiling.sentences import printable, ranking_lines, safe_harbour_lines, short
+from auditor.profiling.sentences import ranking_lines, safe_harbour_lines, short
 
 if TYPE_CHECKING:
     from auditor.profiling.proposal import Profile

@@ -15,7 +15,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from auditor.files.tables import csv_text
-from auditor.profiling.sentences import printable, ranking_lines, safe_harbour_lines
+from auditor.model.discretion import printable
+from auditor.profiling.sentences import ranking_lines, safe_harbour_lines
 from auditor.profiling.taxonomies import Shape, nested
 
 if TYPE_CHECKING:

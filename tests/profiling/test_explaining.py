@@ -169,11 +169,12 @@ def test_a_mask_without_the_values_says_so() -> None:
 
 
 def test_values_that_few_people_have_are_not_shown() -> None:
-    texts = ["flu"] * 10 + ["HIV"] + ["{flu, cold}"]
+    texts = ["flu"] * 10 + ["HIV"] + ["{flu, cold}"] * 2 + ["{flu, cold, gout}"]
     hidden = explain({"c": {"role": "sensitive"}}, {"c": texts})
     assert "HIV" not in hidden.to_json() + render_labels(hidden)
     assert "(a rare value)" in render_labels(hidden)
     assert "{flu, cold}" in render_labels(hidden)
+    assert "gout" not in hidden.to_json() + render_labels(hidden)  # one person's own label
     shown = explain({"c": {"role": "sensitive"}}, {"c": texts}, reveal=True)
     assert "HIV" in shown.to_json()
     assert "HIV" in render_labels(shown)
@@ -283,7 +284,7 @@ def test_options_of_an_audit_do_not_go_with_it(files: tuple[Path, Path], tmp_pat
     release.write_text("age,city,ill\nyoung,1,flu\n", encoding="utf-8")
     result = run("audit", release, "--schema", schema, "--explain-labels")
     assert isinstance(result.exception, ReleaseError)
-    assert "the label 'young' denotes no value" in str(result.exception)
+    assert "a label of 5 characters denotes no value" in str(result.exception)
 
 
 def test_the_original_gives_the_values_without_a_match(files: tuple[Path, Path], tmp_path: Path) -> None:

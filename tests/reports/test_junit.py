@@ -56,7 +56,7 @@ def test_a_release_that_was_not_judged_is_an_error_and_not_a_success() -> None:
 def test_markup_and_control_characters_stay_text() -> None:
     name = 'a<b>&"\x00\x1b[31m]]>\u202e.csv'
     root = suites(replace(RECORD, release=replace(RELEASE, name=name)))
-    assert root[0].get("name") == 'a<b>&"[31m]]>.csv'
+    assert root[0].get("name") == r'a<b>&"\x00\x1b[31m]]>\u202e.csv'
 
 
 def test_from_the_command_line(auditor_cli: Cli, tmp_path: Path) -> None:

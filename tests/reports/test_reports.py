@@ -76,7 +76,7 @@ def test_other_texts() -> None:
     assert plain(span(-0.1, 0.2)) == "−10 % to 20 %"
     assert words(["age", "sex", "postcode"]) == "age, sex and postcode"
     assert words(list("abcdefgh")) == "a, b, c, d, e and 3 more"
-    assert clean("a\x1b[31m\n b\u202e") == "a[31m b"
+    assert clean("a\x1b[31m\n b\u202e") == r"a\x1b[31m b\u202e"
     assert clean("x" * 300, 10) == "x" * 9 + "…"
     assert markdown("a|b`c`<i>*d*_e_ http://x") == r"a\|b\`c\`&lt;i&gt;\*d\*\_e\_ http:&#47;/x"
 

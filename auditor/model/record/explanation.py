@@ -1,7 +1,7 @@
 """The explanation of a release's labels: how each column is written, as it was taken. Plain facts, for people and scripts.
 
 It says what was found, not what an adversary makes of it: no attack is run. Labels are published texts; those that denote
-one value and stand in few rows are left out of it unless asked for, since they may be somebody's.
+one value and stand in few rows, or stand in one row only, are left out of it unless asked for, since they may be somebody's.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from auditor.model.discretion import printable_json
 
 FORMAT = "auditor-label-explanation/1"
 
@@ -104,4 +106,4 @@ class LabelExplanation:
 
     def to_json(self) -> str:
         """The facts as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return printable_json(json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
