@@ -12,7 +12,7 @@ which claims that aliases cannot be guessed; H. W. Kuhn, "The Hungarian Method f
 Decided here: how often people choose an alias is not known, and may differ by value; `joint` takes any shares of the choices
 to be equally likely, and uses that the rows of a value under all its names make up its people. How sure an alias is decoded
 follows from how much worse the assignment becomes when two names are swapped; names that can be swapped at no cost are a
-tie.
+tie. Columns depend on each other, so this is surer than it is right: nothing is expected of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
-from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
+from attacks.claims import Claims, Fact, FactClaims, NameClaims, SeveralClaims, ValueClaims
 from attacks.shared.measures import CONFIDENCE, fact_measure, value_measures
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.labels.labels import Labels
@@ -71,10 +71,10 @@ class Alias(WholeAttack):
         *value_measures("decoding the aliases, {who} names the right {column} for {share}"),
         fact_measure(
             "decoded",
-            "How many aliases are decoded with a confidence above τ.",
-            "{value} of {n} aliases of the {column} are decoded with a confidence above {percent_tau}",
+            "How many aliases are taken for the value that they stand for.",
+            "{value} of {n} aliases of the {column} are decoded rightly",
             label="aliases decoded",
-            none="none of {n} aliases of the {column} is decoded with a confidence above {percent_tau}",
+            none="none of {n} aliases of the {column} is decoded rightly",
         ),
     )
     support = ("certain", "above", "decoded")
@@ -94,17 +94,17 @@ class Alias(WholeAttack):
         if auxiliary is None or column not in auxiliary.codes:
             why = f"there is no sample of the population with {column} to compare the aliases with."
             return NotApplicable(why, Lacks.FACTS)
+        params = {"method": str(self.method)}
         if view.blind:
-            return _claims(ValueClaims(view.beliefs.values(column), self.tau), None, len(aliases), self.method)
+            nothing = FactClaims((Fact("decoded", None, len(aliases), params),))
+            return SeveralClaims((ValueClaims(view.beliefs.values(column), self.tau), nothing))
         meaning = decode(release, auxiliary, column, self.method)
-        values = decoded_beliefs(release, view.knowledge, column, meaning)
-        sure = float((meaning[aliases].max(axis=1).toarray().reshape(-1) > self.tau).sum())
-        return _claims(ValueClaims(values, self.tau), sure, len(aliases), self.method)
-
-
-def _claims(values: ValueClaims, sure: float | None, aliases: int, method: Method) -> SeveralClaims:
-    params = {"tau": values.tau, "method": str(method)}
-    return SeveralClaims((values, FactClaims((Fact("decoded", sure, aliases, params),))))
+        values = ValueClaims(decoded_beliefs(release, view.knowledge, column, meaning), self.tau)
+        number = np.full(len(labels.texts), -1)
+        number[aliases] = np.arange(len(aliases))
+        block = release.block_number(column)
+        name = number[release.blocks[block].cell(column)]
+        return SeveralClaims((values, NameClaims(block, name, meaning[aliases].toarray(), params)))
 
 
 def decode(release: Release, auxiliary: Table, column: str, method: Method) -> sparse.csr_array:

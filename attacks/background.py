@@ -40,6 +40,7 @@ class Background(Attack):
     paper = "Machanavajjhala et al. 2007; Martin et al. 2007"
     goal = Goal.ATTRIBUTE
     below_one = ("tau",)
+    calibrated = True
     claim = "This person has exactly this value, since the others are ruled out."
     needs = (
         "Some quasi-identifiers of the person, a published sensitive column, and facts: values which the person does not "

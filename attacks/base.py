@@ -113,6 +113,9 @@ class Attack(Plugin):
     """Whether the attack looks at other classes than the person's own, so that it needs the whole release."""
     effort: ClassVar[int] = 25
     """About how long it takes on a release of many classes, as a multiple of linking."""
+    calibrated: ClassVar[bool] = False
+    """Whether its claims are right as often as their confidence says, wherever the beliefs are that it reads
+    (`tests/proofs` shows it): only then does the record say what the adversary expects."""
     least: ClassVar[tuple[tuple[str, int], ...]] = ()
     """Settings with the least value that each may have, if it is set."""
     inside: ClassVar[tuple[str, ...]] = ()

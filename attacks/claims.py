@@ -115,6 +115,17 @@ class RankClaims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NameClaims:
+    """These names stand for these values: `name` is the number of the name that each fragment of a block has (-1: none), and
+    `beliefs` how likely each of the names stands for each code (names × codes)."""
+
+    block: int
+    name: Ints
+    beliefs: Floats
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SeveralClaims:
     """Claims that can be read in several ways, each scored by itself."""
 
@@ -167,6 +178,6 @@ class SampleClaims:
     weight: Floats | None = None
 
 
-PersonalClaims = RecordClaims | RankClaims | ValueClaims | RangeClaims | UnrelatedClaims
+PersonalClaims = RecordClaims | RankClaims | NameClaims | ValueClaims | RangeClaims | UnrelatedClaims
 OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims
 Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims

@@ -15,7 +15,7 @@ Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Pr
 which claims that graded numbers cannot be guessed.
 Decided here: how many decimals the column's numbers have is taken to be known, and decoded numbers are rounded to them. One
 that is then no value of the column is a wrong claim, not moved to the nearest value. A category that cannot be decoded
-leaves the prior. What is expected leaves out that the decoding may be wrong: a decoded number is claimed as it is.
+leaves the prior. A decoded number is claimed as it is, as if the decoding could not be wrong: nothing is expected of it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release
-from auditor.posterior.beliefs import TIE, spread
+from auditor.posterior.beliefs import TIE, meaning
 from auditor.posterior.published import decoded_beliefs, label_beliefs
 
 _HIGHEST = 0.999
@@ -110,8 +110,9 @@ class Degrade(WholeAttack):
         if view.blind:
             return self._claims(ValueClaims(view.beliefs.values(column), self.tau), grades, None)
         number, ways = decode(grades, known, people, decimals, self.method)
-        meaning = _meaning(labels, grades, np.round(number, decimals), knowledge.priors.get(column))
-        return self._claims(ValueClaims(decoded_beliefs(release, knowledge, column, meaning), self.tau), grades, ways)
+        otherwise = meaning(release, column, knowledge.priors.get(column))
+        decoded = _decoded(labels, grades, np.round(number, decimals), otherwise)
+        return self._claims(ValueClaims(decoded_beliefs(release, knowledge, column, decoded), self.tau), grades, ways)
 
     def _claims(self, values: ValueClaims, grades: Grades, ways: dict[int, Method] | None) -> SeveralClaims:
         detail = {} if ways is None else {"by": dict(sorted(Counter(map(str, ways.values())).items()))}
@@ -358,8 +359,8 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
 
 
-def _meaning(labels: Labels, grades: Grades, number: Floats, prior: Floats | None) -> sparse.csr_array:
-    """What each label stands for (labels × codes): decoded numbers, the others what is published of them."""
+def _decoded(labels: Labels, grades: Grades, number: Floats, otherwise: sparse.csr_array) -> sparse.csr_array:
+    """What each label stands for (labels × codes): decoded numbers, the others what is published of them (`otherwise`)."""
     numbers = labels.domain.numbers
     assert numbers is not None
     told = ~np.isnan(number)
@@ -369,4 +370,4 @@ def _meaning(labels: Labels, grades: Grades, number: Floats, prior: Floats | Non
     published[grades.label[told]] = 0.0
     shape = (len(labels.texts), labels.domain.size)
     decoded = sparse.csr_array((np.ones(int(real.sum())), (grades.label[real], code[real])), shape=shape)
-    return sparse.csr_array(sparse.diags_array(published) @ spread(labels, prior) + decoded)
+    return sparse.csr_array(sparse.diags_array(published) @ otherwise + decoded)

@@ -43,6 +43,7 @@ class Divergence(Attack):
     goal = Goal.ATTRIBUTE
     below_one = ("tau",)
     effort = 2
+    calibrated = True
     harm = True
     claim = "This person is believed to have something unrelated (a harm)."
     needs = "Some quasi-identifiers of the person, and a sensitive column with a taxonomy."

@@ -30,6 +30,7 @@ class Homogeneity(Attack):
     goal = Goal.ATTRIBUTE
     below_one = ("tau",)
     effort = 1
+    calibrated = True
     claim = "This person has exactly this value."
     needs = "Some quasi-identifiers of the person, and a published sensitive column."
     success = "The likeliest value is the true one; among m tied values it counts 1/m."

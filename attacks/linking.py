@@ -37,6 +37,7 @@ class Linking(Attack):
     paper = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnaivaikko 2009, Tables I and II"
     goal = Goal.IDENTITY
     effort = 1
+    calibrated = True
     claim = "This person is this record."
     needs = "Some quasi-identifiers of the person; for the journalist and marketer a population."
     success = "The record named is the person's own; among m equally likely records it counts 1/m."

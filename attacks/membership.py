@@ -34,6 +34,7 @@ class Membership(WholeAttack):
     paper = "Li, Li, Zhang & Molloy 2012"
     goal = Goal.MEMBERSHIP
     effort = 4
+    calibrated = True
     claim = "This person is in the data."
     needs = "Some quasi-identifiers of the person; to be scored, people who are not in the data, or made-up ones."
     success = "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."

@@ -44,6 +44,7 @@ class Proximity(Attack):
     goal = Goal.ATTRIBUTE
     below_one = ("tau",)
     effort = 2
+    calibrated = True
     claim = "This person's number lies in this short interval."
     needs = "Some quasi-identifiers of the person, and a published numeric sensitive column."
     success = "The true number lies in the claimed window; among m tied windows each counts 1/m."

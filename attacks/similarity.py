@@ -44,6 +44,7 @@ class Similarity(Attack):
     goal = Goal.ATTRIBUTE
     below_one = ("tau",)
     effort = 1
+    calibrated = True
     claim = "This person's value is one of this group of similar values."
     needs = "Some quasi-identifiers of the person, and a sensitive column of numbers, of ordered values, or with a taxonomy."
     success = "The true value is in the claimed group or window; among m tied ones each counts 1/m."

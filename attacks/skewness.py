@@ -40,6 +40,7 @@ class Skewness(Attack):
     goal = Goal.ATTRIBUTE
     below_one = ("tau",)
     effort = 1
+    calibrated = True
     claim = "This person is far likelier than people at large to have this value."
     needs = (
         "Some quasi-identifiers of the person, a published sensitive column, and how common its values are at large."

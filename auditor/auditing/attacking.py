@@ -35,6 +35,7 @@ from scenarios.adversaries import Adversary
 
 MOST_FAKES = 5_000
 MOSTLY = 0.5  # above this share of people whom their own record does not cover, covering says nothing
+RARELY = 0.01  # up to this share of them, whether covering records are one's own may be taken for granted
 _COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
 
 Tell = Callable[[str], None]  # is told what comes next
@@ -173,12 +174,23 @@ class Attacker:
                 why = figures if isinstance(figures, NotApplicable) else NotApplicable("the truth is not known")
                 yield not_applicable(about, why)
                 continue
+            if not self._expects(about, tried):
+                figures = [figure.unexpected for figure in figures]
             baseline = self._trial(about, self.sides.blind(tried))
             control, kind, rows = self._control(about, main, outside)
             for i, figure in enumerate(figures):
                 without = None if isinstance(baseline, NotApplicable) else baseline[i]
                 beside = Beside(without, control[i] if control else None, kind, rows)
                 yield risk_row(about, completed(about, figure, beside, truth))
+
+    def _expects(self, attempt: Attempt, side: Side | None = None) -> bool:
+        """Whether what the adversary expects is told: where their claims are known to be right as often as they say."""
+        attack, link = attempt.attack, attempt.link
+        if not attack.calibrated or (link is not Link.CLASS and self.untrue > RARELY):
+            return False
+        if not self.adversary.sure_of_membership:
+            return False  # they expect less than is found among people who are in: that is another question
+        return link is None or side is None or side.beliefs.calibrated(attempt.column)
 
     def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
         return trial(attempt, side, self.release, self.options)
@@ -222,7 +234,8 @@ class Attacker:
                 yield not_applicable(attempt, strangers, {"against": against})
                 continue
             for figure in score_members(members, strangers, against, rng):
-                yield risk_row(attempt, replace(figure, rows=rows))
+                told = figure if self._expects(attempt) else figure.unexpected
+                yield risk_row(attempt, replace(told, rows=rows))
 
     def _strangers(self) -> dict[str, Knowledge | NotApplicable]:
         """Who is not in the release: real outsiders, and made-up people."""

@@ -111,6 +111,11 @@ class Beliefs(ABC):
     def matched(self) -> Bools:
         """Whether anything fits each target. If nothing does there is only the prior, and no attack to speak of."""
 
+    def calibrated(self, column: str | None) -> bool:
+        """Whether the probabilities of records (None) or of the values of a column are known to be right: claims made with
+        probability p are true in a share p of cases, within two percentage points."""
+        return False
+
     @abstractmethod
     def values(self, column: str) -> ValueBeliefs:
         """P(t, s) for a sensitive column: being in the release, and having the value."""
@@ -250,6 +255,9 @@ class Some(Beliefs):
     def matched(self) -> Bools:
         return self.everybody.matched[self.which]
 
+    def calibrated(self, column: str | None) -> bool:
+        return self.everybody.calibrated(column)
+
     def values(self, column: str) -> ValueBeliefs:
         return self.thinned(column, None)
 
@@ -332,27 +340,37 @@ def shown(release: Release, column: str) -> Floats:
 
 
 def meaning(release: Release, column: str, prior: Floats | None) -> sparse.csr_array:
-    """What each label of a column stands for, labels × codes. Who has an alias is one of those whose value is not shown: the
-    people of the prior, less those who show theirs."""
-    labels = release.labels[column]
+    """What each label of a column stands for, labels × codes; an alias, which does not say it, by the prior. Who has an alias
+    is one of the people whose value is not shown: so those who show theirs are taken off. Half a person of each value is left
+    at least, since shares at large are not those of a release. Aliases that leave fewer values open come first, and their
+    people are taken off what is left for the others."""
+    labels, whole = release.labels[column], spread(release.labels[column])
     if prior is None or not labels.aliases:
-        return spread(labels)
-    hidden = np.maximum(release.rows * prior - shown(release, column), 0.0)
-    return spread(labels, hidden)
+        return whole
+    counts = release.label_counts(column)
+    left = np.where(prior > 0, np.maximum(release.rows * prior - shown(release, column), 0.5), 0.0)
+    kinds: dict[bytes, list[int]] = {}
+    for label in np.flatnonzero(labels.is_alias).tolist():
+        kinds.setdefault(labels.codes(label).tobytes(), []).append(label)
+    for kind in sorted(kinds.values(), key=lambda some: len(labels.codes(some[0]))):
+        codes = labels.codes(kind[0])
+        total = float(left[codes].sum())
+        if total > 0:
+            for label in kind:
+                whole.data[whole.indptr[label] : whole.indptr[label + 1]] = left[codes] / total
+            taken = left[codes] * min(float(counts[kind].sum()) / total, 1.0)
+            left[codes] = np.maximum(left[codes] - taken, np.minimum(left[codes], 0.5))
+    return whole
 
 
-def spread(labels: Labels, prior: Floats | None = None) -> sparse.csr_array:
-    """Labels × codes: the people of a label spread evenly over the values it covers, those of an alias, which tells nothing
-    more, by the prior. A number that is not a value of the domain goes to the nearest one."""
+def spread(labels: Labels) -> sparse.csr_array:
+    """Labels × codes: the people of a label spread evenly over the values it covers. A number that is not a value of the
+    domain goes to the nearest one."""
     counts = labels.counts
     rows = np.repeat(np.arange(len(counts)), counts)
     pieces = [labels.codes(label) for label in range(len(counts))]
     codes = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
     weights = np.repeat(1.0 / np.maximum(counts, 1), counts)
-    if prior is not None and labels.aliases:
-        total = np.bincount(rows, weights=prior[codes], minlength=len(counts))
-        hidden = (labels.is_alias & (total > 0))[rows]
-        weights[hidden] = (prior[codes] / np.where(total > 0, total, 1.0)[rows])[hidden]
     numbers = labels.domain.numbers
     if numbers is not None and len(numbers):
         lost = np.flatnonzero((counts == 0) & ~np.isnan(labels.low))

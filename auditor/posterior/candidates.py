@@ -64,6 +64,14 @@ class Matching:
         """Whether something that is known may be wrong or missing."""
         return any(m.noise is not None for m in self.matches)
 
+    def alike(self, column: str | None) -> bool:
+        """Whether everything that is known stands in one block, which has the column too (where one is asked about), under
+        labels that do not overlap: everybody fits one combination of them at most."""
+        if len(self.blocks) != 1 or (column is not None and self.release.block_number(column) != self.blocks[0]):
+            return False
+        pairs = np.unique(np.column_stack(self.matches[0].hit_pairs()), axis=0)
+        return len(np.unique(pairs[:, 0])) == len(pairs)
+
     def ungranted(self) -> Matching:
         """The same without granted classes, which only the link model `class` may know."""
         if self.knowledge.granted is None:

@@ -37,6 +37,9 @@ from auditor.posterior.matching import Masses, expand
 from auditor.posterior.noise import Reading
 from auditor.posterior.presence import presence_of, register_presence
 
+_MOSTLY = 0.98
+"""The share of targets whose class must be known so that what is believed of the others does not matter."""
+
 
 class Posterior(Linked):
     """The beliefs that follow from a release, a link model and the knowledge."""
@@ -160,6 +163,21 @@ class Posterior(Linked):
                 apart *= population.of_people(match.cells.columns, codes[:, places])
             ratio = ratio * apart / population.of_people([columns[i] for i in known], codes[:, known])
         return np.asarray(ratio, dtype=np.float64)
+
+    def calibrated(self, column: str | None) -> bool:
+        """So they are where the class is known: it is granted, or what is known fits no other. And where what is known stands
+        beside the column in one block under labels that do not overlap: as many people as records are alike then. Elsewhere
+        the posterior does not know how values go together within classes and across them, and is too cautious; `tightest` is
+        too sure. Nor does it know who chooses which alias."""
+        if column is not None and self.release.labels[column].aliases:
+            return False
+        if self.link is Link.CLASS:
+            return True
+        if self.matching.inexact or not self.targets:
+            return False
+        alone = np.bincount(self.candidates.row, minlength=self.rows)[self.row_of] == 1
+        plain = self.link is not Link.TIGHTEST and self.weighting is Weighting.SIZE
+        return bool(alone.mean() >= _MOSTLY) or (plain and self.matching.alike(column))
 
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
         rows = self.value_mass(column, self.entries, self.p, self.rows, None if shares is None else shares.free)

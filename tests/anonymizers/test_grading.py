@@ -24,7 +24,7 @@ from auditor.model.key import Aliases, Categories
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, encode
 from auditor.model.taxonomy import Taxonomy
-from auditor.posterior.beliefs import spread
+from auditor.posterior.beliefs import meaning
 from tests.support.grading_cases import PATIENTS, aliases_of, key_of, one, patients, rows
 
 # ----- graded numbers ------------------------------------------------------------------------------------------------
@@ -240,15 +240,18 @@ def test_named_values_and_groups_are_grave() -> None:
 # ----- what attacks and statistics make of it ------------------------------------------------------------------------
 
 
-def test_beliefs_are_exact_narrowed_or_the_prior() -> None:
+def test_beliefs_are_exact_narrowed_or_what_is_not_shown() -> None:
     table = patients()
     release, provenance = anonymize(table, "grading")
-    labels, prior = release.labels["disease"], np.array([0.4, 0.2, 0.3, 0.1])
-    beliefs = spread(labels, prior).toarray()[release.block_of("disease").cell("disease")[provenance.fragment[:, 0]]]
+    prior = np.array([0.4, 0.2, 0.3, 0.1])
+    cells = release.block_of("disease").cell("disease")[provenance.fragment[:, 0]]
+    beliefs = meaning(release, "disease", prior).toarray()[cells]
     assert beliefs[0].tolist() == [1, 0, 0, 0]  # choice 1: flu
-    assert beliefs[2].tolist() == pytest.approx([2 / 3, 1 / 3, 0, 0])  # choice 2: something respiratory
-    assert beliefs[1].tolist() == pytest.approx(prior.tolist())  # choice 3
-    income = spread(release.labels["income"], np.full(7, 1 / 7)).toarray()
+    # Of seven people 2.8, 1.4, 2.1 and 0.7 are to be expected. Two show their flu: 0.8 are left.
+    assert beliefs[2].tolist() == pytest.approx([0.8 / 2.2, 1.4 / 2.2, 0, 0])  # choice 2: something respiratory
+    # Two say respiratory, one digestive: 0.07 (0.5 at least), 0.13 (0.5), 1.35 and 0.45 (0.5) are left for who chose 3.
+    assert beliefs[1].tolist() == pytest.approx([0.5 / 2.85, 0.5 / 2.85, 1.35 / 2.85, 0.5 / 2.85])
+    income = meaning(release, "income", np.full(7, 1 / 7)).toarray()
     assert income == pytest.approx(np.full((7, 7), 1 / 7))
 
 

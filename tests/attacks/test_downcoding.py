@@ -230,11 +230,10 @@ def test_people_are_singled_out_by_finer_records_and_outsiders_are_not() -> None
     found = audited(Subject(release, table, provenance, True, people, np.arange(200, 400)))
     success = found["success"]
     assert success.value is not None
-    assert success.expected is not None
+    assert success.expected is None  # it is surer than it is right
     assert success.control is not None
     assert success.baseline is not None
     assert success.value > 0.6
-    assert success.value == pytest.approx(success.expected, abs=0.2)
     assert success.control < 0.4
     assert success.value > success.baseline + 0.2
     assert found["finer"].value is not None

@@ -94,14 +94,22 @@ def hidden(
     return Hidden(table, release, provenance, further)
 
 
-def scored(attack: Attack, view: View, people: Table, codes: np.ndarray | None = None) -> dict[str, Figure]:
-    """The figures of an attack, by measure; `codes` are the true values, where they are not the people's own."""
+def scored(
+    attack: Attack,
+    view: View,
+    people: Table,
+    codes: np.ndarray | None = None,
+    provenance: Provenance | None = None,
+) -> dict[str, Figure]:
+    """The figures of an attack, by measure; `codes` are the true values, where they are not the people's own, `provenance`
+    says whose each record is, where that matters."""
     claims = attack.run(view, np.random.default_rng(0))
     assert not isinstance(claims, NotApplicable), claims.reason
     assert view.sensitive is not None
     true = people.codes[view.sensitive] if codes is None else codes
     nowhere = np.full(people.rows, -1)
-    truth = Truth(np.arange(people.rows), nowhere, nowhere[:, None], true.astype(np.int64))
+    place = (nowhere, nowhere[:, None]) if provenance is None else (provenance.bucket, provenance.fragment)
+    truth = Truth(np.arange(people.rows), *place, true.astype(np.int64))
     return {figure.measure: figure for figure in score(claims, truth)}
 
 

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from attacks.claims import (
     FactClaims,
+    NameClaims,
     RangeClaims,
     RankClaims,
     RecordClaims,
@@ -294,6 +295,22 @@ def score_unrelated(claims: UnrelatedClaims, truth: Truth) -> list[Figure]:
         count("above", _above(unrelated, claims.tau), unrelated, params={**params, "tau": claims.tau}),
         rate("top", believed, doubts[row] if frequency else None, params=params, detail=_shown(values, truth)),
     ]
+
+
+@score.register
+def score_names(claims: NameClaims, truth: Truth) -> list[Figure]:
+    """Aliases: how many are taken for the value that they stand for, of those that a target has; among m tied values a guess
+    counts 1/m."""
+    assert truth.codes is not None
+    place = truth.fragment[:, claims.block]
+    name = np.where(place >= 0, claims.name[place], -1)
+    seen, first = np.unique(name[name >= 0], return_index=True)
+    if not len(seen):
+        return [Figure("decoded", FACT, None, 0, params=claims.params)]
+    belief, true = claims.beliefs[seen], truth.codes[name >= 0][first]
+    top = belief >= belief.max(axis=1, keepdims=True) * (1 - TIE)
+    right = np.where(top[np.arange(len(seen)), true], 1 / top.sum(axis=1), 0.0)
+    return [Figure("decoded", FACT, float(right.sum()), len(seen), params=claims.params)]
 
 
 @score.register

@@ -93,6 +93,12 @@ class Figure:
     targets: Floats | None = None  # `hit` of single targets, where the figure is over people with several of them
 
     @property
+    def unexpected(self) -> Figure:
+        """The same without what the adversary expected of it."""
+        detail = {key: value for key, value in self.detail.items() if key != "calibration"}
+        return replace(self, expected=None, believed=None, detail=detail)
+
+    @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of a rate, or the one an estimate brings along."""
         if self.limits is not None:

@@ -124,7 +124,7 @@ class Beside:
 def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) -> Figure:
     """A figure with its companions, its excess over them, and whom it hits."""
     if figure.at_large is not None:
-        beside = replace(beside, baseline=rate(figure.measure, figure.at_large))
+        beside = replace(beside, baseline=replace(rate(figure.measure, figure.at_large), rows=figure.rows))
     control = beside.control
     detail = dict(figure.detail)
     if control is None and figure.kind is not Kind.FACT:
@@ -138,10 +138,6 @@ def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) ->
     beyond = _excess(attempt.attack, figure, beside, truth.rows)
     if beyond is not None:
         detail["excess"] = beyond
-    # Somebody unsure of membership expects less than is found among people who are in: that is another question.
-    sure = attempt.adversary.sure_of_membership
-    if not sure:
-        detail.pop("calibration", None)
     granted = attempt.link is Link.CLASS
     hit = figure.hit if figure.rows is None else figure.targets
     if granted and figure.measure in _OF_CLASSES and hit is not None:
@@ -149,7 +145,6 @@ def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) ->
     against = _companion(figure, control)
     return replace(
         figure,
-        expected=figure.expected if sure else None,
         baseline=_companion(figure, beside.baseline),
         control=against,
         control_kind=None if against is None else beside.kind,
