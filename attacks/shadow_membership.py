@@ -30,6 +30,7 @@ from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import AuditorError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
+from auditor.model.packing import contents
 from auditor.model.record.meaning import Criterion, Goal
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
@@ -88,7 +89,8 @@ class ShadowMembership(WholeAttack):
             return NotApplicable(f"The sample of the population could not be released in the same way: {error}")
         asked = np.arange(knowledge.targets)
         if len(asked) > self.targets:
-            asked = np.sort(rng.choice(asked, self.targets, replace=False))
+            known_of = np.argsort(contents(knowledge.codes.T, len(asked)), kind="stable")  # not in the order of rows
+            asked = np.sort(rng.choice(known_of, self.targets, replace=False))
         score = _Classifier(shadows, known).scores(view.release, knowledge.take(asked))
         odds = score / (1 - score) * self.prior / (1 - self.prior)
         detail = {"shadow_releases": self.releases, "shadow_rows": shadows.rows, "asked": len(asked)}

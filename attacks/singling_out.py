@@ -29,12 +29,12 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, PredicateClaims, SeveralClaims
 from auditor.measure.isolation import by_chance, exactly_one, meeting
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.packing import mixed
 from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import DERIVED, Release
 from auditor.model.schema import Role, Type
@@ -73,6 +73,7 @@ class SinglingOut(WholeAttack):
     success = "Exactly one person of the original data meets the predicate."
     lowered_by = "Coarser values in all columns, not only the quasi-identifiers; fewer columns."
     criterion = Criterion.SINGLING_OUT
+    calibrated = True
     measures = (
         Measure(
             "success",
@@ -90,7 +91,9 @@ class SinglingOut(WholeAttack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         hidden = (Role.WEIGHT, Role.CHOICE)
         roles = {name: column.role for name, column in view.release.schema.columns.items()}
-        columns = sorted(c for c in view.release.columns if c not in DERIVED and roles[c] not in hidden)
+        columns = _by_content(
+            view.release, [c for c in view.release.columns if c not in DERIVED and roles[c] not in hidden]
+        )
         if not columns:
             return NotApplicable("no column of the original is published.")
         if not view.knowledge.columns:
@@ -200,7 +203,8 @@ class _Reader:
                         found[tuple((c, cells[c]) for c in chosen)] = None
                         if len(found) > most:
                             return None
-        return sorted(found)
+        rank = {column: place for place, column in enumerate(self.columns)}
+        return sorted(found, key=lambda conditions: [(rank[column], label) for column, label in conditions])
 
     def _drawn(self, attributes: int | None, rng: np.random.Generator) -> Conditions:
         """A record at random, with the order in which its labels are taken; half of the time of one block only, else
@@ -238,7 +242,7 @@ class _Reader:
             people = float(self.people.chances(found).sum())
             if people < _ONE and len(predicate) >= least:
                 break
-        widest = max(predicate, key=lambda c: (int(predicate[c].sum()), c))
+        widest = max(predicate, key=lambda c: (int(predicate[c].sum()), self.columns.index(c)))
         if people >= _ONE and predicate[widest].sum() > 1:
             predicate[widest] = _run(predicate[widest], self.people.sets[widest].shares, 1 / people, rng)
             found = self.people.meeting(widest, predicate[widest], found)
@@ -314,15 +318,21 @@ def _distinct(candidates: list[Candidate]) -> list[Candidate]:
     return list(seen.values())
 
 
+def _by_content(release: Release, columns: Sequence[str]) -> list[str]:
+    """Columns in an order that depends on what is published in them, and only where that is the same on their names."""
+    return sorted(columns, key=lambda column: (release.label_counts(column).tobytes(), column))
+
+
 def _settled(release: Release) -> list[list[Ints]]:
     """For each block the fragments of each class, classes and fragments in an order that depends on what is published in
     them and not on where: classes by a hash of their content, fragments by their labels."""
     mark = np.zeros(len(release.sizes), dtype=np.uint64)
     numbers = []
     for place, block in enumerate(release.blocks):
-        _, number = np.unique(block.cells, axis=0, return_inverse=True)
+        places = [block.columns.index(column) for column in _by_content(release, block.columns)]
+        _, number = np.unique(block.cells[:, places], axis=0, return_inverse=True)
         numbers.append(number.reshape(-1))
-        np.add.at(mark, block.bucket, _mixed(numbers[-1].astype(np.uint64) + np.uint64(place << 40)))
+        np.add.at(mark, block.bucket, mixed(numbers[-1:], len(number), start=place))
     rank = np.empty(len(mark), dtype=np.int64)
     rank[np.argsort(mark, kind="stable")] = np.arange(len(mark))
     settled = []
@@ -331,12 +341,3 @@ def _settled(release: Release) -> list[list[Ints]]:
         order = np.lexsort((number, where))
         settled.append(np.split(order, np.searchsorted(where[order], np.arange(1, len(mark)))))
     return settled
-
-
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers scattered over 64 bits (splitmix64), so that sums of them tell apart what was added."""
-    with np.errstate(over="ignore"):
-        z = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

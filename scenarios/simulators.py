@@ -3,15 +3,19 @@
 Everything is drawn from the truth, once per adversary and seed, whatever release is attacked: errors in known values (off
 by up to a distance, evenly over the values that occur; out of date, which gives the value of a random person of the
 population; not known), values ruled out, acquaintances, a sample of outsiders, a list of the population that misses
-people. Each column has a random stream of its own, so knowing one more does not change the others.
+people. Each column has a random stream of its own, so knowing one more does not change the others. People are drawn in the
+order of their contents and columns are told by theirs, so neither the order of rows and columns nor names change what is
+known of somebody.
 
 The adversary knows how often such things are wrong: `Knowledge.errors` are the errors that were drawn with.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +24,7 @@ from anonymizers.blocks.running import BLOCK_ROWS, BLOCKS, anonymize_in_blocks
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Acquaintances, Knowledge, Mechanism, Register
+from auditor.model.packing import contents, mark_of
 from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.model.seeding import stage
@@ -54,11 +59,34 @@ class Simulator:
 
     def __init__(self, adversary: Adversary, setting: Setting, seed: int) -> None:
         self.adversary, self.setting, self.seed = adversary, setting, seed
+        self._orders: dict[int, tuple[Table, Ints]] = {}
         self.register = self._register()
         self.sample = self._sample()
 
     def _rng(self, *what: str) -> np.random.Generator:
         return stage(self.seed, "knowledge", self.adversary.name, *what)
+
+    def _in_order(self, table: Table) -> Ints:
+        """The rows of a table in the order of their contents."""
+        if id(table) not in self._orders:
+            found = np.argsort(contents(table.codes.values(), table.rows), kind="stable")
+            self._orders[id(table)] = table, found
+        return self._orders[id(table)][1]
+
+    def _some(self, table: Table, rows: Ints, count: int, what: str) -> Ints:
+        """So many of the rows of a table, drawn without replacement."""
+        order = self._in_order(table)
+        return np.sort(self._rng(what).choice(order[np.isin(order, rows)], count, replace=False))
+
+    @cached_property
+    def _marks(self) -> dict[str, str]:
+        """What tells the random stream of each column from those of others."""
+        found, seen = {}, Counter[int]()
+        for column, codes in self.setting.people.codes.items():
+            mark = mark_of(codes)
+            found[column] = f"{mark}/{seen[mark]}"
+            seen[mark] += 1
+        return found
 
     # ----- about people ----------------------------------------------------------------------------------------------
 
@@ -81,7 +109,7 @@ class Simulator:
             membership = 0.5 if register is None else min(self.setting.release.rows / people, 1.0)
         return Knowledge(
             columns,
-            self.seen(table.matrix(columns), columns, who)[rows],
+            self.seen(table.matrix(columns), columns, who, self._in_order(table))[rows],
             None,
             register,
             self.setting.priors,
@@ -95,8 +123,9 @@ class Simulator:
             tuple(self.setting.others[name] for name in adversary.earlier if name in self.setting.others),
         )
 
-    def seen(self, codes: Codes, columns: tuple[str, ...], who: str) -> Codes:
-        """The values of people (rows × columns) as this adversary knows them."""
+    def seen(self, codes: Codes, columns: tuple[str, ...], who: str, order: Ints | None = None) -> Codes:
+        """The values of people (rows × columns) as this adversary knows them; `order` is that in which they are drawn."""
+        order = np.arange(len(codes)) if order is None else order
         adversary, at_large = self.adversary, self.setting.at_large
         errors, out = adversary.errors(adversary.columns(at_large.schema.quasi)), codes.copy()
         for place, column in enumerate(columns):
@@ -105,14 +134,15 @@ class Simulator:
             error, unknown, rows = errors.get(column), adversary.unknown_share(column), len(codes)
             if error is None and not unknown:
                 continue
-            rng = self._rng(who, column)
-            off, outdated, lost = rng.random((3, rows))
+            rng, drawn = self._rng(who, self._marks.get(column, column)), np.empty((4, rows))
+            drawn[:, order] = rng.random((4, rows))
+            off, outdated, lost, other = drawn
             if error is not None:
                 first, last = reach(self.setting.people.domains[column], error.spread)
                 true = out[:, place]
                 near = first[true] + (off * (last[true] - first[true] + 1)).astype(np.int64)
                 source = at_large if column in at_large.codes else self.setting.people
-                anybody = source.codes[column][rng.integers(source.rows, size=rows)]
+                anybody = np.sort(source.codes[column])[(other * source.rows).astype(np.int64)]
                 out[:, place] = np.where(outdated < error.stale, anybody, near)
             out[lost < unknown, place] = -1
         return out
@@ -127,14 +157,16 @@ class Simulator:
             count = min(self.adversary.not_values, domain.known - 2)
             if count < 1 or (true < 0).any():
                 continue
-            rng, excluded = self._rng(who, "not", column), np.zeros((table.rows, domain.size), dtype=np.bool_)
+            rng = self._rng(who, "not", self._marks.get(column, column))
+            excluded = np.zeros((table.rows, domain.size), dtype=np.bool_)
             for begin in range(0, table.rows, _CHUNK):
-                some = true[begin : begin + _CHUNK]
+                people = self._in_order(table)[begin : begin + _CHUNK]
+                some = true[people]
                 order = rng.random((len(some), domain.known))
                 inside = np.flatnonzero(some < domain.known)
                 order[inside, some[inside]] = 2.0  # the true value comes last
                 chosen = np.argpartition(order, count - 1, axis=1)[:, :count]
-                excluded[begin + np.arange(len(some))[:, None], chosen] = True
+                excluded[people[:, None], chosen] = True
             found[column] = excluded
         return found
 
@@ -155,7 +187,7 @@ class Simulator:
                 f"adversary {self.adversary.name!r}: acquaintances must leave somebody to attack. Got {wanted:g}; "
                 f"at most {len(free) - (attacked is None)} people of the release can be known."
             )
-        return np.sort(self._rng("acquaintances").choice(free, count, replace=False))
+        return self._some(self.setting.people, free, count, "acquaintances")
 
     def _acquaintances(self, rows: Ints) -> Acquaintances | None:
         if not len(rows):
@@ -170,20 +202,24 @@ class Simulator:
         if population is None or self.adversary.coverage == 1:
             return self.setting.register
         count = max(round(self.adversary.coverage * population.rows), 1)
-        rows = np.sort(self._rng("register").choice(population.rows, count, replace=False))
+        rows = self._some(population, np.arange(population.rows), count, "register")
         return register_of(population.take(rows), self.adversary.coverage)
 
     def _sample(self) -> Ints:
         """The outsiders whom the adversary learns from; they are not used as controls."""
-        outsiders = self.setting.outsiders
+        population, outsiders = self.setting.population, self.setting.outsiders
         count = round(self.adversary.sample * len(outsiders))
-        if not count:
+        if not count or population is None:
             return np.empty(0, dtype=np.int64)
-        return np.sort(self._rng("sample").choice(outsiders, count, replace=False))
+        return self._some(population, outsiders, count, "sample")
 
     def _auxiliary(self) -> Table | None:
+        """The sample of outsiders, in the order of their contents, since an attack may draw from it."""
         population = self.setting.population
-        return population.take(self.sample, "sample") if population is not None and len(self.sample) else None
+        if population is None or not len(self.sample):
+            return None
+        order = self._in_order(population)
+        return population.take(order[np.isin(order, self.sample)], "sample")
 
     # ----- about the release -----------------------------------------------------------------------------------------
 

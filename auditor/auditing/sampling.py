@@ -19,6 +19,7 @@ from auditor.model.arrays import Codes, Ints
 from auditor.model.beyond import Beyond
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
+from auditor.model.packing import contents
 from auditor.model.publishing import publish
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
@@ -122,7 +123,11 @@ def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression
     person = rows if subject.person is None else subject.person[rows]
     everybody, number = np.unique(person, return_inverse=True)
     people = len(everybody)
-    taken = stage(seed, "sample").random(people) < share(sample, people)
+    assert subject.people is not None
+    whose = np.zeros(people, dtype=np.uint64)
+    np.add.at(whose, number, contents(subject.people.codes.values(), subject.people.rows)[rows])
+    taken = np.empty(people, dtype=np.bool_)  # in the order of contents, so that the order of rows does not matter
+    taken[np.argsort(whose, kind="stable")] = stage(seed, "sample").random(people) < share(sample, people)
     if people and not taken.any():
         raise UsageError(f"--sample {sample}: nobody was drawn of {people} people. Ask for more, or another --seed.")
     return replace(subject, sample=Sample(rows[taken[number]], people, int(taken.sum())))

@@ -28,6 +28,7 @@ from auditor.auditing.subjects import Subject
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
+from auditor.model.packing import Hashes, contents
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
@@ -211,7 +212,8 @@ class Sides:
             load = np.diff(values.rows.indptr)[values.row_of[which]]
             if load.sum() > MOST_ENTRIES:
                 count = max(int(MOST_ENTRIES / load.mean()), LEAST_SAMPLE)
-                rng = stage(self.options.seed, "leave one out", column)
+                which = which[np.argsort(self._contents(self.subject.people)[self.targets[which]], kind="stable")]
+                rng = stage(self.options.seed, "leave one out")
                 which = np.sort(rng.choice(which, min(count, len(which)), replace=False))
         if len(which) < len(self.targets):
             without = _without(posterior.take(which), bucket[which], fragment[which])
@@ -236,7 +238,14 @@ class Sides:
             rows = np.setdiff1d(rows, self._simulator.sample)
         if len(rows) <= MOST_CONTROLS:
             return rows
+        rows = rows[np.argsort(self._contents(self.subject.population)[rows], kind="stable")]
         return np.sort(stage(self.options.seed, "controls").choice(rows, MOST_CONTROLS, replace=False))
+
+    @staticmethod
+    def _contents(table: Table | None) -> Hashes:
+        """The contents of people: who is drawn does not depend on the order of rows."""
+        assert table is not None
+        return contents(table.codes.values(), table.rows)
 
     def _records(self, rows: Ints) -> tuple[Ints, Ints]:
         provenance = self.subject.provenance

@@ -15,15 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import UsageError
+from auditor.model.packing import Hashes, mixed
 from auditor.model.release import Release
 from auditor.model.seeding import stage
 from auditor.model.table import Table
-
-Hashes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,17 +142,17 @@ _FEW = 0.05
 def _ordered(release: Release, original: Table, fragment: Codes, columns: Sequence[str]) -> People:
     """The people of an original in an order that depends on contents only."""
     inside = np.flatnonzero((fragment >= 0).all(axis=1))
-    content = _mixed([original.codes[c] for c in columns], original.rows)
+    content = mixed([original.codes[c] for c in columns], original.rows)
     anchor = max(range(len(release.blocks)), key=lambda b: sum(c in release.quasi for c in release.blocks[b].columns))
     kinds = [_fragment_content(release, number) for number in range(len(release.blocks))]
     own = fragment[inside, anchor].astype(np.int64)
-    whose = _mixed([content[inside], kinds[anchor][own]], len(inside))
+    whose = mixed([content[inside], kinds[anchor][own]], len(inside))
     bucket = release.blocks[anchor].bucket[own].astype(np.int64)
     sums = np.zeros(len(release.sizes), dtype=np.uint64)
     if len(release.blocks) > 1:  # with one block the classes add nothing to its labels
-        np.add.at(sums, bucket, _mixed([whose], len(whose)))
+        np.add.at(sums, bucket, mixed([whose], len(whose)))
         for number, block in enumerate(release.blocks):
-            np.add.at(sums, block.bucket, _mixed([kinds[number]], len(block.bucket), start=number + 1))
+            np.add.at(sums, block.bucket, mixed([kinds[number]], len(block.bucket), start=number + 1))
     else:
         bucket = np.zeros_like(bucket)
     order = np.lexsort((whose, bucket, sums[bucket]))
@@ -181,17 +179,4 @@ def _fragment_content(release: Release, number: int) -> Hashes:
         rank = np.empty(len(texts), dtype=np.int64)
         rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
         parts.append(rank[block.cell(column)])
-    return _mixed(parts, len(block.bucket))
-
-
-def _mixed(parts: Sequence[NDArray[np.integer]], rows: int, start: int = 0) -> Hashes:
-    """Rows of whole numbers as 64-bit hashes: equal rows have equal hashes."""
-    out = np.full(rows, start, dtype=np.uint64)
-    for part in parts:
-        out = out * np.uint64(0x9E3779B97F4A7C15) + part.astype(np.uint64) + np.uint64(1)
-        out ^= out >> np.uint64(30)
-        out *= np.uint64(0xBF58476D1CE4E5B9)
-        out ^= out >> np.uint64(27)
-        out *= np.uint64(0x94D049BB133111EB)
-        out ^= out >> np.uint64(31)
-    return out
+    return mixed(parts, len(block.bucket))
