@@ -43,7 +43,7 @@ from anonymizers import ANONYMIZERS, Anonymizer
 from attacks import ATTACKS
 from auditor.measure.utility import find_measures
 from auditor.model.errors import AuditorError, ScenarioError, UsageError
-from auditor.model.faults import Faults, hint, is_count, is_number, read_toml
+from auditor.model.faults import Faults, hint, is_count, is_number, is_there, read_toml
 from auditor.model.record.policy import Policy, read_policy
 from auditor.model.seeding import DEFAULT_SEED
 from auditor.posterior.links import Link
@@ -241,7 +241,7 @@ class _Reader:
             settings["mechanism"] = MechanismKnown(settings["mechanism"])
         releases = [plan.name for plan in self.releases]
         for other in settings.get("earlier", ()):
-            if other not in releases and not (self.folder / other).exists():
+            if other not in releases and not is_there(self.folder / other):
                 part.at("earlier").add(
                     f"{other!r} is no release of the run, nor a file beside the scenario. "
                     f"The releases are: {', '.join(releases)}."
@@ -279,7 +279,8 @@ class _Reader:
     def _policy(self, part: Faults) -> Policy | None:
         part.known("use")
         use = part.text("use", "the name of a policy or a file")
-        beside = use is not None and (use.endswith(".toml") or (self.folder / use).is_file())
+        there = use is not None and is_there(self.folder / use) and (self.folder / use).is_file()
+        beside = use is not None and (there or use.endswith(".toml"))
         file = part.file("use", self.folder) if beside else None
         if use is None or part.found:
             return None

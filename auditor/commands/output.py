@@ -32,16 +32,16 @@ def terminal_width(default: int = 100) -> int:
 
 def refuse_inputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
     """Refuses to write over a file that the command reads, even with --force."""
-    read = {file.resolve() for file in inputs if file is not None}
+    read = {os.path.realpath(file) for file in inputs if file is not None}
     for file in outputs:
-        if file is not None and file.resolve() in read:
+        if file is not None and os.path.realpath(file) in read:
             raise UsageError(f"{file} is read by this command and must not be written over. Choose another name.")
 
 
 def refuse_same(outputs: Sequence[Path]) -> None:
     """Refuses to write two results into one file."""
     for place, file in enumerate(outputs):
-        if file.resolve() in [other.resolve() for other in outputs[:place]]:
+        if os.path.realpath(file) in [os.path.realpath(other) for other in outputs[:place]]:
             raise UsageError(f"{file} is named for two different results. Give each its own file.")
 
 
@@ -148,4 +148,5 @@ def exit_if_failed(run: RunRecord, by_choice: bool = False) -> None:
     if any(record.policy is not None and not record.policy.passed for record in run.records):
         raise typer.Exit(POLICY_FAILED)
     if not by_choice and any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes):
+        typer.echo("Error: the policy was not judged; the report says why.", err=True)
         raise typer.Exit(NOT_JUDGED)

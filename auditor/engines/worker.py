@@ -19,13 +19,11 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
-from auditor.model.errors import AuditorError
+from auditor.model.errors import AuditorError, internal
 from auditor.model.record.comparison import FAILED, TIMEOUT
 from auditor.model.record.record import NOT_APPLICABLE, OK
 
@@ -81,7 +79,7 @@ def carry_out(job: Job, work: Work) -> Reply:
     except AuditorError as error:
         status, reason = NOT_APPLICABLE, str(error)
     except Exception as error:
-        status, reason = FAILED, _internal(error)
+        status, reason = FAILED, internal(error)
     spent = time.process_time() - start
     if job.timeout is not None and spent > job.timeout:  # the operating system counts in whole seconds
         return too_slow(job.timeout, spent)
@@ -91,13 +89,6 @@ def carry_out(job: Job, work: Work) -> Reply:
 def too_slow(timeout: float, spent: float) -> Reply:
     """The reply for a job that exceeded its time limit."""
     return Reply(TIMEOUT, f"more than {timeout:g} s", None, spent)
-
-
-def _internal(error: Exception) -> str:
-    """Where an internal error arose. Its message is left out: it may quote the data."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
-    return f"internal error: {type(error).__name__}{place}"
 
 
 def allow(seconds: float | None) -> None:

@@ -32,6 +32,7 @@ _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf
 _MARK = "\ufeff"  # the byte order mark as a character
 STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
 """A first line in which Excel gives the delimiter."""
+_HALF = re.compile("[\ud800-\udfff]")  # what some encodings decode to, and no file can hold
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _MOST_POOLED = 100_000
 """The number of distinct texts of a file that are kept once each, so that equal cells share their memory."""
@@ -76,6 +77,12 @@ def decode(content: bytes, encoding: str | None, file: Path, notes: list[str]) -
             text = content.decode(name)
         except UnicodeDecodeError as error:
             faults.append(f"line {_line(content, error.start)}: not valid {name} ({error.reason})")
+            continue
+        except UnicodeError:  # some encodings do not say where
+            faults.append(f"not valid {name}")
+            continue
+        if half := _HALF.search(text):
+            faults.append(f"line {_line(text[: half.start()].encode(), None)}: not valid {name} (half of a character)")
             continue
         if "\x00" in text:
             line = _line(text[: text.index("\x00")].encode(), None)

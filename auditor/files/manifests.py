@@ -12,7 +12,7 @@ from typing import Any
 
 from auditor.model.discretion import header
 from auditor.model.errors import ReleaseError
-from auditor.model.faults import Faults, are_texts, is_text, parse_json, read_text
+from auditor.model.faults import Faults, are_texts, is_text, is_there, parse_json, read_text
 from auditor.model.labels.labels import Declared
 from auditor.model.schema import Schema
 
@@ -34,7 +34,7 @@ def labels_file(release: Path) -> Path:
 def declared_beside(release: Path, digest: str | None, schema: Schema) -> dict[str, Declared]:
     """What the aliases of a release file denote; nothing where no file beside it declares them."""
     file = labels_file(release)
-    if not file.exists():
+    if not is_there(file):
         return {}
     advice = f" Remove it if {release} has no aliases."
     content = parse_json(read_text(file, "labels", ReleaseError), str(file), LABELS_FORMAT, ReleaseError, advice)
@@ -65,7 +65,7 @@ def declared_labels(content: Any, schema: Schema, file: Path) -> dict[str, Decla
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a release folder; all faults at once."""
     file = folder / MANIFEST
-    if not file.exists():
+    if not is_there(file):
         raise ReleaseError(f"{folder}: a release folder must hold {MANIFEST}. {file}: there is no such file.")
     manifest = parse_json(read_text(file, "manifest", ReleaseError), str(file), FORMAT, ReleaseError)
     faults = Faults(ReleaseError, str(file), manifest)

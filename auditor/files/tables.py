@@ -19,6 +19,7 @@ from auditor.files.formats import Format
 from auditor.files.unpacking import unpacked
 from auditor.files.writing import refuse_existing, write_files
 from auditor.model.errors import TableError, UsageError
+from auditor.model.faults import named
 from auditor.model.schema import Schema, TableFormat
 from auditor.model.table import RawTable, Table, encode
 
@@ -61,7 +62,9 @@ def _content(file: Path) -> bytes:
     except FileNotFoundError as error:
         raise TableError(f"{file}: there is no such file.") from error
     except OSError as error:
-        raise TableError(f"{file}: the file cannot be read ({error.strerror}).") from error
+        raise TableError(f"{named(file)}: the file cannot be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise TableError(f"{named(file)}: no file can have this name.") from error
 
 
 def _detected(content: bytes, file: Path) -> Format | None:

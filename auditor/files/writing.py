@@ -14,11 +14,11 @@ import os
 import shutil
 import signal
 import stat
-import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 from auditor.model.errors import UsageError
 
@@ -40,6 +40,8 @@ COMMITTING = threading.Event()
 """Set while files are renamed, which nothing should interrupt."""
 
 _PREFIX, _SUFFIX = ".auditor-", ".part"
+_STAGES: list[Path] = []
+"""The folders of this process that hold unfinished files."""
 _NO_LINKS = (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 """What file systems without hard links answer."""
 
@@ -197,13 +199,15 @@ def uninterrupted() -> Iterator[None]:
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not None:  # None: set by something other than Python, and not ours to change
             before[number] = signal.signal(number, lambda caught, _: waiting.append(caught))
+    outer = COMMITTING.is_set()
     COMMITTING.set()
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        COMMITTING.clear()
+        if not outer:
+            COMMITTING.clear()
         if waiting:
             signal.raise_signal(waiting[0])
 
@@ -213,11 +217,11 @@ def uninterrupted() -> Iterator[None]:
 
 def _beside(file: Path, folders: Sequence[Path]) -> Path:
     """Where a file is made ready: in its folder or, where that is one of the results, beside it, if that is possible."""
-    folder, results = file.parent, {one.resolve() for one in folders}
-    home = folder.resolve()
-    while home in results and home != home.parent:
+    folder, results = file.parent, {os.path.realpath(one) for one in folders}
+    home = here = Path(os.path.realpath(folder))
+    while str(home) in results and home != home.parent:
         home = home.parent
-    if home == folder.resolve():
+    if home == here:
         return folder
     near = os.access(home, os.W_OK | os.X_OK) and home.stat().st_dev == folder.stat().st_dev
     return home if near else folder
@@ -239,12 +243,22 @@ class _Stage:
 def _staged(place: Path) -> Iterator[_Stage]:
     """A new folder in this place, locked while it is used and removed afterwards; those of dead runs are removed first."""
     _sweep(place)
-    folder = Path(tempfile.mkdtemp(_SUFFIX, f"{_PREFIX}{os.getpid()}-", place))
-    with _locked(folder):
-        try:
+    folder = place / f"{_PREFIX}{os.getpid()}-{token_hex(8)}{_SUFFIX}"
+    _STAGES.append(folder)
+    try:
+        folder.mkdir(0o700)
+        with _locked(folder):
             yield _Stage(folder)
-        finally:
+    finally:
+        tidy(folder)
+
+
+def tidy(*folders: Path) -> None:
+    """Removes what is not finished: these folders, or all of this process, where an interruption came in between."""
+    with uninterrupted():
+        for folder in folders or tuple(_STAGES):
             shutil.rmtree(folder, ignore_errors=True)
+        _STAGES[:] = [folder for folder in _STAGES if folders and folder not in folders]
 
 
 @contextmanager

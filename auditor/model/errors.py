@@ -19,7 +19,9 @@ A message says what is wrong, where (file, line, column) and what would be right
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Self
 
 
@@ -93,6 +95,14 @@ class KeyFileError(DataError):
 
 class PromiseError(DataError):
     """An anonymizer that cannot keep its promise on this table."""
+
+
+def internal(error: Exception) -> str:
+    """An internal error that does not end the work, in words: its kind and where it arose. Its message is left out, since it
+    may quote the data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    return f"internal error: {type(error).__name__}{place}"
 
 
 class AuditorWarning(UserWarning):

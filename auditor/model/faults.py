@@ -33,6 +33,7 @@ E = TypeVar("E", bound=StrEnum)
 
 _LARGEST = sys.float_info.max
 _LONGEST = 300  # characters of a value that a message quotes
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # JSON's escape for half of a character; two make a whole one
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -139,8 +140,8 @@ class Faults:
     def file(self, key: str, folder: Path) -> Path | None:
         """A file or folder that must exist, looked up in a folder."""
         name = self.text(key, "the name of a file")
-        if name is not None and not (folder / name).exists():
-            self._whole.append(f"{self.place}, {key}: {folder / name}: there is no such file.")
+        if name is not None and not is_there(folder / name):
+            self._whole.append(f"{self.place}, {key}: {named(folder / name)}: there is no such file.")
         return None if name is None else folder / name
 
 
@@ -194,6 +195,20 @@ def is_count(value: Any, least: int = 0) -> bool:
 # ----- reading files -------------------------------------------------------------------------------------------------
 
 
+def is_there(file: Path) -> bool:
+    """Whether there is a file or folder of this name; there is none of a name that none can have."""
+    try:
+        return file.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def named(file: Path) -> str:
+    """A path as a message shows it, cut where it is very long."""
+    text = str(file)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+
+
 def read_text(file: Path, what: str, error: type[AuditorError]) -> str:
     """The text of a file in UTF-8; `what` says in errors what it should hold."""
     try:
@@ -201,9 +216,11 @@ def read_text(file: Path, what: str, error: type[AuditorError]) -> str:
     except FileNotFoundError as fault:
         raise error(f"{file}: there is no such file.") from fault
     except OSError as fault:
-        raise error(f"{file}: the {what} cannot be read ({fault.strerror}).") from fault
+        raise error(f"{named(file)}: the {what} cannot be read ({fault.strerror}).") from fault
     except UnicodeDecodeError as fault:
         raise error(f"{file}: the {what} must be UTF-8 text ({fault.reason}).") from fault
+    except ValueError as fault:
+        raise error(f"{named(file)}: no file can have this name.") from fault
 
 
 def read_toml(file: Path, what: str, error: type[AuditorError]) -> dict[str, Any]:
@@ -212,6 +229,36 @@ def read_toml(file: Path, what: str, error: type[AuditorError]) -> dict[str, Any
         return tomllib.loads(read_text(file, what, error))
     except tomllib.TOMLDecodeError as fault:
         raise error(f"{file}: the {what} must be TOML. {fault}.") from fault
+    except (ValueError, RecursionError) as fault:
+        raise error(f"{file}: the {what} must be TOML. {_beyond_reading(fault)}.") from fault
+
+
+def read_json(text: str, place: str, error: type[AuditorError], more: str = "") -> Any:
+    """What a JSON text holds. NaN is no JSON, and half of a character is no text."""
+    try:
+        content = json.loads(text, parse_constant=_no_number)
+        if _HALF.search(text):
+            json.dumps(content, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as fault:
+        raise error(f"{place} must be JSON. Line {fault.lineno}: {fault.msg}.{more}") from fault
+    except (ValueError, RecursionError) as fault:
+        raise error(f"{place} must be JSON. {_beyond_reading(fault)}.{more}") from fault
+    return content
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _beyond_reading(fault: ValueError | RecursionError) -> str:
+    """Why a text cannot be read although its signs are in order."""
+    if isinstance(fault, RecursionError):
+        return "Too many things lie inside each other"
+    return (
+        "It holds half of a character"
+        if isinstance(fault, UnicodeEncodeError)
+        else "It holds a number beyond all bounds"
+    )
 
 
 def other_format(content: Any, error: type[AuditorError]) -> str:
@@ -223,10 +270,7 @@ def other_format(content: Any, error: type[AuditorError]) -> str:
 
 def parse_json(text: str, place: str, form: str, error: type[AuditorError], more: str = "") -> dict[str, Any]:
     """The JSON object in a text, whose "format" must be `form`; `more` is advice that ends an error."""
-    try:
-        content = json.loads(text)
-    except ValueError as fault:
-        raise error(f"{place} must be JSON ({fault}).{more}") from fault
+    content = read_json(text, place, error, more)
     if not isinstance(content, dict) or content.get("format") != form:
         raise error(f"{place} must have the format {form!r}.{other_format(content, error)}{more}")
     return content

@@ -25,6 +25,7 @@ All faults of a file are reported at once.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -36,6 +37,9 @@ from auditor.model.faults import Faults, is_number, read_toml
 from auditor.model.notation_kinds import Notation, asked_notations
 from auditor.model.taxonomy import Taxonomy
 from auditor.model.values import EXACT_INTEGERS, parse_number
+
+_NO_CHARACTER_SETS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
+"""Names under which Python keeps other things than encodings of text files."""
 
 
 class Role(StrEnum):
@@ -316,9 +320,9 @@ def _is_delimiter(value: Any) -> bool:
 def _is_encoding(value: Any) -> bool:
     try:
         "".encode(value)
+        return codecs.lookup(value).name not in _NO_CHARACTER_SETS
     except (LookupError, TypeError, ValueError):
         return False
-    return True
 
 
 def _same_marks(form: TableFormat) -> str:

@@ -66,11 +66,16 @@ class Request:
     limits: Limits
     retry: bool = False
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The utility measures, by the names that they are listed under."""
+        return find_measures([name.partition(".")[0] for name in self.utility])
+
     def check(self) -> None:
         """Raises what is wrong with the request before any work is done."""
         self.limits.check()
-        if not self.utility:
-            raise UsageError("There must be at least one utility measure: the first is an axis.")
+        if not self.measures:
+            raise UsageError("A comparison needs at least one utility measure: the first is an axis.")
         attacks = self.options.attacks
         for name in attacks or ():
             ATTACKS.get(name)
@@ -165,7 +170,7 @@ def run_comparison(world: World, asked: Request, store: Store, progress: Progres
     asked.check()
     limits = asked.limits
     _, dot, which = asked.utility[0].partition(".")
-    measures = find_measures([name.partition(".")[0] for name in asked.utility])
+    measures = asked.measures
     options = replace(asked.options, utility=tuple(sorted(measures)), remedies=False)  # their order is about axes only
     cells = plan(asked.grid, world, options)
     store.prepare()

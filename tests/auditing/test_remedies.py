@@ -332,3 +332,37 @@ def test_policies_state_their_sources(name: str) -> None:
     policy = builtin_policies()[name]
     assert policy.source.endswith("Guidance, not legal advice.")
     assert all(check.source for check in policy.checks)
+
+
+def test_a_population_without_an_original(
+    tiny: tuple[Path, Path, Path, Path], tmp_path: Path, auditor_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The population is coded in its own domains, which hold more values than the mended release names."""
+    release, original, schema, policy = tiny
+    others = [f"P{i},{i},{'FM'[i % 2]},flu" for i in range(10, 80)]
+    population = original.with_name("population.csv")
+    population.write_text(original.read_text() + "\n".join(others) + "\n")
+    monkeypatch.chdir(tmp_path)
+    arguments: list[object] = [release, "--schema", schema, "--population", population, "--policy", policy]
+    record = carried_out(auditor_cli, tmp_path, arguments, most=4)
+    assert record.release.register is not None
+    assert record.release.register.journalist_max is not None
+    assert any(remedy.passes for remedy in record.remedies)
+
+
+@pytest.mark.parametrize("where", ["mended_subject", "granularity", "not_mendable"])
+def test_a_remedy_that_fails_does_not_end_the_audit(
+    tiny: tuple[Path, Path, Path, Path], auditor_cli: Cli, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    release, _, schema, policy = tiny
+
+    def broken(*_: object, **__: object) -> None:
+        raise IndexError("Ms Canary")
+
+    monkeypatch.setattr(f"auditor.auditing.remedies.search.{where}", broken)
+    ended = auditor_cli("audit", release, "--schema", schema, "--policy", policy, "--json", "-")
+    notes = [note["text"] for note in json.loads(ended.out)["notes"] if "remed" in note["text"]]
+    assert ended.code == 1
+    assert len(notes) == 1
+    assert "because of an internal error: IndexError in test_remedies.py" in notes[0]
+    assert "Canary" not in ended.out + ended.err

@@ -187,10 +187,11 @@ def test_toml_that_cannot_be_read(tmp_path: Path, content: bytes | None, fault: 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (
-            "{",
-            "key.json must be JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)). Why.",
-        ),
+        ("{", "key.json must be JSON. Line 1: Expecting property name enclosed in double quotes. Why."),
+        ('{"a": NaN}', "key.json must be JSON. It holds a number beyond all bounds. Why."),
+        (f'{{"a": {"9" * 5000}}}', "key.json must be JSON. It holds a number beyond all bounds. Why."),
+        ('{"a": "\\ud800"}', "key.json must be JSON. It holds half of a character. Why."),
+        ("[" * 100_000, "key.json must be JSON. Too many things lie inside each other. Why."),
         ("[]", "key.json must have the format 'key/1'. Why."),
         ("{}", "key.json must have the format 'key/1'. Why."),
         ('{"format": "run/1"}', "key.json must have the format 'key/1'. Got a text of 5 characters. Why."),

@@ -268,9 +268,13 @@ def test_numpy_values_become_plain_ones() -> None:
         ({"format": "auditor-record/9"}, "old.json must have the format 'auditor-record/2'. Got 'auditor-record/9'."),
         ({"format": None}, "old.json must have the format 'auditor-record/2'."),
         ({"verdict": 1}, "old.json has fields this version does not know: verdict."),
-        ({"risks": {}}, "old.json.risks must be a list. Got dict."),
+        ({"risks": {}}, "old.json.risks must be a list. Got an object."),
         ({"risks": [{"attack": "linking"}]}, r"old.json.risks[0] lacks: adversary, link, measure."),
-        ({"release": []}, "old.json.release must be an object. Got list."),
+        ({"release": []}, "old.json.release must be an object. Got a list."),
+        ({"seed": True}, "old.json.seed must be a whole number. Got true or false."),
+        ({"seed": 10**400}, "old.json.seed must be a whole number. Got a number."),
+        ({"notes": [{"text": 3}]}, "old.json.notes[0].text must be a text. Got a number."),
+        ({"tool": {"name": None}}, "old.json.tool must be a text. Got nothing."),
     ],
 )
 def test_what_is_no_record_is_refused(change: dict[str, Any], message: str) -> None:

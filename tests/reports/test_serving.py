@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -333,22 +334,89 @@ def test_a_file_that_is_too_large_is_named_and_not_read(ask: Ask, monkeypatch: p
     assert "run.json has more than" in text
 
 
-def test_memory_holds_few_runs_and_only_changed_files_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are read as records, in the order in which that happens."""
+    found: list[str] = []
+    original = serving.read_run
+    monkeypatch.setattr(serving, "read_run", lambda text, name: found.append(name) or original(text, name))
+    return found
+
+
+def test_memory_holds_few_runs_and_only_changed_files_are_read(
+    folder: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for i in range(8):
         (folder / f"more-{i}.json").write_text(samples.run_of(samples.record(f"r{i}", 0.1, 0.1)).to_json())
-    shelf, read = Shelf(folder), []
-    original = serving.read_run
-    monkeypatch.setattr(serving, "read_run", lambda text, name: read.append(name) or original(text, name))
+    monkeypatch.setattr(serving, "KEPT_RUNS", (folder / "more-0.json").stat().st_size)
+    shelf = Shelf(folder)
     assert len(shelf.search().rows) == 13
-    assert len(shelf._runs) == serving.KEPT
-    first = len(read)
+    assert (len(reads), len(set(reads))) == (12, 12)
     assert len(shelf.search().rows) == 13
-    assert len(read) == first  # nothing changed, nothing is read; faults are remembered too
+    assert len(reads) == 12  # nothing changed, nothing is read; faults are remembered too
     shelf.run("more-0.json")
     shelf.run("more-0.json")
-    assert read[first:] == ["more-0.json"]  # summaries are kept for all, the whole for a few
+    assert reads[12:] == ["more-0.json"]  # summaries are kept for all, the whole for a few
+    shelf.run("more-1.json")
+    shelf.run("more-0.json")
+    assert reads[13:] == ["more-1.json", "more-0.json"]
     monkeypatch.setattr(serving, "MOST_FILES", 3)
     assert any("first 3 JSON files" in entry.reason for entry in shelf.search().unread)
+
+
+# ----- many at once -----------------------------------------------------------------------------------------------------
+
+
+def all_at_once(server: RecordServer, addresses: list[str]) -> list[int]:
+    """The statuses of requests that are all sent before any answer is read."""
+    sockets = [socket.create_connection(("127.0.0.1", server.server_port), timeout=60) for _ in addresses]
+    for one, address in zip(sockets, addresses, strict=True):
+        one.sendall(f"GET {address} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+    statuses = []
+    for one in sockets:
+        with one, one.makefile("rb") as stream:
+            statuses.append(int(stream.read().split(b" ", 2)[1]))
+    return statuses
+
+
+def test_two_hundred_at_once_are_answered_and_each_record_is_read_and_made_once(
+    server: RecordServer, reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    original = serving.report_page
+    monkeypatch.setattr(serving, "report_page", lambda run: made.append(run.title) or original(run))
+    addresses = ["/report?file=run.json", "/report?file=sub/one%20record.json", "/report?file=broken.json", "/"] * 50
+    assert all_at_once(server, addresses) == [200, 200, 422, 200] * 50
+    assert sorted(reads) == ["broken.json", "package.json", "run.json", "sub/one record.json"]
+    assert len(made) == 2
+
+
+def test_a_large_record_does_not_keep_others_waiting(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "large.json").write_text(single_record() + " " * 500_000, encoding="utf-8")
+    go_on, original = threading.Event(), serving.read_run
+
+    def slow(text: str, name: str) -> Any:
+        if name == "large.json":
+            go_on.wait(30)
+        return original(text, name)
+
+    monkeypatch.setattr(serving, "read_run", slow)
+    monkeypatch.setattr(serving, "LARGE", (folder / "large.json").stat().st_size - 1)
+    monkeypatch.setattr(serving, "GRACE", 0.0)
+    answers: list[Answer] = []
+    waiting = threading.Thread(target=lambda: answers.append(ask("/report", file="large.json")))
+    waiting.start()
+    listed = ask("/")
+    assert len(releases(listed.text)) == 5
+    assert "A large record, which is being read." in listed.text
+    assert ask("/report", file="run.json").status == 200
+    assert ask("/compare", left="1:run.json", right="2:run.json").status == 200
+    assert answers == []
+    go_on.set()
+    waiting.join()
+    assert [answer.status for answer in answers] == [200]
+    monkeypatch.setattr(serving, "GRACE", 30.0)
+    assert "6 records" in ask("/").text
 
 
 def test_many_records_stand_on_several_pages(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,8 @@ def mend(release: Release, mending: Mending, rows: Bools | None = None, anew: bo
 def mended_subject(subject: Subject, mending: Mending) -> tuple[Subject, Mended]:
     """The subject with its release mended."""
     published = replace(mending, drop=tuple(c for c in mending.drop if c not in subject.identifiers))
-    mended = mend(subject.release, published, anew=not subject.has_original)
+    # A population is coded in domains of its own, with or without an original; only a release alone names its own values.
+    mended = mend(subject.release, published, anew=not subject.has_original and subject.population is None)
     provenance = subject.provenance
     if provenance is not None:
         row, inside = provenance.fragment[:, 0], provenance.bucket >= 0

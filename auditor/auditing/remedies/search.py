@@ -26,7 +26,7 @@ from auditor.measure.distinct import distinct_columns
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.widths import granularity
 from auditor.model.arrays import Bools
-from auditor.model.errors import AuditorError
+from auditor.model.errors import AuditorError, internal
 from auditor.model.record.record import PolicyCheck, PolicyVerdict
 from auditor.model.record.remedy import Coarsening, Driver, DriverColumn, Prediction, Remedy
 from auditor.model.release import Release
@@ -37,6 +37,7 @@ from scenarios.options import Options
 Judge = Callable[[Subject, Options, Collection[str]], PolicyVerdict]
 """Runs some attacks on a subject and judges it by the policy of the options."""
 
+_TOO_LONG = "Not all remedies were tried: the attacks that the policy needs take too long."
 MOST_REMEDIES = 20
 MOST_ROWS = 20  # the most row numbers that are listed
 MOST_STEPS = 16
@@ -82,7 +83,15 @@ def runs_allowed(rows: int, attacks: Sequence[str]) -> int:
 
 
 def advise(subject: Subject, verdict: PolicyVerdict, options: Options, attacks: Sequence[str], judge: Judge) -> Advice:
-    """What would help a release that fails its policy; `attacks` are those that the audit ran."""
+    """What would help a release that fails its policy; `attacks` are those that the audit ran. Whatever goes wrong, the audit
+    has its verdict, and goes on."""
+    try:
+        return _advise(subject, verdict, options, attacks, judge)
+    except Exception as error:
+        return Advice(notes=(f"No remedies were found, because of an {internal(error)}. Please report it.",))
+
+
+def _advise(subject: Subject, verdict: PolicyVerdict, options: Options, attacks: Sequence[str], judge: Judge) -> Advice:
     reason = not_mendable(subject.release)
     if subject.whole is not None or subject.release.schema.tables:
         reason = "they change single rows, and several rows, or tables, are about one person; make the release again"
@@ -254,6 +263,9 @@ class _Search:
                 bad = int(mended.release.sizes[still].sum())
         except AuditorError:  # the column is general already, nobody would be left, or a figure does not apply
             return None
+        except Exception as error:
+            self._failed(error)
+            return None
         rows = int(mended.suppressed.sum())
         if rows > MOST_SUPPRESSED * (former.rows - former.suppressed_rows):
             return None
@@ -285,8 +297,8 @@ class _Search:
             return self._judged[key]
         trial = self._trial(mending)
         if trial is None or self.runs <= 0:
-            if trial is not None and not self.notes:
-                self.notes.append("Not all remedies were tried: the attacks that the policy needs take too long.")
+            if trial is not None and _TOO_LONG not in self.notes:
+                self.notes.append(_TOO_LONG)
             return None
         try:
             subject = self._mended(mending)[0]
@@ -294,7 +306,16 @@ class _Search:
             self._judged[key] = (trial, self.judge(subject))
         except AuditorError:  # an audit of the mended release would end with this error too
             return None
+        except Exception as error:
+            self._failed(error)
+            return None
         return self._judged[key]
+
+    def _failed(self, error: Exception) -> None:
+        """A candidate that a bug keeps from being tried is left out, and a note says so."""
+        note = f"A remedy could not be tried, because of an {internal(error)}. Please report it."
+        if note not in self.notes:
+            self.notes.append(note)
 
     def _rank(self, trial: _Trial, verdict: PolicyVerdict) -> tuple[float, ...]:
         """The best is least: passing, then how many checks fail and how far, the detail lost, the rows suppressed."""

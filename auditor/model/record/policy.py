@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from auditor.model.errors import PolicyError, UsageError
-from auditor.model.faults import Faults, hint, is_number, read_toml
+from auditor.model.faults import Faults, hint, is_number, is_there, read_toml
 from auditor.model.record.record import NOT_CONVERGED, OK, AdversaryFacts, PolicyCheck, PolicyVerdict, Risk
 from auditor.model.record.release_facts import ClassRisk, ReleaseFacts, SensitiveFacts, WeightedRisk
 
@@ -197,7 +197,7 @@ def read_policy(name: str) -> Policy:
     if name in known:
         return known[name]
     file = Path(name)
-    if not file.is_file():
+    if not is_there(file) or not file.is_file():
         raise UsageError(
             f"There is no policy {name!r}.{hint(name, known)} The built-in ones are {', '.join(known)}; or give a TOML file."
         )

@@ -1,9 +1,9 @@
 """Records as JSON: dataclasses of plain values out, and in again.
 
 What is written has finite numbers only: any other number is a fault of the program, and better found here than read as `NaN`
-by somebody's script. What is read must have the fields of the dataclass that have no default, and no others. So a record with
-fields that a newer version added is refused, by their names. Records of version 1 are brought up to date before that
-(`version_1.py`).
+by somebody's script. What is read is checked here, once: it must have the fields of the dataclass that have no default, and
+no others, and every value must be of its field's type. So the reports can rely on it, and a record with fields that a newer
+version added is refused, by their names. Records of version 1 are brought up to date before that (`version_1.py`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from auditor.model.discretion import printable_json
+from auditor.model.discretion import printable_json, shown
 from auditor.model.errors import RecordError
-from auditor.model.faults import other_format
+from auditor.model.faults import got, other_format, read_json
 
 T = typing.TypeVar("T")
+Reader = Callable[[Any], Any]
+"""A value as a type asks for it; raises `_WrongError` where it is of another kind."""
+_LARGEST = 1e300  # no figure is larger, and sums of some such numbers are finite
 
 
 def _plain(value: Any) -> Any:
@@ -50,10 +53,7 @@ def json_text(record: Any) -> str:
 
 def json_object(text: str, name: str) -> dict[str, Any]:
     """The object in a JSON text, or an error that names the fault."""
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise RecordError(f"{name} must be JSON. Line {error.lineno}: {error.msg}.") from error
+    data = read_json(text, name, RecordError)
     if not isinstance(data, dict):
         raise RecordError(f"{name} must hold a JSON object, as `auditor audit --json` writes it.")
     return data
@@ -63,40 +63,135 @@ def from_json(cls: type[T], data: dict[str, Any], name: str, wanted: str) -> T:
     """The record of a dataclass in a JSON object of the wanted format."""
     if data.get("format") != wanted:
         raise RecordError(f"{name} must have the format {wanted!r}.{other_format(data, RecordError)}")
-    return typing.cast("T", _build(cls, data, name))
+    try:
+        return typing.cast("T", _object(cls)(data))
+    except _WrongError as fault:
+        raise RecordError(f"{name}{''.join(reversed(fault.place))} {fault.what}") from fault
+
+
+class _WrongError(Exception):
+    """What is wrong with a value, and where it stands, from the inside out."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what, self.place = what, list[str]()
+
+
+def _wrong(wanted: str, value: Any) -> _WrongError:
+    return _WrongError(f"must be {wanted}. Got {got(value, RecordError)}.")
 
 
 @functools.cache
-def _hints(kind: type) -> dict[str, Any]:
-    """The types of a dataclass's fields; to work them out for each of thousands of rows takes most of the time."""
-    return typing.get_type_hints(kind)
-
-
-def _build(kind: Any, data: Any, where: str) -> Any:
-    """`data` as an instance of `kind`, which is a dataclass, a sequence of one, or a plain JSON type."""
+def _reader(kind: Any) -> Reader:
+    """How a type is read: a dataclass, a sequence or mapping, several types, or a plain JSON type."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        inner = [a for a in args if a is not type(None)]
-        return None if data is None else _build(inner[0], data, where) if len(inner) == 1 else data
+        return _one_of(args)
     if dataclasses.is_dataclass(kind):
-        if not isinstance(data, dict):
-            raise RecordError(f"{where} must be an object. Got {type(data).__name__}.")
-        hints = _hints(typing.cast("type", kind))
-        unknown = sorted(set(data) - set(hints))
-        if unknown:
-            raise RecordError(f"{where} has fields this version does not know: {', '.join(unknown)}.")
-        missing = [
-            f.name
-            for f in dataclasses.fields(kind)
-            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING and f.name not in data
-        ]
-        if missing:
-            raise RecordError(f"{where} lacks: {', '.join(missing)}.")
-        return typing.cast("type", kind)(
-            **{key: _build(hints[key], value, f"{where}.{key}") for key, value in data.items()}
-        )
+        return _object(kind)
     if origin is Sequence:
+        return _list(_reader(args[0]))
+    if origin is Mapping:
+        return _mapping(_reader(args[1]))
+    return {Any: _plain_value, str: _text, bool: _flag, int: _whole, float: _number}[kind]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise _wrong("a text", value)
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _wrong("true or false", value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST:
+        return value
+    raise _wrong("a whole number", value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST:
+        return value
+    raise _wrong("a number", value)
+
+
+def _plain_value(value: Any) -> Any:
+    """Any JSON value; only its numbers are checked."""
+    if isinstance(value, dict):
+        return _each(value)
+    if isinstance(value, list):
+        return _items(value)
+    return value if value is None or isinstance(value, str | bool) else _number(value)
+
+
+def _one_of(kinds: tuple[Any, ...]) -> Reader:
+    """One of several types, of which null may be one. The types must differ in JSON; a float may be an int."""
+    inner = [one for one in kinds if one is not type(None)]
+    optional = len(inner) < len(kinds)
+    read = _reader(float if set(inner) == {int, float} else inner[0])
+
+    def optional_value(value: Any) -> Any:
+        return None if value is None and optional else read(value)
+
+    return optional_value
+
+
+def _list(read: Reader) -> Reader:
+    def values(data: Any) -> tuple[Any, ...]:
         if not isinstance(data, list):
-            raise RecordError(f"{where} must be a list. Got {type(data).__name__}.")
-        return tuple(_build(args[0], item, f"{where}[{i}]") for i, item in enumerate(data))
-    return data
+            raise _wrong("a list", data)
+        made = []
+        for place, item in enumerate(data):
+            try:
+                made.append(read(item))
+            except _WrongError as fault:
+                fault.place.append(f"[{place}]")
+                raise
+        return tuple(made)
+
+    return values
+
+
+def _mapping(read: Reader) -> Reader:
+    def values(data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            raise _wrong("an object", data)
+        return {key: read(value) for key, value in data.items()}
+
+    return values
+
+
+_items, _each = _list(_plain_value), _mapping(_plain_value)
+
+
+def _object(kind: Any) -> Reader:
+    """A dataclass: its fields, those with a default where they are there, and no others."""
+    hints, fields = typing.get_type_hints(kind), dataclasses.fields(kind)
+    required = [f.name for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
+    readers = {f.name: _reader(hints[f.name]) for f in fields}
+
+    def made(data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise _wrong("an object", data)
+        unknown = sorted(data.keys() - readers.keys())
+        if unknown:
+            said = [name if name.isidentifier() else shown(name, "name") for name in unknown]
+            raise _WrongError(f"has fields this version does not know: {', '.join(said)}.")
+        missing = [name for name in required if name not in data]
+        if missing:
+            raise _WrongError(f"lacks: {', '.join(missing)}.")
+        values = {}
+        for key, value in data.items():
+            try:
+                values[key] = readers[key](value)
+            except _WrongError as fault:
+                fault.place.append(f".{key}")
+                raise
+        return kind(**values)
+
+    return made

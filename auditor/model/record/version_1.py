@@ -23,21 +23,24 @@ _NOTES = {"do not cover the original value": NoteKind.DOUBT, "policy was not jud
 def upgraded(data: dict[str, Any]) -> dict[str, Any]:
     """The JSON object of a record or run as one of version 2; any other as it is."""
     if data.get("format") == RUN_1 and isinstance(data.get("records"), list):
-        records = [upgraded(record) if isinstance(record, dict) else record for record in data["records"]]
+        records = [_record(one) if isinstance(one, dict) else one for one in data["records"]]
         return {**data, "format": "auditor-run/2", "records": records}
+    return _record(data)
+
+
+def _record(data: dict[str, Any]) -> dict[str, Any]:
     if data.get("format") != RECORD_1:
         return data
     words = _words()
     made = {**data, "format": "auditor-record/2", "measures": words["measures"], "links": words["links"]}
     known = {(measure["of"], measure["name"]): measure for measure in words["measures"]}
     attacks = {attack["name"]: attack for attack in words["attacks"]}
-    for field, better in (
-        ("risks", lambda risk: {**risk, **_kind(risk, known)}),
-        ("attacks", lambda attack: {**attacks.get(attack.get("name"), {}), **attack}),
-        ("notes", _note),
-    ):
-        if isinstance(data.get(field), list):
-            made[field] = [better(item) if isinstance(item, dict | str) else item for item in data[field]]
+    if isinstance(data.get("risks"), list):
+        made["risks"] = [{**one, **_kind(one, known)} if isinstance(one, dict) else one for one in data["risks"]]
+    if isinstance(data.get("attacks"), list):
+        made["attacks"] = [_attack(one, attacks) if isinstance(one, dict) else one for one in data["attacks"]]
+    if isinstance(data.get("notes"), list):
+        made["notes"] = [_note(one) if isinstance(one, str) else one for one in data["notes"]]
     return made
 
 
@@ -57,7 +60,9 @@ def _kind(risk: dict[str, Any], known: dict[tuple[str, str], dict[str, Any]]) ->
     return {"kind": Kind.COUNT if counted else Kind.RATE, "better": Better.LOWER}
 
 
-def _note(text: Any) -> Any:
-    if not isinstance(text, str):
-        return text
+def _attack(attack: dict[str, Any], known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return {**known.get(str(attack.get("name")), {}), **attack}
+
+
+def _note(text: str) -> dict[str, Any]:
     return {"text": text, "kind": next((kind for sign, kind in _NOTES.items() if sign in text), NoteKind.REMARK)}
