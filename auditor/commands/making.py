@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,9 @@ from auditor.commands.progress import Progress
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from auditor.model.provenance import Provenance
     from auditor.model.release import Release
+    from auditor.model.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +116,7 @@ def anonymize(
         raise UsageError(f"{output} exists already. Use --force to replace it.")
     refuse_existing(private.files, force)
     for file in private.files:
-        if output.resolve() in file.resolve().parents:
+        if Path(os.path.realpath(output)) in Path(os.path.realpath(file)).parents:
             raise UsageError(f"{file} is private and would lie in the folder of the release. Give it another place.")
     secret = new_secret() if private.secret is None else read_secret(private.secret)
     table = read_table(data, schema)
@@ -139,7 +142,7 @@ def anonymize(
     if whose.key is not None and private.key is None and not quiet:
         typer.echo("The key was not written (--key FILE): nobody can decode this release.", err=True)
     if not quiet:
-        typer.echo(f"{output}: {_summary(release)}.")
+        typer.echo(f"{output}: {_summary(release, table, whose)}.")
         if cut.blocks:
             count = int(release.params["blocks"])
             typer.echo(f"Made in {count} {'block' if count == 1 else 'blocks'} of rows.")
@@ -147,16 +150,20 @@ def anonymize(
         typer.echo(f"Against the run without blocks: {cost}.")
 
 
-def _summary(release: Release) -> str:
+def _summary(release: Release, table: Table, whose: Provenance) -> str:
     """The size of a release and of its classes."""
+    from auditor.auditing.people import by_people, people_in
+    from auditor.auditing.subjects import Subject
     from auditor.measure.classes import class_facts
 
-    facts = class_facts(release)
+    subject = by_people(Subject(release, table, whose))
+    facts, people = class_facts(subject.release), people_in(subject)
     deleted = f", {facts.left_out_rows} left out" if facts.left_out_rows else ""
     size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
     return (
-        f"{facts.rows} rows in {facts.classes} {'class' if facts.classes == 1 else 'classes'}, {size}, "
-        f"{facts.suppressed_rows} suppressed{deleted}"
+        f"{release.rows} rows{'' if people is None else f' of {people} people'} in {facts.classes} "
+        f"{'class' if facts.classes == 1 else 'classes'}, {size}, "
+        f"{release.suppressed_rows} suppressed{deleted}"
     )
 
 
@@ -188,6 +195,8 @@ def decode(
     if not quiet:
         unknown = f", {decoded.unknown} not in the key and left unchanged" if decoded.unknown else ""
         typer.echo(f"{decoded.replaced} values decoded{unknown}.", err=True)
+    if decoded.doubt is not None:
+        typer.echo(f"Warning: {key}: {decoded.doubt}", err=True)
 
 
 @Grouped

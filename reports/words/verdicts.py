@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from auditor.model.record.meaning import NoteKind
 from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk, RunRecord
-from reports.reading import Meanings, label_of
+from reports.reading import Meanings, label_of, size
 from reports.text import capital, clean, number, percent, short, spoken, words
 from reports.words.sentences import filled, template
 
@@ -41,7 +41,7 @@ def verdict(run: RunRecord) -> Verdict:
     kind = "pass" if len(passed) == len(judged) else "mixed" if passed else "fail"
     if len(run.records) == 1:
         title = f"{'PASS' if passed else 'FAIL'} – {names}"
-        return Verdict(kind, title, tuple(_outcome(judged[0])), told)
+        return Verdict(kind, title, (*_outcome(judged[0]), *_people(judged[0])), told)
     all_of = f"{number(len(judged))} releases"
     said = {
         "pass": f"PASS – all {all_of} pass {names}",
@@ -120,6 +120,13 @@ def _outcome(record: AuditRecord) -> list[str]:
         )
         return [f"Under this policy {held}."]
     return failed_checks(record)
+
+
+def _people(record: AuditRecord) -> list[str]:
+    """How many people there are, where they are fewer than the rows."""
+    release = record.release
+    several = release.people is not None and release.people < release.rows
+    return [f"The release has {size(release)}; people are counted."] if several else []
 
 
 def _passing(passed: Sequence[AuditRecord]) -> str:

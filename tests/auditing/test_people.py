@@ -29,7 +29,7 @@ from scenarios.options import Options
 from tests.conftest import Ended
 
 Cli = Callable[..., Ended]
-K5 = Options(policy=read_policy("k5"), remedies=False)
+K5 = Options(policy=read_policy("k5"), remedies=False, attacks=("linking", "homogeneity"), utility=())
 VISITS = [("A", "30-39", "f", "flu")] * 5 + [(who, "40-49", "m", d) for who in "BCDEF" for d in ("flu", "cold")]
 """Five visits of one patient, who is alone in their class: 15 rows, 6 people. By rows every class has 5."""
 
@@ -256,6 +256,34 @@ def test_membership_counts_people() -> None:
     assert auc.n == 60  # 30 members of 90 rows, 30 outsiders of 60
 
 
+@pytest.mark.slow
+def test_every_attack_counts_people() -> None:
+    """No figure over people is about more people than there are, whatever the attack, link and control."""
+    rng = np.random.default_rng(1)
+    people = [(f"p{i:02}", str(int(rng.integers(30, 40))), "fm"[i % 2]) for i in range(20)]
+    original = frame(
+        [(*one, "abcd"[rng.integers(4)], i % 6) for i, one in enumerate(people) for _ in range(1 + i % 4)], "home"
+    )
+    release = original.drop(columns=["patient", "home"]).assign(age="30-39")
+    given: dict[str, Any] = {"original": original, "match": "rows"}
+    record = audit(release, schema(home="household"), **given, options=Options())
+    assert record.release.people == 20
+    over = {r.attack for r in record.risks if r.kind in ("rate", "count") and r.value is not None and (r.n or 0) > 20}
+    assert over <= {
+        "membership",
+        "singling-out",
+        "shadow-membership",
+    }  # those are about others, or about predicates, too
+    for risk in record.risks:
+        if (
+            risk.kind == "rate"
+            and risk.value is not None
+            and "histogram" in risk.detail
+            and "counts" in risk.detail["histogram"]
+        ):
+            assert sum(risk.detail["histogram"]["counts"]) == risk.n
+
+
 def test_a_sample_is_of_people() -> None:
     record = audit(frame(), schema(), options=Options(attacks=("linking",), sample=4, seed=3))
     assert record.sample is not None
@@ -341,6 +369,7 @@ def test_one_column_of_each_kind() -> None:
         schema(a="household", b="household")
 
 
+@pytest.mark.slow
 def test_an_engine_refuses(tmp_path: Path) -> None:
     frame().to_csv(tmp_path / "release.csv", index=False)
     with pytest.raises(UsageError, match="An engine counts rows"):

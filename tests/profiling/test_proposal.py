@@ -43,7 +43,7 @@ ADULT_NUMERIC = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss
 TESTDATA = {
     **dict.fromkeys(("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age", "hhcivil"), "quasi"),
     **dict.fromkeys(("expend", "income", "savings"), "sensitive"),
-    "ori_hid": "identifier",
+    "ori_hid": "household",
     "sampling_weight": "weight",
     "household_weights": "weight",
 }
@@ -259,3 +259,36 @@ def test_amounts_of_money_that_all_differ_stay_sensitive() -> None:
     found = profile(pd.DataFrame({"income": [20_000 + 137 * i for i in range(60)], "sex": ["f", "m"] * 30}))["income"]
     assert (found.role, found.candidate) == (Role.SENSITIVE, Role.IDENTIFIER)
     assert "round them" in found.doubt
+
+
+def visits(name: str, prefix: str = "") -> pd.DataFrame:
+    """A table of 60 visits, three for each value of a column with this name."""
+    return pd.DataFrame({name: [f"{prefix}{i // 3}" for i in range(60)], "age": [20 + i % 40 for i in range(60)]})
+
+
+@pytest.mark.parametrize("name", ["person_id", "pid", "patient", "PatientID", "subject_id", "rb030"])
+def test_ids_that_repeat_are_persons(name: str) -> None:
+    found = profile(visits(name, "p"))
+    assert found[name].role is Role.PERSON
+    assert "about 3.0 rows share a value, as visits of one person do" in found[name].reason
+    Schema.from_dict({"columns": {name: {"role": "person"}, "age": {"role": "quasi", "type": "numeric"}}})
+
+
+@pytest.mark.parametrize("name", ["hid", "household_id", "db030", "hhid"])
+def test_or_households(name: str) -> None:
+    found = profile(visits(name))
+    assert found[name].role is Role.HOUSEHOLD
+    assert "as people of one household do" in found[name].reason
+
+
+def test_one_column_says_whose_a_row_is() -> None:
+    table = visits("id", "k").assign(patient=[f"p{i // 2}" for i in range(60)], hid=[i // 6 for i in range(60)])
+    found = profile(table.assign(hhid=[i // 3 for i in range(60)]))
+    assert [c.name for c in found.columns if c.role is Role.PERSON] == ["patient"]
+    assert len([c for c in found.columns if c.role is Role.HOUSEHOLD]) == 1
+    assert found["id"].role is Role.IDENTIFIER
+
+
+def test_ids_of_single_rows_stay_identifiers() -> None:
+    table = pd.DataFrame({"patient_id": [f"p{i}" for i in range(60)], "age": [20 + i % 40 for i in range(60)]})
+    assert profile(table)["patient_id"].role is Role.IDENTIFIER

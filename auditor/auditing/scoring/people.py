@@ -82,7 +82,7 @@ def household_figures(right: Floats, truth: Truth, threshold: float) -> list[Fig
     _, home = np.unique(truth.household[first], return_inverse=True)
     safe = np.zeros(int(home.max()) + 1)
     np.add.at(safe, home, np.log1p(-np.minimum(risk, 1.0), where=risk < 1.0, out=np.full(len(risk), -np.inf)))
-    each = -np.expm1(safe)
+    each = 0.0 - np.expm1(safe)
     rows = np.full(len(each), np.iinfo(np.int64).max)
     np.minimum.at(rows, home, truth.rows[first])
     above = (each > threshold + TIE).astype(np.float64)
