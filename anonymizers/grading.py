@@ -33,6 +33,7 @@ import numpy as np
 from anonymizers.base import Anonymizer, at_least, published_columns, read_labels, sensitive_columns
 from anonymizers.shared.aliases import Namer
 from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
+from auditor.files.provenances import unordered_fingerprint
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.discretion import is_revealing
 from auditor.model.errors import PromiseError, UsageError
@@ -111,7 +112,9 @@ class Grading(Anonymizer):
         release, provenance = self.publish(table, labels, cells, [published_columns(table)], None, rng)
         form = table.schema.format
         missing = dict.fromkeys(text for column in sensitive for text in form.of(column).missing)
-        return release, replace(provenance, key=Key(keys, tuple(missing) or form.missing, form.decimal))
+        published = {c: [labels[c].texts[i] for i in release.blocks[0].cell(c).tolist()] for c in keys}
+        mark = unordered_fingerprint(published), release.rows
+        return release, replace(provenance, key=Key(keys, tuple(missing) or form.missing, form.decimal, *mark))
 
     def _categories(self, table: Table, column: str, rng: np.random.Generator) -> Categories:
         """The categories of a numeric column: the given ones, or drawn from its numbers."""

@@ -8,6 +8,10 @@ name of a table, or in any text by `--column NAME`. Where the text names the col
 originals.
 
 What looks like an alias or a graded number but is not in the key stays as it is, and is counted.
+
+Another run's key would decode without a fault, to wrong values. So a key bears a fingerprint of its release: a table with the
+key's columns and as many rows must have it. Of a part of a release, a text, or a key without a fingerprint it is only said
+where the key does not know most of the values.
 """
 
 from __future__ import annotations
@@ -18,8 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from auditor.files.csv_tables import CSV
+from auditor.files.provenances import unordered_fingerprint
 from auditor.files.tables import csv_text, is_named_table, read_raw, read_text, table_file, target_format
-from auditor.model.errors import TableError, UsageError
+from auditor.model.errors import KeyFileError, TableError, UsageError
 from auditor.model.key import Aliases, Categories, Key, name_pattern
 from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable
@@ -37,6 +42,14 @@ class Decoded:
     replaced: int
     unknown: int
     table: RawTable | None = None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the key may be of another release, or None."""
+        seen = self.replaced + self.unknown
+        if not self.unknown > self.replaced:
+            return None
+        return f"the key knows only {self.replaced} of {seen} values that look published. Is it of another release?"
 
     def content(self, target: Path) -> str | bytes:
         """The content of a file, in the format that its name asks for."""
@@ -75,6 +88,7 @@ def decode_text(text: str, key: Key, columns: Sequence[str] = ()) -> Decoded:
 
 def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Decoded:
     """A table with its published values replaced: cells of the key's columns are values, other cells are texts."""
+    _check_key(table, key)
     decoder = _Decoder(
         key, columns, "\n".join([*table.columns, *(c for cells in table.columns.values() for c in cells)])
     )
@@ -93,6 +107,18 @@ def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Deco
     named = dict(zip(names, decoded, strict=True))
     whole = replace(table, columns=named) if len(named) == len(names) else None
     return Decoded(text, decoder.replaced, decoder.unknown, whole)
+
+
+def _check_key(table: RawTable, key: Key) -> None:
+    """An error for a table that is a whole release, and another one than the key's."""
+    columns = {name: cells for name, cells in table.columns.items() if name in key.columns}
+    if key.release is None or table.rows != key.rows or len(columns) < len(key.columns):
+        return
+    if unordered_fingerprint(columns) != key.release:
+        raise KeyFileError(
+            f"{table.name}: the key is of another release, and would give wrong values. Give the key that "
+            "`auditor anonymize --key` wrote with this one."
+        )
 
 
 class _Decoder:

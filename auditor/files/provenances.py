@@ -50,6 +50,16 @@ def fingerprint(blocks: Iterable[Mapping[str, Sequence[str]]]) -> str:
     return digest.hexdigest()
 
 
+def unordered_fingerprint(columns: Mapping[str, Sequence[str]]) -> str:
+    """The same for some columns of a release, whatever the order of their rows."""
+    names = sorted(columns)
+    plain = [{text: _plain(text) for text in set(columns[name])} for name in names]
+    rows = sorted(
+        zip(*([of[text] for text in columns[name]] for name, of in zip(names, plain, strict=True)), strict=True)
+    )
+    return fingerprint([dict(zip(names, zip(*rows, strict=True), strict=False))])
+
+
 def _plain(text: str) -> str:
     """A cell as all formats hold it: numbers in one way of writing."""
     for decimal in (".", ","):

@@ -109,6 +109,8 @@ class Key:
     columns: Mapping[str, Aliases | Categories]
     missing: tuple[str, ...] = ("",)  # the texts of missing values, which are published as they are
     decimal: str = "."  # the decimal mark of the release's numbers
+    release: str | None = None  # the fingerprint of these columns in the release, whatever the order of its rows
+    rows: int | None = None  # how many rows the release has
 
     def to_json(self) -> str:
         """The key as the text of a file."""
@@ -124,6 +126,8 @@ class Key:
                     "decimals": column.decimals,
                 }
         content = {"format": FORMAT, "decimal": self.decimal, "missing": list(self.missing), "columns": columns}
+        if self.release is not None:
+            content |= {"release": self.release, "rows": self.rows}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -153,8 +157,9 @@ class Key:
                 meaning[alias] = column
             if found is not None:
                 read[column] = found
+        release, rows = faults.text("release"), faults.value("rows", is_count, "a whole number of at least 0")
         faults.check()
-        return cls(read, ("",) if missing is None else missing, decimal or ".")
+        return cls(read, ("",) if missing is None else missing, decimal or ".", release, rows)
 
 
 def _column(place: Faults) -> Aliases | Categories | None:

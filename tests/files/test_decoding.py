@@ -293,3 +293,31 @@ def test_audit_of_the_file_agrees_with_the_release(made: Path, auditor_cli: Run)
     ended = auditor_cli(*arguments)
     assert ended.code == 3  # without what they denote aliases are no values
     assert "is no value of [columns.disease]" in ended.err
+
+
+# ----- another run's key ---------------------------------------------------------------------------------------------
+
+
+def test_another_runs_key_is_refused(made: Path, auditor_cli: Run) -> None:
+    again = _anonymize(made)
+    again[-1] = other = made / "other.csv"
+    (made / "secret").write_text("5a" * 32 + "\n")
+    assert auditor_cli(*again, "--key", made / "other.json", "--secret", made / "secret").code == 0
+    ended = auditor_cli("decode", made / "r.csv", "--key", made / "other.json")
+    assert (ended.code, ended.out) == (3, "")
+    assert "r.csv: the key is of another release, and would give wrong values." in ended.err
+    # in another order, or only a part of it, with the right key it decodes
+    header, *lines = other.read_text().splitlines()
+    for name, kept in (("other.csv", lines), ("sorted.csv", sorted(lines)), ("part.csv", lines[:2])):
+        (made / name).write_text("\n".join([header, *kept]) + "\n")
+        ended = auditor_cli("decode", made / name, "--key", made / "other.json")
+        assert (ended.code, "Warning" in ended.err) == (0, False), name
+
+
+def test_a_key_that_knows_little_is_doubted(tmp_path: Path, auditor_cli: Run) -> None:
+    key, table = tmp_path / "key.json", tmp_path / "t.csv"
+    key.write_text(Key({"ill": Aliases(("Flu", "Gout"), ("I1", "I2"), ("A1", "A2"))}).to_json())
+    for cells, doubted in ((("A1", "A2", "A9"), False), (("A1", "A8", "A9"), True)):
+        table.write_text("\n".join(["ill", *cells]) + "\n")
+        ended = auditor_cli("decode", table, "--key", key, "--quiet")
+        assert (ended.code, "the key knows only 1 of 3 values" in ended.err) == (0, doubted)
