@@ -130,6 +130,8 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         whose = partial(find_rows, original=raw["original"], match=sources.match, provenance=provenance)
     domains = {} if known is None else known.domains
     read = read_release(release, schema if known is None else known.schema, stage(seed, "release"), domains, whose)
+    wider = {c: read.release.labels[c].domain for c in read.release.columns if c in domains}
+    coded = {name: table.over(wider) for name, table in coded.items()}
     subject = Subject(
         read.release,
         coded.get("original"),

@@ -36,7 +36,7 @@ from auditor.model.arrays import Codes, Ints
 from auditor.model.discretion import shown
 from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
-from auditor.model.labels.label_values import named_domain
+from auditor.model.labels.label_values import named_domain, wider_domain
 from auditor.model.labels.labels import Declared, Labels, alias_meaning
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
@@ -80,7 +80,8 @@ def read_release(
     whose: Whose | None = None,
 ) -> ReadRelease:
     """A release from a file, a folder or a frame, in random order. `known` are the domains of the original; the labels
-    themselves name the values of other columns. `whose` tells the correspondence of rows, for the provenance."""
+    themselves name the values of other columns, and may add some to neutral ones. `whose` tells the correspondence of rows,
+    for the provenance."""
     raw = _read(source, schema)
     schema = release_schema(schema, raw.blocks)
     lines_of = None if whose is None else whose(raw.blocks)
@@ -96,6 +97,8 @@ def read_release(
             if name not in schema.unpublished:
                 numbers, distinct, first = number_texts(texts)
                 where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
+                if held is not None and schema.columns[name].role is Role.NEUTRAL:
+                    held = wider_domain(held, block.name, distinct)  # no attack needs to know its values beforehand
                 labels[name] = read_labels(schema, name, distinct, block.name, place=where, declared=said, domain=held)
                 cells[name] = numbers[lines]
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -139,6 +139,15 @@ class Table:
         """Some of the rows, in the given order."""
         codes = {column: codes[rows] for column, codes in self.codes.items()}
         return Table(name or self.name, self.schema, self.domains, codes, len(rows), self.whole)
+
+    def over(self, domains: Mapping[str, Domain]) -> Table:
+        """The same table, coded over wider domains of some of its columns."""
+        wider = {c: d for c, d in domains.items() if c in self.codes and d is not self.domains[c]}
+        codes = dict(self.codes)
+        for column, domain in wider.items():
+            place = np.array([domain.code(text) for text in self.domains[column].texts], dtype=np.int32)
+            codes[column] = place[codes[column]]
+        return replace(self, domains={**self.domains, **wider}, codes=codes) if wider else self
 
     def counts(self, column: str) -> Ints:
         """How often each value of a column occurs, in the whole table where this is a block of one."""

@@ -365,3 +365,28 @@ def test_people_whose_values_changed_are_still_members() -> None:
     original = {"age": ["20", "30", "30"], "town": ["X", "X", "X"], "disease": ["flu", "flu", "HIV"]}
     population = {"age": ["30", "20", "30", "30"], "town": ["X"] * 4, "disease": ["cold", "cold", "HIV", "cold"]}
     assert find_outsiders(*tables(original, population)).tolist() in ([0], [3])
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": "numeric"}])
+def test_a_neutral_value_that_the_original_lacks_is_no_reason_to_stop(kind: dict[str, str]) -> None:
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}, "note": {"role": "neutral", **kind}}
+    original = pd.DataFrame({"age": list("aabb"), "ill": list("xyxy"), "note": ["1", "2", "3", "5"]})
+    release = original.assign(note=["1", "4", "", "5"])  # 4 and a missing value are new
+    schema = Schema.from_dict({"columns": columns})
+    population = pd.concat([original, original.assign(note="9")])
+    for known in ({"original": original, "match": "rows"}, {"population": population}):
+        sources = Sources(release, schema, **known)
+        subject = read_subject(sources, 1)
+        domain = subject.release.labels["note"].domain
+        assert {"5", "", *([] if kind else ["4"])} <= set(domain.texts)  # a number that no table has is a centroid
+        for table in (subject.people, subject.population):
+            if table is not None and "note" in table.codes:
+                assert table.domains["note"] is domain  # over the same codes
+        held = subject.people if "original" in known else subject.population
+        assert held is not None
+        assert held.texts("note")[:4] == ["1", "2", "3", "5"]
+    both = Sources(release, schema, original, "rows", population=population)
+    assert run_audit(read_subject(both, 1), Options(attacks=("singling-out", "membership"), utility=())).risks
+    # of other columns it is: a value that nobody has
+    with pytest.raises(AuditorError):
+        read_subject(Sources(release.assign(ill=list("xyzz")), schema, original, "rows"), 1)

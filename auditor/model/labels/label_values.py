@@ -21,7 +21,7 @@ from dataclasses import replace
 from auditor.model.domain import Domain
 from auditor.model.labels import interval_texts
 from auditor.model.labels.masks import STAR, is_mask
-from auditor.model.labels.notation import braced, is_date, is_period
+from auditor.model.labels.notation import Reader, braced, is_date, is_period
 from auditor.model.notation_kinds import Notation
 from auditor.model.schema import Column, TableFormat, Type
 from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
@@ -32,6 +32,19 @@ def named_domain(column: Column, form: TableFormat, name: str, texts: Sequence[s
     values = named_values(column, form, texts)
     domain = Domain.of(column, form, [(name, values)])
     return replace(domain, stand_ins=_stand_ins(column, set(values) - set(domain.format.missing)))
+
+
+def wider_domain(domain: Domain, name: str, texts: Sequence[str]) -> Domain:
+    """The domain with the values that further labels name, those of the table `name`. It stays where it has them all, or
+    where the schema declares its values."""
+    column, form = domain.column, domain.format
+    reader = Reader(domain, column.notation)
+    unread = [text for text in texts if reader.read(text) is None]
+    if not unread or column.taxonomy is not None or column.values is not None:
+        return domain
+    added = named_values(column, form, unread)
+    wide = Domain.of(column, form, [(name, domain.texts), (name, added)])
+    return replace(wide, stand_ins=domain.stand_ins | _stand_ins(column, set(added) - set(form.missing)))
 
 
 def named_values(column: Column, form: TableFormat, texts: Sequence[str]) -> list[str]:
