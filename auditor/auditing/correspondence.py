@@ -16,6 +16,7 @@ from auditor.model.packing import distinct_rows
 from auditor.model.provenance import Provenance
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.release import CLUSTER_RADIUS, Release
+from auditor.model.schema import Role
 from auditor.model.seeding import stage
 from auditor.model.table import RawTable, Table
 
@@ -195,7 +196,8 @@ def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:
 
 
 def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
-    """The rows (from 0) that `--targets` names: row numbers from 1, values of an identifier, or COLUMN=VALUE."""
+    """The rows (from 0) that `--targets` names: row numbers from 1, values of an identifier or of the column of
+    persons, or COLUMN=VALUE."""
     rows: list[int] = []
     for place, text in enumerate(wanted, 1):
         column, _, value = text.partition("=")
@@ -208,7 +210,8 @@ def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
             rows.append(int(text) - 1)
             continue
         else:
-            columns, value = [c for c in table.schema.identifiers if c in table.codes], text
+            named = (*table.schema.identifiers, *table.schema.names(Role.PERSON))
+            columns, value = [c for c in named if c in table.codes], text
         found: set[int] = set()
         for name in columns:
             code = table.domains[name].code(value)

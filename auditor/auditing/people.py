@@ -117,10 +117,13 @@ def _numbers(people: Table, column: str | None) -> Ints | None:
     """The person (or household) of each row, by number; somebody of whom it is not known is alone."""
     if column is None or column not in people.codes:
         return None
-    codes = people.codes[column].astype(np.int64)
-    missing = people.domains[column].missing
-    if missing is not None and (codes == missing).any():
-        row = int(np.argmax(codes == missing)) + 1
+    codes, domain = people.codes[column].astype(np.int64), people.domains[column]
+    silent = [
+        code for code, text in enumerate(domain.texts) if code == domain.missing or text in domain.format.suppressed
+    ]
+    nobody = np.isin(codes, silent)
+    if nobody.any():
+        row = int(np.argmax(nobody)) + 1
         raise TableError(
             f"{people.name}, column {column!r}: row {row} below the header has no value. Each row must say whose it is."
         )

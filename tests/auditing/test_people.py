@@ -13,6 +13,7 @@ import pytest
 
 from anonymizers.anatomy import Anatomy
 from auditor.auditing.audit import audit, run_audit
+from auditor.auditing.correspondence import find_targets
 from auditor.auditing.people import by_people, joined_k
 from auditor.auditing.scanned import scan_audit
 from auditor.auditing.subjects import Sources, Subject, read_subject
@@ -148,8 +149,9 @@ def test_rows_of_nobody_in_the_original_are_not_judged() -> None:
     assert any("1 rows of the release match no row" in n.text for n in record.notes if n.kind == NoteKind.NOT_JUDGED)
 
 
-def test_each_row_must_say_whose_it_is() -> None:
-    rows = [*VISITS[:-1], ("", "40-49", "m", "flu")]
+@pytest.mark.parametrize("nobody", ["", "*"])
+def test_each_row_must_say_whose_it_is(nobody: str) -> None:
+    rows = [*VISITS[:-1], (nobody, "40-49", "m", "flu")]
     with pytest.raises(TableError, match="column 'patient': row 15 below the header has no value"):
         audit(frame(rows), schema())
 
@@ -291,6 +293,28 @@ def test_a_sample_is_of_people() -> None:
     assert found(record, "linking", "mean").n == record.sample.attacked < 6
 
 
+def test_the_order_of_rows_does_not_matter() -> None:
+    rng = np.random.default_rng(5)
+    visits = [(f"p{i % 12:02}", str(30 + i % 5), "fm"[i % 2], "abc"[rng.integers(3)]) for i in range(40)]
+    options = Options(attacks=("linking", "homogeneity", "membership"), utility=())
+
+    def figures(order: Any) -> tuple[Any, ...]:
+        original = frame([visits[i] for i in order])
+        release = original.assign(age=["30-31" if int(a) < 32 else "32-34" for a in original.age]).drop(
+            columns="patient"
+        )
+        record = audit(release, schema(), original=original, match="rows", options=options)
+        told = [(r.attack, r.link, r.measure, str(r.params), r.n, r.value, r.baseline, r.control) for r in record.risks]
+        return record.release, told
+
+    assert figures(range(40)) == figures(rng.permutation(40))
+
+
+def test_persons_are_found_by_name() -> None:
+    table = Table.from_frame(frame(SEVERAL), schema())
+    assert find_targets(["A"], table) == (0, 1)
+
+
 def test_targets_are_people_with_all_their_rows() -> None:
     record = audit(frame(SEVERAL), schema(), options=Options(attacks=("linking",), targets=(1,)))
     assert found(record, "linking", "mean").n == 1
@@ -377,6 +401,18 @@ def test_an_engine_refuses(tmp_path: Path) -> None:
     record = scan_audit(tmp_path / "release.csv", schema("identifier"), K5, engine=EngineName.DUCKDB)
     assert record.policy is None
     assert any("the identifier 'patient' repeats" in n.text for n in record.notes if n.kind == NoteKind.NOT_JUDGED)
+
+
+def test_criteria_that_count_rows_are_refused(tmp_path: Path, auditor_cli: Cli) -> None:
+    frame().to_csv(tmp_path / "release.csv", index=False)
+    (tmp_path / "schema.toml").write_text(
+        "".join(f'[columns.{n}]\nrole = "{r}"\n' for n, r in _roles("person").items())
+    )
+    given = (tmp_path / "release.csv", "--schema", tmp_path / "schema.toml", "-o", tmp_path / "mended.csv")
+    ended = auditor_cli("mend", *given, "--suppress", "k < 6")
+    assert ended.code == 3
+    assert "classes count people" in ended.err
+    assert auditor_cli("mend", *given, "--coarsen", "age").code == 0
 
 
 def test_several_blocks_count_people() -> None:
