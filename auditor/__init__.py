@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from auditor.auditing.audit import audit
     from auditor.auditing.scanned import scan_audit
     from auditor.files.tables import read_table
+    from auditor.model.discretion import revealing
     from auditor.model.errors import AuditorError
     from auditor.model.record.policy import read_policy
     from auditor.model.record.record import AuditRecord, RunRecord
@@ -60,6 +61,7 @@ _HOMES = {
     "read_scenario": "scenarios.scenario",
     "read_table": "auditor.files.tables",
     "redteam": "auditor.runs.redteaming",
+    "revealing": "auditor.model.discretion",
     "scan_audit": "auditor.auditing.scanned",
 }
 
@@ -84,6 +86,7 @@ __all__ = [
     "read_scenario",
     "read_table",
     "redteam",
+    "revealing",
     "scan_audit",
 ]
 

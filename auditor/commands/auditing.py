@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from auditor.commands.explaining import explain_release_labels
@@ -32,6 +31,7 @@ from auditor.commands.output import Output, exit_if_failed, refuse_inputs, run_f
 from auditor.commands.parsing import adversaries, attack_settings, choice, link_models, listed_targets, measures, names
 from auditor.commands.progress import Progress
 from auditor.commands.scanning import EngineOptions, chosen_engine, local_files, scan
+from auditor.commands.telling import tell
 from auditor.model.discretion import is_revealing
 from auditor.model.errors import UsageError
 
@@ -290,4 +290,4 @@ def demo(
         run = redteam(read_scenario("town"), seed=common.seed, progress=progress.step)
     written.write(run)
     written.show(run)
-    typer.echo(f"\nReport: {files['html']}\nRecord: {files['json']}")
+    tell(f"\nReport: {files['html']}\nRecord: {files['json']}")

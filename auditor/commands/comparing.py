@@ -25,6 +25,7 @@ from auditor.commands.parsing import (
 )
 from auditor.commands.progress import Progress
 from auditor.commands.signals import resumable
+from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def compare(
     if not common.quiet:
         _tell_cells(found)
     if not found.run.records:
-        typer.echo("Error: no cell gave a release; the report says why.", err=True)
+        tell("Error: no cell gave a release; the report says why.", err=True)
         raise typer.Exit(_NOTHING)
     verdicts = [record.policy.passed for record in found.run.records if record.policy is not None]
     if figures.policy is not None and not any(verdicts):
@@ -196,7 +197,7 @@ def _tell_cells(found: Outcome) -> None:
     counts = {status: sum(cell.status == status for cell in cells) for status in dict.fromkeys(c.status for c in cells)}
     ended = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in counts.items())
     reused = f"; {found.reused} of them were there already" if found.reused else ""
-    typer.echo(f"{len(cells)} cells: {ended}{reused}.", err=True)
+    tell(f"{len(cells)} cells: {ended}{reused}.", err=True)
     slow = sorted(found.seconds.items(), key=lambda item: -item[1])[:_SLOWEST]
     named = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in slow)
-    typer.echo(f"Processor time of all cells: {sum(found.seconds.values()):.0f} s; slowest: {named}.", err=True)
+    tell(f"Processor time of all cells: {sum(found.seconds.values()):.0f} s; slowest: {named}.", err=True)

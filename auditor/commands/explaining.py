@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import typer
-
 from auditor.commands.output import STDOUT, Output, terminal_width
+from auditor.commands.telling import tell
 
 
 def explain_release_labels(
@@ -26,6 +25,6 @@ def explain_release_labels(
     if json is not None:
         write_files({json: explanation.to_json()}, output.force)
     if not output.quiet:
-        typer.echo(render_labels(explanation, terminal_width()), nl=False)
+        tell(render_labels(explanation, terminal_width()), nl=False)
         if json is not None:
-            typer.echo(f"\njson: {json}")
+            tell(f"\njson: {json}")

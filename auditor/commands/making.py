@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
@@ -16,6 +15,7 @@ from auditor.commands.options import Force, Quiet, SchemaFile, Seed, TableFile
 from auditor.commands.output import refuse_inputs, refuse_same
 from auditor.commands.parsing import setting_pair
 from auditor.commands.progress import Progress
+from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -140,14 +140,14 @@ def anonymize(
     folder = output if len(release.blocks) > 1 else None
     write_files(files | written, force, folder, private=private.files, gone=files_of_older(output))
     if whose.key is not None and private.key is None and not quiet:
-        typer.echo("The key was not written (--key FILE): nobody can decode this release.", err=True)
+        tell("The key was not written (--key FILE): nobody can decode this release.", err=True)
     if not quiet:
-        typer.echo(f"{output}: {_summary(release, table, whose)}.")
+        tell(f"{output}: {_summary(release, table, whose)}.")
         if cut.blocks:
             count = int(release.params["blocks"])
-            typer.echo(f"Made in {count} {'block' if count == 1 else 'blocks'} of rows.")
+            tell(f"Made in {count} {'block' if count == 1 else 'blocks'} of rows.")
     if cost is not None:
-        typer.echo(f"Against the run without blocks: {cost}.")
+        tell(f"Against the run without blocks: {cost}.")
 
 
 def _summary(release: Release, table: Table, whose: Provenance) -> str:
@@ -194,9 +194,9 @@ def decode(
         write_files({output: decoded.content(output)}, force, private=[output])
     if not quiet:
         unknown = f", {decoded.unknown} not in the key and left unchanged" if decoded.unknown else ""
-        typer.echo(f"{decoded.replaced} values decoded{unknown}.", err=True)
+        tell(f"{decoded.replaced} values decoded{unknown}.", err=True)
     if decoded.doubt is not None:
-        typer.echo(f"Warning: {key}: {decoded.doubt}", err=True)
+        tell(f"Warning: {key}: {decoded.doubt}", err=True)
 
 
 @Grouped
@@ -213,4 +213,4 @@ def export(
     files = export_scenario(scenario, output, seed)
     write_files(files, force, output)
     for file in files:
-        typer.echo(str(file))
+        tell(str(file))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Force, Quiet, RecursiveL, SchemaFile, Suppressed
 from auditor.commands.output import refuse_inputs, refuse_same
 from auditor.commands.parsing import choice, listed_in
+from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def mend(
         files = {new_provenance: renewed(provenance, read.tables[0], table), **files}
     write_files(files, force, private=[new_provenance], gone=files_of_older(output))
     if not quiet:
-        typer.echo(_summary(output, mending.drop, read.release, mended))
+        tell(_summary(output, mending.drop, read.release, mended))
 
 
 def _levels(texts: list[str], columns: list[str]) -> dict[str, int]:

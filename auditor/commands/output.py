@@ -14,6 +14,7 @@ import typer
 
 import reports
 from auditor.commands.options import Files
+from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Output:
     def show(self, run: RunRecord) -> None:
         """Prints the tables of a run."""
         if not self.quiet:
-            typer.echo(reports.render_terminal(run, terminal_width()))
+            tell(reports.render_terminal(run, terminal_width()))
 
     def finish(self, run: RunRecord) -> None:
         """Writes the reports, and tells of them."""
@@ -126,7 +127,7 @@ class Output:
         self.show(run)
         for name, file in self.files.items():
             if file is not None and not self.quiet:
-                typer.echo(f"{name}: {file}")
+                tell(f"{name}: {file}")
 
 
 def _pictures(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
@@ -135,9 +136,9 @@ def _pictures(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
 
     found = plot_files(run, folder)
     if not found:
-        typer.echo("Warning: this record holds nothing to draw; --plots wrote no file.", err=True)
+        tell("Warning: this record holds nothing to draw; --plots wrote no file.", err=True)
     elif (why := png_hindrance()) is not None:
-        typer.echo(f"Warning: the pictures were written as SVG only. {why}", err=True)
+        tell(f"Warning: the pictures were written as SVG only. {why}", err=True)
     return found
 
 

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Common
 from auditor.commands.output import STDOUT, refuse_inputs, refuse_same, terminal_width
+from auditor.commands.telling import tell
 from auditor.model.discretion import is_revealing
 
 
@@ -58,6 +58,6 @@ def profile(
     elif output is None:
         sys.stdout.write((found if is_revealing() else found.discreet()).to_toml())
     if not common.quiet and not to_stdout:
-        typer.echo(profile_text(found, terminal_width(120)), err=output is None)
+        tell(profile_text(found, terminal_width(120)), err=output is None)
         for file in contents:
-            typer.echo(str(file))
+            tell(str(file))

@@ -6,6 +6,8 @@ import sys
 from shutil import get_terminal_size
 from time import monotonic
 
+from auditor.model.discretion import printable
+
 _CLEAR = "\r\x1b[K"
 _CELLS = 24
 _PATIENCE = 1  # seconds that work may take before a line is shown
@@ -49,7 +51,7 @@ class Progress:
         self._draw(f"[{'#' * filled}{'.' * (_CELLS - filled)}] {100 * done // max(total, 1)} %{left}  {what}")
 
     def _draw(self, line: str) -> None:
-        self._write(f"{_CLEAR}{line[: self.width - 1]}")
+        self._write(f"{_CLEAR}{printable(line)[: self.width - 1]}")
         self.drawn = True
 
     def _write(self, text: str) -> None:

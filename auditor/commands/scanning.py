@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Option
 
 from auditor.commands.parsing import choice
 from auditor.commands.progress import Progress
+from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def scan(
 
     def say(sentence: str) -> None:
         if not quiet:
-            typer.echo(sentence, err=True)
+            tell(sentence, err=True)
 
     with Progress(quiet) as progress:
         told: dict[str, Any] = {"population": population, "progress": progress.step, "say": say}

@@ -12,6 +12,7 @@ from typer import Argument, Option
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Quiet
 from auditor.commands.signals import Stopped
+from auditor.commands.telling import tell
 
 
 @Grouped
@@ -36,25 +37,23 @@ def serve(
 
     with record_server(folder, host, port, allow_network) as server:
         if server.network:
-            typer.echo(
+            tell(
                 "Warning: every machine that can reach this one can read these records; there is no password and no "
                 "encryption.",
                 err=True,
             )
-        typer.echo(server.url if quiet else f"Records of {folder}: {server.url}")
+        tell(server.url if quiet else f"Records of {folder}: {server.url}")
         if not quiet:
-            typer.echo(
-                ("" if server.network else "Only this machine can open it. ") + "Press Ctrl-C to stop.", err=True
-            )
+            tell(("" if server.network else "Only this machine can open it. ") + "Press Ctrl-C to stop.", err=True)
         if open_browser:
             import webbrowser
 
             if not webbrowser.open(server.url):
-                typer.echo("Warning: no browser could be opened; open the address yourself.", err=True)
+                tell("Warning: no browser could be opened; open the address yourself.", err=True)
         try:
             server.serve_forever()
         except KeyboardInterrupt as stop:
             if not quiet:
-                typer.echo("\nStopped.", err=True)
+                tell("\nStopped.", err=True)
             if isinstance(stop, Stopped) and stop.number == SIGTERM:
                 raise typer.Exit(stop.exit_code) from None

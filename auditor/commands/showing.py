@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from typer import Argument
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Files, Force, Quiet, Reports
 from auditor.commands.output import Output
+from auditor.commands.telling import tell
 
 
 @Grouped
@@ -54,7 +54,7 @@ def list_things(
     """List the anonymizers, attacks, adversaries, formats, link models, measures, policies or scenarios."""
     from auditor.commands.catalogue import catalogue
 
-    typer.echo(catalogue(what))
+    tell(catalogue(what))
 
 
 @Grouped
@@ -70,4 +70,4 @@ def explain(
     """Explain a name: what it means, needs and promises, and the paper it comes from."""
     from auditor.commands.catalogue import explanation
 
-    typer.echo(explanation(name))
+    tell(explanation(name))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.testing import CliRunner
 
-from auditor.commands.groups import Grouped
+from auditor.commands.groups import EVERYWHERE, Grouped
 
 OPTIONS = {"red": Annotated[str | None, typer.Option("--red")]}
 
@@ -50,8 +50,8 @@ def run(*arguments: str) -> int:
 
 def test_groups_become_options_in_their_place() -> None:
     parameters = inspect.signature(draw).parameters
-    assert [*parameters] == ["name", "width", "height", "red", "loud"]
-    assert [p.default for p in parameters.values()] == [inspect.Parameter.empty] * 2 + [3, None, False]
+    assert [*parameters] == ["name", "width", "height", "red", "loud", *EVERYWHERE]
+    assert [p.default for p in parameters.values()] == [inspect.Parameter.empty] * 2 + [3, None, False, False, False]
     assert (draw.__name__, draw.__doc__) == ("draw", "Draw something.")
 
 
