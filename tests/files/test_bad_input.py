@@ -73,7 +73,7 @@ def test_the_good_files_are_fine(tmp_path: Path) -> None:
     [
         ("", ["schema.toml: [columns.NAME] must describe at least one column."]),
         ("[columns.age\n", ["schema.toml: the schema must be TOML.", "line 1"]),
-        ("age = 3\n" + GOOD_SCHEMA, ["schema.toml: unknown key 'age'. Known keys: table, columns."]),
+        ("age = 3\n" + GOOD_SCHEMA, ["schema.toml: unknown key 'age'. Known keys: table, columns, tables."]),
         (GOOD_SCHEMA.replace('"quasi"', '"qasi"', 1), ["[columns.age]: role must be one of", "Did you mean 'quasi'?"]),
         (GOOD_SCHEMA.replace("type =", "tipe ="), ["[columns.age]: unknown key 'tipe'. Did you mean 'type'?"]),
         (GOOD_SCHEMA.replace('"numeric"', '"integer"'), ["[columns.age]: type must be one of numeric", "'integer'"]),
