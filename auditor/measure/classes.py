@@ -1,7 +1,7 @@
 """Class statistics: what a release is, recomputed from what is published and not from what it claims.
 
-A class is a bucket of the release. Sensitive values are counted per class and compared with the whole table, both over the
-rows that count (see `counts` for the conventions on suppressed rows, `diversity` and `divergences` for the formulas).
+A class is a bucket of the release. Sensitive values are counted per class and compared with the whole table (see `counts`
+for the conventions on suppressed rows, `diversity` and `divergences` for the formulas).
 
 - k is the size of the smallest class of a one-block release. With several blocks there is none: quasi-identifiers are then
   published in fragments, one per person, which tell people of one class apart.

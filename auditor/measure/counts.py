@@ -2,8 +2,9 @@
 
 Every class statistic is computed from these. They are found once for each column, by sorting people by class and value in
 one packed key. A *class* is a bucket of the release that counts. Under the conventions `excluded` and `wildcard`, suppressed
-rows (all quasi-identifiers suppressed) are left out of classes, counts and the whole table: a wildcard is found by searching
-for people, and somebody who is told a person's class is not told about it. Under `own` they are one class together.
+rows (all quasi-identifiers suppressed) are in no class: a wildcard is found by searching for people, and somebody who is told
+a person's class is not told about it. Under `own` they are one class together. Their sensitive values are published in any
+case. So they count in the whole table, with which classes are compared (t, β, δ), as in ARX.
 
 A *value* is a published label: a sensitive cell that covers several values counts as itself, since that is what is
 published. Labels that denote the same set (`[10, 20]` and `10-20`) are one value. Aliases that may stand for the same values
@@ -42,15 +43,17 @@ class Entries:
     share: Floats
     """The share of each entry's value in its class."""
     whole: Ints
-    """How often each value occurs in all classes together."""
+    """How often each value occurs in the whole table: in all classes together, and in rows that are in no class."""
     distinct: Ints
     """The number of values in each class."""
 
     @classmethod
-    def of(cls, row: Ints, column: Ints, count: Ints, classes: int, values: int) -> Entries:
-        """The entries of counts that are sorted by class and then by value."""
+    def of(cls, row: Ints, column: Ints, count: Ints, classes: int, values: int, whole: Ints | None = None) -> Entries:
+        """The entries of counts that are sorted by class and then by value. `whole` is how often each value occurs in the
+        whole table; by default all of it is in classes."""
         sizes = np.bincount(row, weights=count, minlength=classes).astype(np.int64)
-        whole = np.bincount(column, weights=count, minlength=values).astype(np.int64)
+        if whole is None:
+            whole = np.bincount(column, weights=count, minlength=values).astype(np.int64)
         share: Floats = count / sizes[row]
         return cls(row, column, count, sizes, values, share, whole, np.bincount(row, minlength=classes))
 
@@ -67,7 +70,8 @@ class Entries:
         column = place[self.column]
         kept = np.flatnonzero(column >= 0)
         kept = kept[np.argsort(self.row[kept] * len(order) + column[kept])]
-        return Entries.of(self.row[kept], column[kept], self.count[kept], len(self.sizes), len(order))
+        whole = self.whole[order]
+        return Entries.of(self.row[kept], column[kept], self.count[kept], len(self.sizes), len(order), whole)
 
     def matrix(self) -> sparse.csr_array[np.int64, tuple[int, int]]:
         """The same as a sparse matrix, classes × values."""
@@ -96,8 +100,8 @@ def entries(counts: Matrix) -> Entries:
     return Entries.of(row, column, count, matrix.shape[0], matrix.shape[1])
 
 
-def counted(row: Ints, column: Ints, classes: int, values: int) -> Entries:
-    """The entries of people, given the class and the value of each."""
+def counted(row: Ints, column: Ints, classes: int, values: int, whole: Ints | None = None) -> Entries:
+    """The entries of people, given the class and the value of each; `whole` as in `Entries.of`."""
     key = row * values + column
     if classes * values <= _ROOM * len(key):
         every = np.bincount(key, minlength=classes * values)
@@ -106,7 +110,7 @@ def counted(row: Ints, column: Ints, classes: int, values: int) -> Entries:
     else:
         key, count = np.unique(key, return_counts=True)
     row, column = np.divmod(key, max(values, 1))
-    return Entries.of(row, column, count.astype(np.int64), classes, values)
+    return Entries.of(row, column, count.astype(np.int64), classes, values, whole)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,14 +140,14 @@ def class_sizes(release: Release, suppression: Suppression = Suppression.EXCLUDE
 
 def class_counts(release: Release, column: str, suppression: Suppression = Suppression.EXCLUDED) -> ClassCounts:
     """How often each value of a published column occurs in each class."""
-    block = release.block_of(column)
-    number = class_of_bucket(release, suppression)
-    row, cell = number[block.bucket], block.cell(column).astype(np.int64)
-    if (row < 0).any():
-        row, cell = row[row >= 0], cell[row >= 0]
-    labels = release.labels[column]
+    block, labels = release.block_of(column), release.labels[column]
+    number, cell = class_of_bucket(release, suppression), block.cell(column).astype(np.int64)
     value, label = values_of(labels, np.bincount(cell, minlength=len(labels.texts)))
-    return ClassCounts(counted(row, value[cell], int(number.max(initial=-1)) + 1, len(label)), label)
+    row, of_row = number[block.bucket], value[cell]
+    whole = np.bincount(of_row, minlength=len(label))
+    if (row < 0).any():
+        row, of_row = row[row >= 0], of_row[row >= 0]
+    return ClassCounts(counted(row, of_row, int(number.max(initial=-1)) + 1, len(label), whole), label)
 
 
 def values_of(labels: Labels, times: Ints) -> tuple[Ints, Ints]:

@@ -1,9 +1,9 @@
 """Columns that tell nearly all rows apart: an identifier in disguise.
 
 A column in which nearly every row has a value of its own names people as well as a number on an identity card does, whatever
-its role in the schema: whoever knows somebody's value finds the row. So such columns are named beside every verdict. Where the
-values are names, codes or whole numbers, and the column is not a quasi-identifier (which the classes account for), a policy
-does not pass unless it allows it. Numbers with fractions, such as incomes, are named only.
+its role in the schema: whoever knows somebody's value finds the row. So such columns are named beside every verdict. Where
+the values are names, codes or whole numbers, and the column is not a quasi-identifier (which the classes account for), a
+policy does not pass unless it allows it. Numbers with fractions, such as incomes, are named only.
 """
 
 from __future__ import annotations

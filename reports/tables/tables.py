@@ -291,7 +291,7 @@ def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
         ("method", _method(record)),
         ("rows", number(release.rows)),
         *([("people", number(release.people))] if release.people is not None else []),
-        ("suppressed rows", f"{number(release.suppressed_rows)} ({clean(release.suppression)})"),
+        ("suppressed rows", _suppressed_rows(record)),
         ("suppressed cells", suppressed_cells(record)),
         *([("deleted rows", number(release.left_out_rows))] if release.left_out_rows else []),
         ("classes", number(release.classes)),
@@ -302,6 +302,15 @@ def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
         ("promises", "; ".join(clean(p) for p in release.promises)),
     ]
     return [(name, text) for name, text in pairs if text and text != NONE]
+
+
+def _suppressed_rows(record: AuditRecord) -> str:
+    """How many rows are suppressed, and by which convention they count."""
+    release = record.release
+    said = f"{number(release.suppressed_rows)} ({clean(release.suppression)}"
+    if release.suppressed_rows and release.suppression != "own" and release.sensitive:
+        said += "; their sensitive values count in the table that t, β and δ compare classes with"
+    return f"{said})"
 
 
 def suppressed_cells(record: AuditRecord) -> str:

@@ -15,8 +15,7 @@ from auditor.engines.engine import Engine, batches, kept, open_engine
 from auditor.engines.scanning import statistics, worst
 from auditor.engines.scanning.distances import EQUAL, NEAR, ORDERED, greatest_distances, greatest_in_memory
 from auditor.engines.scanning.opening import open_release
-from auditor.engines.scanning.scan import counted_values
-from auditor.engines.scanning.sensitive import Sensitive
+from auditor.engines.scanning.sensitive import Sensitive, Values
 from auditor.measure.counts import ClassCounts
 from auditor.measure.divergences import equal_distance, ordered_distance
 from auditor.measure.nearness import near
@@ -73,7 +72,8 @@ def opened_column(frame: pd.DataFrame, folder: Path, epsilon: float | None = Non
     frame.to_parquet(folder / "r.parquet")
     with open_engine("duckdb", MEMORY) as engine:
         opened = open_release(engine, str(folder / "r.parquet"), NUMERIC, Suppression.EXCLUDED, silent)
-        column = Sensitive.of(opened.counting, "income", counted_values(opened.counting, "income"), epsilon)
+        values = Values.of(opened.counting.labels["income"], opened.counting.codings["income"].rows)
+        column = Sensitive.of(opened.counting, "income", values, epsilon)
         with kept(engine, column.entries()) as entries:
             yield column, entries
 

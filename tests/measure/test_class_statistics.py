@@ -207,10 +207,23 @@ def test_suppressed_rows_left_out(suppression: str) -> None:
     assert release.risk is not None
     assert (release.risk.records, release.risk.prosecutor_mean) == (5, 2 / 5)
     (disease,) = release.sensitive
-    # whole (5): flu 3/5, ulcer 1/5, asthma 1/5; a: 2/3, 1/3, 0; b: 1/2, 0, 1/2
+    # whole (7, since suppressed rows publish their value): flu 3/7, ulcer 3/7, asthma 1/7; a: 2/3, 1/3, 0; b: 1/2, 0, 1/2
     assert (disease.values, disease.alpha, disease.l_distinct) == (3, pytest.approx(2 / 3), 2)
-    assert disease.t_equal == pytest.approx(1 / 2 - 1 / 5)
-    assert disease.beta_basic == pytest.approx((1 / 2 - 1 / 5) / (1 / 5))
+    assert disease.t_equal == pytest.approx(3 / 7)  # b lacks ulcer
+    assert disease.beta_basic == pytest.approx((1 / 2 - 1 / 7) / (1 / 7))
+
+
+def test_a_value_of_suppressed_rows_only() -> None:
+    # it is in the table, and in no class: t of the one class of four is the two sixths that it lacks
+    cells = {
+        "age": ["30"] * 4 + ["*"] * 2,
+        "sex": ["f"] * 4 + ["*"] * 2,
+        "disease": ["flu", "ulcer"] * 2 + ["gastritis"] * 2,
+    }
+    (disease,) = audited(cells).release.sensitive
+    assert (disease.values, disease.l_distinct) == (3, 2)
+    assert disease.t_equal == pytest.approx(2 / 6)
+    assert disease.delta_disclosure is None  # a class lacks a value
 
 
 def test_suppressed_rows_as_a_category_of_their_own() -> None:
@@ -264,7 +277,9 @@ def test_classes_of_many_patterns_are_not_compared_pattern_by_pattern(monkeypatc
     alike = wildcards.alike_classes(release, Suppression.EXCLUDED, WithheldCells.WILDCARD)
     found = alike.frequency()
     assert found is not None
-    assert found[alike.inside].tolist() == [511] * 511  # all shown cells are alike; the row of which all is withheld takes no part
+    assert (
+        found[alike.inside].tolist() == [511] * 511
+    )  # all shown cells are alike; the row of which all is withheld takes no part
     assert sorts == [511]
 
 

@@ -79,18 +79,18 @@ def test_facts_by_hand() -> None:
     assert (facts.kind, facts.suppression) == ("generalised", "excluded")
     assert (facts.quasi, facts.blocks) == (("zip",), (("zip", "disease"),))
     (disease,) = facts.sensitive
-    # whole (6 rows): flu 1/2, asthma 1/6, ulcer 1/3; a: 1/2, 1/4, 1/4; b: 1/2, 0, 1/2
-    assert disease.values == 3
+    # whole (7 rows, the suppressed one too): flu 3/7, asthma 1/7, ulcer 2/7, gastritis 1/7; a: 1/2, 1/4, 1/4; b: 1/2, 0, 1/2
+    assert disease.values == 4
     assert disease.alpha == 0.5
     assert disease.l_distinct == 2
     assert disease.l_entropy == 2.0  # b: two equal values; a: exp(1.0397) = 2.83
     assert disease.l_recursive_c == 1.0  # a: 2/(1 + 1), b: 1/1
-    assert disease.t_equal == pytest.approx(1 / 6)  # b: ulcer 1/2 - 1/3; a: asthma 1/4 - 1/6 = 1/12
+    assert disease.t_equal == pytest.approx(2 / 7)  # b: flu 1/14 and ulcer 3/14 more; a: flu 1/14 and asthma 3/28
     assert disease.t_ordered is None
-    # b: 1/6 moves from asthma to ulcer, which meet in the root: 1/6 · 2/2. a: 1/12 from ulcer to asthma: 1/12
-    assert disease.t_hierarchical == pytest.approx(1 / 6)
-    assert disease.beta_basic == pytest.approx(0.5)  # a: asthma (1/4 - 1/6)/(1/6); b: ulcer (1/2 - 1/3)/(1/3)
-    assert disease.beta_enhanced == pytest.approx(0.5)  # -ln(1/6) = 1.79 and -ln(1/3) = 1.10 both allow it
+    # b: 1/14 crosses the root, 3/14 stay within a group at half the cost: 5/28. a: 5/28 cross it.
+    assert disease.t_hierarchical == pytest.approx(5 / 28)
+    assert disease.beta_basic == pytest.approx(0.75)  # a: asthma (1/4 - 1/7)/(1/7); b: ulcer (1/2 - 2/7)/(2/7)
+    assert disease.beta_enhanced == pytest.approx(0.75)  # -ln(1/7) = 1.95 and -ln(2/7) = 1.25 both allow it
     assert disease.delta_disclosure is None  # b has no asthma
 
 
@@ -227,7 +227,7 @@ def naive(release: Release, column: str, recursive_l: int) -> dict[str, float | 
     for bucket, label in zip(block.bucket.tolist(), block.cell(column).tolist(), strict=True):
         if not release.suppressed[bucket]:
             classes.setdefault(bucket, Counter())[label] += 1
-    whole: Counter[int] = sum(classes.values(), Counter())
+    whole = Counter(block.cell(column).tolist())  # suppressed rows publish their value too
     n = sum(whole.values())
     q = {v: c / n for v, c in whole.items()}
     out: dict[str, float | None] = {

@@ -46,7 +46,8 @@ def scan_facts(
     steps = len(counting.sensitive) + 1
     for done, column in enumerate(counting.sensitive):
         progress(done, steps, f"statistics of {column}")
-        facts, sizes = sensitive_facts(counting, column, counted_values(counting, column), recursive_l, epsilon)
+        values = Values.of(counting.labels[column], counting.codings[column].rows)
+        facts, sizes = sensitive_facts(counting, column, values, recursive_l, epsilon)
         statistics.append(facts)
     progress(len(counting.sensitive), steps, "classes")
     sizes = sizes or class_sizes(counting)
@@ -91,21 +92,6 @@ def _distinct(opened: Opened) -> tuple[DistinctColumn, ...]:
         if one is not None:
             found.append(one)
     return tuple(found)
-
-
-def counted_values(counting: Counting, column: str) -> Values:
-    """The values of a column, with how often they occur among the rows that count."""
-    coding = counting.codings[column]
-    times = coding.rows
-    if counting.suppressed_rows and counting.suppression is not Suppression.OWN:
-        table = counting.coded(column)
-        code = counting.code(column)
-        apart = table.filter(counting.is_suppressed(table))
-        with asking(counting.engine, counting.source.name):
-            found = fetch(apart.group_by(apart[code].name("code")).agg(rows=apart.count()))
-        label = coding.label[found["code"].astype(np.int64)]
-        times = times - np.bincount(label, weights=found["rows"], minlength=len(times)).astype(np.int64)
-    return Values.of(counting.labels[column], times)
 
 
 def _risk(counting: Counting, sizes: Sizes, threshold: float) -> ClassRisk | None:

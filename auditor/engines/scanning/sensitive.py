@@ -22,7 +22,7 @@ _BATCH = 500_000
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
     """The values of a sensitive column: `value[l]` is the value of label l, `label[v]` the first label of value v, `whole[v]`
-    how many of the people who count have it."""
+    how many people have it, those in no class included."""
 
     labels: Labels
     value: Ints
@@ -31,7 +31,7 @@ class Values:
 
     @classmethod
     def of(cls, labels: Labels, times: Ints) -> Values:
-        """The values of labels, given how often each occurs among the people who count."""
+        """The values of labels, given how often each occurs."""
         value, label = values_of(labels, times)
         whole = np.bincount(value[value >= 0], weights=times[value >= 0], minlength=len(label)).astype(np.int64)
         return cls(labels, value, label, whole)
