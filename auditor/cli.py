@@ -22,6 +22,7 @@ from typing import Any, TextIO
 
 from auditor.commands.libraries import kept_quiet, traceback_text
 from auditor.commands.signals import Signals, say
+from auditor.files.writing import tidy
 from auditor.model.discretion import is_revealing, printable, revealing, told
 from auditor.model.errors import AuditorError
 from auditor.version import VERSION
@@ -36,13 +37,15 @@ def main() -> None:
     """Runs a command and exits with its code."""
     _open_streams()
     debug = "--debug" in sys.argv[1:]
-    with revealing("--reveal" in sys.argv[1:]), kept_quiet(debug), Signals() as signals:
-        try:
+    signals = Signals()
+    try:
+        with revealing("--reveal" in sys.argv[1:]), kept_quiet(debug), signals:
             code = _run(debug, signals)
-        except KeyboardInterrupt:  # a second one, while the first was dealt with
-            code = signals.exit_code
-    for stream in (sys.stdout, sys.stderr):
-        _let_go(stream)
+            for stream in (sys.stdout, sys.stderr):
+                _let_go(stream)
+    except KeyboardInterrupt:  # before a command began, or a second one while the first was dealt with
+        signals.tell()
+        code = signals.exit_code
     atexit.register(_deaf)
     sys.exit(code)
 
@@ -57,7 +60,8 @@ def _run(debug: bool, signals: Signals) -> int:
         return code
     except (Exception, KeyboardInterrupt) as error:
         if signals.caught is not None or _is_interrupt(error):
-            say(signals.words())
+            tidy()
+            signals.tell()
             return signals.exit_code
         return _failed(error, debug)
     except SystemExit as stop:

@@ -57,6 +57,7 @@ class Signals:
         self.caught: int | None = None
         """The signal that ends the command; None where there was none."""
         self.last_words = ""
+        self._told = False
         self._heard = threading.Event()
         self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
 
@@ -65,9 +66,11 @@ class Signals:
         """The exit code of an interrupted command."""
         return Stopped(self.caught or signal.SIGINT).exit_code
 
-    def words(self) -> str:
-        """What is said of an interruption: what is kept of the work."""
-        return self.last_words or _words()
+    def tell(self) -> None:
+        """Says once what is kept of the work."""
+        if not self._told:
+            self._told = True
+            say(self.last_words or _words())
 
     def __enter__(self) -> Signals:
         writing.WRITTEN.clear()

@@ -54,7 +54,7 @@ def _faults(case: Case, ended: Ended, folder: Path) -> Iterator[str]:
         yield "stray .part file"
     if ended.code not in allowed:
         return
-    wrote = any(name not in ended.before for name in case.outputs if name in ended.after or f"{name}/" in ended.after)
+    wrote = any(ended.after[name] != ended.before.get(name) for name in ended.after)
     kept = any(said in err for said in _KEEPS) or (case.surroundings in _NO_STDOUT and wrote)
     if ended.code in REFUSALS and not kept:
         yield from _refusal(case, ended, err)
@@ -81,8 +81,8 @@ def _result(case: Case, ended: Ended, folder: Path, out: str) -> Iterator[str]:
     for name, form in case.outputs.items():
         if name == "-":
             yield from _whole("stdout", form, out.encode()) if case.surroundings not in _NO_STDOUT else ()
-        elif form == "maybe":
-            continue
+        elif form in ("maybe", "plots") and f"{name}/" not in ended.after:
+            continue  # there may be nothing to draw
         elif name not in ended.after and f"{name}/" not in ended.after:
             yield f"no {name}"
         elif ended.before.get(name) == ended.after.get(name) is not None and name in ended.before:

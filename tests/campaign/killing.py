@@ -41,7 +41,7 @@ class Plan:
     old: dict[str, bytes]
     new: dict[str, bytes]
     kept: list[str] = field(default_factory=list)
-    """Parts of the outputs that may hold finished work of a run that was ended."""
+    """The folder that may hold finished work of a run that was ended, and the part of it which does."""
 
 
 def _table(rng: Random) -> People:
@@ -96,7 +96,7 @@ def _audit(rng: Random) -> Plan:
 
 
 def _mend(rng: Random) -> Plan:
-    arguments = ["mend", "release.csv", "--schema", "schema.toml", "--coarsen", "age", "--suppress-below", "3"]
+    arguments = ["mend", "release.csv", "--schema", "schema.toml", "--coarsen", "age", "--drop", "note"]
     arguments += ["--provenance", "whose.csv", "-o", "out.csv", "--new-provenance", "new.csv"]
     return Plan("mend", arguments, ["out.csv", "new.csv"], _audited(rng), _audited(rng))
 
@@ -125,7 +125,7 @@ def _compare(rng: Random) -> Plan:
     arguments = ["compare", "data.csv", "--schema", "schema.toml", "--methods", "mondrian,mdav", "--k", "2,3"]
     arguments += ["--attacks", "linking", "--jobs", "1", "-o", "out"]
     files = _files(_table(rng)), _files(_table(rng))
-    return Plan("compare", arguments, ["out"], *files, kept=["out/cells"])
+    return Plan("compare", arguments, ["out"], *files, kept=["out/", "out/cells/"])
 
 
 def _render(rng: Random) -> Plan:
@@ -194,8 +194,12 @@ def _run(plan: Plan, folder: Path, aim: Aim | None = None) -> Run:
         open(f"{folder}.err", "w+b") as err,
         open(f"{folder}.told", "w+b") as told,
     ):
+        ready, begun = os.pipe()
+        pid = forked(lambda: _child(folder, arguments, out, err, begun, _Touches(aim, told.fileno())))
+        os.close(begun)
+        os.read(ready, 1)  # it has begun, or ended
+        os.close(ready)
         start = time.monotonic()
-        pid = forked(lambda: _child(folder, arguments, out, err, _Touches(aim, told.fileno())))
         if aim is not None and aim.seconds is not None:
             time.sleep(aim.seconds)
             os.kill(pid, aim.number)
@@ -212,11 +216,22 @@ def _run(plan: Plan, folder: Path, aim: Aim | None = None) -> Run:
 
 
 def _child(
-    folder: Path, arguments: tuple[str, ...], out: io.BufferedRandom, err: io.BufferedRandom, touches: _Touches
+    folder: Path,
+    arguments: tuple[str, ...],
+    out: io.BufferedRandom,
+    err: io.BufferedRandom,
+    begun: int,
+    touches: _Touches,
 ) -> int:
     settle(folder, out.fileno(), err.fileno())
+    return called(arguments, lambda: _begin(begun, touches))
+
+
+def _begin(begun: int, touches: _Touches) -> None:
+    """From here on this process may be killed."""
+    os.write(begun, b"!")
+    os.close(begun)
     sys.addaudithook(touches)
-    return called(arguments)
 
 
 def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -228,7 +243,8 @@ def _outputs(plan: Plan, folder: Path) -> dict[str, str]:
     """What is there of the outputs of a plan, with digests."""
     every = snapshot(folder)
     mine = {name: digest for name, digest in every.items() if name.split("/")[0] in plan.outputs}
-    return {name: digest for name, digest in mine.items() if not any(name.startswith(kept) for kept in plan.kept)}
+    kept = [name for name in mine if name in plan.kept or any(name.startswith(one) for one in plan.kept[1:])]
+    return {name: digest for name, digest in mine.items() if name not in kept}
 
 
 def warm_up(home: Path) -> None:
@@ -315,14 +331,17 @@ def _judged(
     if left not in (old, new):
         faults.append("mixed or partial outputs")
     ends = {signal.SIGKILL: -signal.SIGKILL, signal.SIGTERM: 143, signal.SIGINT: 130}
+    early = (
+        killed.code == -signal.SIGTERM and left == old and not killed.err
+    )  # the system's own end, before ours is set
     if killed.code == HUNG:
         faults.append("hang")
-    elif killed.code not in (ends[signal.Signals(aim.number)], normal):
+    elif not early and killed.code not in (ends[signal.Signals(aim.number)], normal):
         faults.append(f"exit code {killed.code}")
     if "Traceback" in killed.err or "Internal error" in killed.err:
         faults.append("traceback")
     if killed.code in (130, 143):
-        if "Interrupted" not in killed.err:
+        if "Interrupted" not in killed.err and (killed.err or left != old):
             faults.append("no word on the interruption")
         if "nothing was written" in killed.err and left != old:
             faults.append("says that nothing was written, and it was")

@@ -118,15 +118,18 @@ def waited(pid: int, seconds: float) -> int:
     return HUNG if late or code == -signal.SIGXCPU else code
 
 
-def called(arguments: tuple[str, ...]) -> int:
-    """Runs the command line in this process, to its end, as Python would; the exit code."""
+def called(arguments: tuple[str, ...], begin: Callable[[], None] = lambda: None) -> int:
+    """Runs the command line in this process, to its end, as Python would; the exit code. `begin` is called just before."""
     sys.argv = ["auditor", *arguments]
     code: object = 0
     with warnings.catch_warnings():  # which also forgets what was warned of before
+        begin()
         try:
             main()
         except SystemExit as stop:
             code = stop.code
+        except KeyboardInterrupt:  # before the command line could listen
+            code = 130
     threading._shutdown()
     atexit._run_exitfuncs()
     try:

@@ -101,6 +101,19 @@ def test_a_signal_after_the_files_are_written_names_them(home: Path, sign: signa
     assert sorted(os.listdir(home)) == ["data.csv", "private.csv", "release.csv", "schema.toml"]
 
 
+def test_a_signal_while_the_handlers_are_set_ends_the_command(
+    auditor_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auditor.commands.signals.os.set_blocking", lambda *_: signal.raise_signal(signal.SIGINT))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        ended = auditor_cli("list", "policies")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert (ended.code, ended.err) == (130, "Interrupted; nothing was written.\n")
+
+
 @pytest.mark.slow
 def test_a_signal_ends_a_command_in_compiled_code(home: Path) -> None:
     run = started(home, "a kernel", *anonymize(home))

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.files import writing
 from auditor.files.tables import csv_text, refuse_existing, write_files
 from auditor.files.writing import WRITTEN
 from auditor.model.errors import UsageError
@@ -206,7 +207,7 @@ def test_a_folder_is_made_and_goes_again_where_writing_fails(tmp_path: Path, mon
         write_files({folder / "a.csv": "a", folder / "b.csv": "\ud800"}, folder=folder)
     assert os.listdir(tmp_path) == []
     with monkeypatch.context() as patch:
-        patch.setattr("tempfile.mkdtemp", _no_space)
+        patch.setattr(Path, "mkdir", _no_space)
         with pytest.raises(UsageError, match=r"a\.csv: cannot be written \(No space left on device\)"):
             write_files({folder / "a.csv": "a"}, folder=folder)
     assert os.listdir(tmp_path) == []
@@ -218,7 +219,7 @@ def test_a_folder_is_made_and_goes_again_where_writing_fails(tmp_path: Path, mon
         refuse_existing([], force=True, folder=tmp_path / "b.csv")
 
 
-def _no_space(*_: object) -> None:
+def _no_space(*_: object, **__: object) -> None:
     raise OSError(28, "No space left on device")
 
 
@@ -328,6 +329,46 @@ def test_signals_wait_until_all_files_are_in_their_places(tmp_path: Path, monkey
         write_files({tmp_path / "a.txt": "a", tmp_path / "b.txt": "b"})
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
     assert WRITTEN[-2:] == [tmp_path / "a.txt", tmp_path / "b.txt"]
+
+
+def test_a_signal_while_unfinished_files_are_removed_leaves_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, times = os.unlink, iter("x")
+
+    def interrupted(*args: Any, **more: Any) -> None:
+        real(*args, **more)
+        if next(times, None):
+            signal.raise_signal(signal.SIGINT)
+
+    (tmp_path / "a.txt").write_text("old")
+    monkeypatch.setattr(os, "unlink", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_files({tmp_path / "a.txt": "a", tmp_path / "b.txt": "b"}, force=True)
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+
+
+def test_a_signal_when_a_folder_for_unfinished_files_was_just_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.mkdir
+
+    def interrupted(*args: Any, **more: Any) -> None:
+        real(*args, **more)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Path, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_files({tmp_path / "a.txt": "a"})
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_an_interruption_left_unfinished_can_be_tidied(tmp_path: Path) -> None:
+    unfinished = writing._staged(tmp_path)
+    unfinished.__enter__()
+    assert len(os.listdir(tmp_path)) == 1
+    writing.tidy()
+    assert os.listdir(tmp_path) == []
 
 
 def test_names_that_no_file_can_have(tmp_path: Path) -> None:
