@@ -73,6 +73,7 @@ class Minimality(WholeAttack):
         "Cuts that do not depend on sensitive values, or that are left out at random; promises that hold in every part "
         "with room to spare."
     )
+    calibrated = True
     measures = (
         *value_measures("knowing that no more was generalised than needed, {who} names the right {column} for {share}"),
         fact_measure(

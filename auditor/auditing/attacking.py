@@ -190,7 +190,10 @@ class Attacker:
             return False
         if not self.adversary.sure_of_membership:
             return False  # they expect less than is found among people who are in: that is another question
-        return link is None or side is None or side.beliefs.calibrated(attempt.column)
+        if attempt.column is not None or link is not None:
+            return side is None or side.beliefs.calibrated(attempt.column)
+        aliased = any(labels.aliases for labels in self.release.labels.values())
+        return attack.goal is Goal.MEMBERSHIP or not aliased
 
     def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
         return trial(attempt, side, self.release, self.options)

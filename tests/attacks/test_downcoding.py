@@ -329,6 +329,4 @@ def test_adult(adult: Table, name: str, finer: float, least: float) -> None:
     assert found["finer"].value == pytest.approx(finer, abs=0.02)
     success = found["success"]
     assert success.value is not None
-    assert success.expected is not None
     assert success.value > least
-    assert success.value == pytest.approx(success.expected, abs=0.06)

@@ -20,7 +20,6 @@ from scenarios.adversaries import Adversary
 
 _DIGITS = 12  # figures that agree to so many digits are equal: sums in another order differ in the last ones
 WORST, WORST_CLASSES = 10, 5
-LEFT_OUT = "leave_one_out"  # the kind of control that has the targets' own record left out
 _OF_CLASSES = ("mean", "success")  # the figures of which the worst classes are named
 
 
@@ -161,23 +160,19 @@ def _companion(figure: Figure, other: Figure | None) -> float | None:
 
 
 def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[str, Any] | None:
-    """What a rate has over its control, and over which companion.
+    """What a rate has over its control or its baseline, whichever is higher.
 
-    What could be guessed without the release is no gain, so where the baseline is higher than the control, the excess is over
-    the baseline; where there is no control, too. A control with the own record left out is lower than it should be in small
-    classes: without the person's own value a class speaks against it. (For a harm, belief in what is unrelated to the truth,
-    it is higher than it should be, so that a lower baseline counts.) Somebody without a record is never linked rightly, so of
-    links the companion is a record named at random; it is no estimate, so it has no interval. Predicates (a figure without a
-    part for each target) isolate outsiders as well, more or less often: their companions are estimates.
+    What could be guessed without the release is no gain, and what is found of people outside of it is no loss. A control with
+    the own record left out is lower than it should be in small classes: without the person's own value a class speaks against
+    it. Somebody without a record is never linked rightly, so of links the companion is a record named at random; it is no
+    estimate, so it has no interval. Predicates (a figure without a part for each target) isolate outsiders as well, more or
+    less often: their companions are estimates.
     """
     there = {"control": beside.control, "baseline": beside.baseline}
     found = {name: one for name, one in there.items() if one is not None and one.value is not None}
-    if attack.harm and "control" in found and beside.kind != LEFT_OUT:
-        found.pop("baseline", None)
     if figure.interval is None or figure.value is None or not found:
         return None
-    sign = -1 if attack.harm else 1
-    over, other = max(found.items(), key=lambda pair: sign * (pair[1].value or 0.0))
+    over, other = max(found.items(), key=lambda pair: pair[1].value or 0.0)
     assert other.value is not None
     fixed = attack.goal is Goal.IDENTITY and figure.each is not None
     limits = other.interval if other.interval and not fixed else (other.value, other.value)
