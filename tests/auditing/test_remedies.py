@@ -101,8 +101,9 @@ def tiny(tmp_path: Path) -> tuple[Path, Path, Path, Path]:
 def test_by_hand(tiny: tuple[Path, Path, Path, Path], tmp_path: Path, auditor_cli: Cli) -> None:
     """Three classes of two people. Bands of two years put 20 and 21 together: a class of four, and 40/M is left with two.
 
-    Withholding 40/M after that, k is 4 and the highest risk 1/4. What is kept of age: its range is 20; four labels of width
-    2 lose 0.1 each, two withheld ones 1: (4·0.1 + 2)/6 = 0.4. Of the home town: 2/6. So 1 - (0.4 + 1/3)/2 = 0.6333….
+    Withholding 40/M after that, k is 4 and the highest risk 1/4. What is kept of age: its range is 20; four labels that
+    cover two whole years lose 1/20 each, two withheld ones 1: (4/20 + 2)/6 = 2.2/6. Of the home town: 2/6. So
+    1 - (2.2/6 + 2/6)/2 = 0.65.
     Without a town the three ages still make three classes: k stays 2. Withholding alone would leave nobody.
     """
     release, original, schema, policy = tiny
@@ -123,7 +124,7 @@ def test_by_hand(tiny: tuple[Path, Path, Path, Path], tmp_path: Path, auditor_cl
     assert [(c.column, c.levels, c.level) for c in best.coarsen] == [("age", 1, "bands of 2")]
     assert (best.suppress, best.rows, best.row_numbers, best.passes) == (("k<3",), 2, (5, 6), True)
     assert [(p.figure, p.before, p.after) for p in best.predicted] == [("release.k", 2, 4), ("linking.max", 0.5, 0.25)]
-    assert best.granularity == pytest.approx(1 - (0.4 + 1 / 3) / 2, abs=1e-12)
+    assert best.granularity == pytest.approx(1 - (2.2 / 6 + 1 / 3) / 2, abs=1e-12)
     assert best.granularity_before == 1
     single = {
         r.coarsen[0].column: r for r in others if len(r.coarsen) == 1 and r.coarsen[0].levels == 1 and not r.suppress

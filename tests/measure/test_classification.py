@@ -110,3 +110,33 @@ def test_labels_stand_at_their_middle_and_side_by_side() -> None:
     places = dict(zip(texts, label_places(Labels.read(domain, texts, str)), strict=True))
     # {w, y}, x, {v, z} and * have their middle at x = 2: by size, then by text
     assert places == pytest.approx({"v": 0, "x": 2, "{v, z}": 2.0625, "{w, y}": 2.125, "*": 2.1875, "z": 4})
+
+
+def test_cluster_mates_do_not_give_each_other_away() -> None:
+    # towns and jobs that have nothing to do with each other; clusters of four publish one age, which no other cluster has, and
+    # one job. A tree that has seen three of them would know the job of the fourth.
+    rng = np.random.default_rng(6)
+    age = rng.permutation(240)
+    rows: Rows = {
+        "age": [str(a) for a in age],
+        "job": ["xyz"[i] for i in rng.integers(0, 3, 240)],
+        "town": ["ABCDE"[i] for i in rng.integers(0, 5, 240)],
+    }
+    order, published = np.argsort(age), {column: list(cells) for column, cells in rows.items()}
+    for cluster in np.split(order, 60):
+        for i in cluster:
+            published["age"][i] = str(float(age[cluster].mean()))
+            published["job"][i] = rows["job"][cluster[0]]
+            published["town"][i] = rows["town"][cluster[0]]
+    found = by_class(classification_within(case_of(published, table_of(rows))))
+    for column in ("job", "town"):
+        row = found[column]
+        assert row.value is not None
+        assert row.params["folds"] == 5
+        assert row.value < row.detail["majority"] + 0.12  # it was 0.99
+
+
+def test_the_people_of_few_classes_are_divided_one_by_one() -> None:
+    rows: Rows = {"job": ["x", "y"] * 60, "illness": ["f", "g"] * 60}
+    row = by_class(classification_within(case_of(rows, table_of(rows))))["illness"]
+    assert row.value == 1  # the other class would have taught the opposite

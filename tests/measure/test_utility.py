@@ -43,9 +43,11 @@ def test_granularity_by_hand() -> None:
 
 
 def test_granularity_as_arx_prints_it() -> None:
-    # weights 1 - 1/4 (ages 20, 30, 40, 60), 1 - 1/5, 1 - 1/3: (.75·2.5/6 + .8·3.5/6 + .6667·.5)/2.216667
+    # ages by values: [20, 40] covers 3 of the 4 that occur, so 3 · 2/3, 0, 1, 1 → 4 of 6
+    # weights 1 - 1/4 (ages 20, 30, 40, 60), 1 - 1/5, 1 - 1/3: (.75·2/6 + .8·3.5/6 + .6667·.5)/2.216667
     found = one(granularity_arx(Case(release_of(GENERALISED, table_of(ORIGINAL)))))
-    assert found.value == pytest.approx((0.75 * 2.5 / 6 + 0.8 * 3.5 / 6 + 2 / 3 * 0.5) / (0.75 + 0.8 + 2 / 3))
+    assert found.value == pytest.approx((0.75 * 2 / 6 + 0.8 * 3.5 / 6 + 2 / 3 * 0.5) / (0.75 + 0.8 + 2 / 3))
+    assert found.params["domain"] == {"age": "values", "town": "taxonomy leaves", "job": "values"}
 
 
 def test_a_quasi_identifier_left_out_is_fully_lost() -> None:
@@ -72,10 +74,10 @@ def test_granularity_does_not_apply() -> None:
 
 
 def test_an_interval_between_the_values_has_its_width() -> None:
-    # ]40, 60[ covers no age that occurs, and is 20 of 40 wide
+    # ]40, 60[ covers no age that occurs; ages are whole numbers, so it is [41, 59], 18 of 40 wide
     rows = {"age": ["]40, 60["] * 6}
     found = one(granularity(Case(release_of(rows, table_of({"age": ORIGINAL["age"]})))))
-    assert found.value == pytest.approx(0.5)
+    assert found.value == pytest.approx(1 - 18 / 40)
 
 
 def test_columns_of_one_value_have_no_weight() -> None:

@@ -18,11 +18,18 @@ from tests.model.test_notation import AGES, DISEASES, ORDER, TREE, domain, numbe
 def test_a_published_interval_keeps_its_own_bounds() -> None:
     labels = read(AGES, "[18, 42[", "20", "<20", ">=80", "33.25", "*", "{20, 40}", "[95, 99]")
     assert labels.low.tolist() == [18, 20, 17, 80, 33.25, 17, 20, 95]
-    assert labels.high.tolist() == [42, 20, 20, 90, 33.25, 90, 40, 99]
+    assert labels.high.tolist() == [41, 20, 19, 90, 33.25, 90, 40, 99]  # ages are whole numbers: up to 41 and 19
     # The loss is the width over the range of 73 years; a centroid covers nothing, and its loss is not known.
-    assert labels.losses == pytest.approx([24 / 73, 0, 3 / 73, 10 / 73, 0, 1, 20 / 73, 4 / 73])
+    assert labels.losses == pytest.approx([23 / 73, 0, 2 / 73, 10 / 73, 0, 1, 20 / 73, 4 / 73])
     assert labels.counts.tolist() == [4, 1, 1, 2, 0, 7, 2, 0]
     assert labels.suppressed.tolist() == [False] * 5 + [True] + [False] * 2
+
+
+def test_open_ends_of_numbers_with_fractions_stay() -> None:
+    labels = read(domain(["20.5", "30", "40"], type="numeric"), "[20.5, 40[", "]20.5, 30]")
+    assert (labels.low.tolist(), labels.high.tolist()) == ([20.5, 20.5], [40, 30])
+    whole = read(domain(["20", "30", "40"], type="numeric"), "]20, 30.5]", "]30, 31[")
+    assert (whole.low.tolist(), whole.high.tolist()) == ([21, 30], [30, 31])  # nothing lies in the second
 
 
 def test_the_loss_is_measured_against_the_declared_range() -> None:

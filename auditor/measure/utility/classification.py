@@ -5,7 +5,8 @@
   class. Training records are plain values: labels that cover several values and separated blocks are drawn (`worlds`).
 - `classification_within`: trained and tested inside the release by cross-validation, with labels as published, like Table V
   of the grading paper; beside it the same on the original. This also works for recoded values that cannot be compared with
-  original rows.
+  original rows. The people of one class stay together, in training or in testing: they share their labels (a cluster its
+  centre), and a tree that has seen some of them would recognise the others. With few classes that cannot be.
 
 One row per class attribute (`params.class`): the sensitive columns, numeric ones cut at the original's quartiles, and the
 nominal and ordinal quasi-identifiers, at most eight. Within the release a coarser class is easier to predict, which is no
@@ -36,7 +37,7 @@ MOST_CLASSES = 8
 WORLDS = 3
 FOLDS = 5
 LEAST = 20
-"""With fewer people nothing measurable can be learned."""
+"""With fewer people nothing measurable can be learned; with fewer classes people are divided one by one."""
 MOST_WITHIN = 5_000
 
 
@@ -99,18 +100,19 @@ def classification_within(case: Case) -> list[Utility]:
     chosen = chance[chance < case.people.inside][:MOST_WITHIN]
     released = np.column_stack([labelled(world, c) for c in case.columns])[chosen]
     original = true_features(case, case.columns)[chosen]
+    fold = _folds(case, chosen)
     rows = []
     for target in targets:
         others = np.flatnonzero([c != target.column for c in case.columns])
         classes = target.published(world)[chosen]
-        right = _cross_validated(case, released[:, others], classes)
-        before = _cross_validated(case, original[:, others], target.true[chosen])
+        right = _cross_validated(case, released[:, others], classes, fold)
+        before = _cross_validated(case, original[:, others], target.true[chosen], fold)
         low, high = wilson(right * len(chosen), len(chosen))
         params = {
             "class": target.column,
             **said(case, [world], case.columns),
             "values": "labels as published",
-            "folds": FOLDS,
+            "folds": int(fold.max()) + 1,
             "tested": len(chosen),
             "encoding": "labels by the middle of their codes",
         }
@@ -185,11 +187,23 @@ def _right(case: Case, x: Floats, y: Ints, asked: Floats, truth: Ints) -> float:
     return float((predicted(new_tree(len(x), case).fit(x, y), asked) == truth).mean())
 
 
-def _cross_validated(case: Case, x: Floats, y: Ints) -> float:
-    """The share of right predictions, each by a tree trained on the other folds. Rows are in random order."""
-    fold = np.arange(len(x)) % FOLDS
+def _folds(case: Case, chosen: Ints) -> Ints:
+    """The fold of each of the people, who are in random order: that of their class. Where there are few classes, from whose
+    labels nobody is recognised, people are divided one by one."""
+    people = case.people
+    bucket = case.release.blocks[people.anchor].bucket[people.own[chosen]]
+    _, first, number = np.unique(bucket, return_index=True, return_inverse=True)
+    if len(first) < LEAST:
+        return np.arange(len(chosen)) % FOLDS
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))  # classes by the first of their people
+    return rank[number.reshape(-1)] % FOLDS
+
+
+def _cross_validated(case: Case, x: Floats, y: Ints, fold: Ints) -> float:
+    """The share of right predictions, each by a tree trained on the other folds."""
     right = 0
-    for number in range(FOLDS):
+    for number in range(int(fold.max()) + 1):
         here = fold == number
         tree = new_tree(int((~here).sum()), case).fit(x[~here], y[~here])
         right += int((predicted(tree, x[here]) == y[here]).sum())

@@ -3,7 +3,8 @@
 Over the p numeric columns that are published, where x is a person's number and x' what the release gives for it:
 
     IL1  = mean over people and columns of |x - x'|/|x|
-    IL1s = mean over people and columns of |x - x'|/(√2·S), S the column's standard deviation: no problem with x = 0
+    IL1s = mean over people and columns of |x - x'|/(√2·S), S the column's standard deviation in the original (a sample's:
+           divided by n - 1, as in sdcMicro): no problem with x = 0
     IL2  = mean over columns of |m - m'|/|m|, the means
     IL3  = mean over columns of |v - v'|/|v|, the variances
     IL4  = mean over pairs of columns of |c - c'|/|c|, the covariances
@@ -92,7 +93,9 @@ def relative_changes(original: Floats, given: Floats) -> Changes:
     spread = np.sqrt(np.diag(covariance))
     scale = np.where(np.isnan(spread), 0.0, spread)
     put("IL1", same - given, same)
-    put("IL1s", same - given, np.broadcast_to(np.sqrt(2) * spread, same.shape))
+    known = (~np.isnan(original)).sum(axis=0)
+    sample = spread * np.sqrt(known / np.where(known > 1, known - 1, np.nan))
+    put("IL1s", same - given, np.broadcast_to(np.sqrt(2) * sample, same.shape))
     put("IL2", mean - mean_given, mean, _NONE * scale)
     put("IL3", np.diag(covariance - covariance_given), np.diag(covariance))
     pairs = np.triu_indices(original.shape[1], 1)

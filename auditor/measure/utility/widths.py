@@ -2,8 +2,8 @@
 
 - `granularity`: 1 - mean over cells (people × quasi-identifiers) of what the label hides, from 0 (exact) to 1 (everything):
   (leaves covered - 1)/(leaves - 1), with values instead of leaves if there is no taxonomy, or width over range for numbers.
-- `granularity_arx` averages the columns' granularities with weights 1 - 1/d, where d is the size of the column's domain. This
-  is what ARX prints.
+- `granularity_arx` averages the columns' granularities with weights 1 - 1/d, where d is the size of the column's domain, and
+  counts the values of numbers too: (values covered - 1)/(values - 1). This is what ARX prints.
 
 Paper: V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
 
@@ -45,13 +45,13 @@ def granularity_arx(case: Case) -> list[Utility]:
         reason = f"the release lacks {', '.join(absent)}, and the weight of a column is known only from its labels"
     if reason:
         return [Utility("granularity_arx", NOT_APPLICABLE, reason=reason)]
-    kept = _kept_per_column(release)
+    kept = _kept_per_column(release, by_values=True)
     weights = [1 - 1 / max(release.labels[c].domain.known, 1) for c in kept]
     if not any(weights):
         reason = "every quasi-identifier has only one value, so none has a weight"
         return [Utility("granularity_arx", NOT_APPLICABLE, reason=reason)]
     value = float(np.average(list(kept.values()), weights=weights))
-    return [Utility("granularity_arx", value=value, params=_params(release))]
+    return [Utility("granularity_arx", value=value, params=_params(release, by_values=True))]
 
 
 def no_widths(case: Case) -> str | None:
@@ -80,20 +80,21 @@ def _without_width(labels: Labels) -> Bools:
     return empty & ~(labels.high > labels.low)
 
 
-def _kept_per_column(release: Release) -> dict[str, float]:
-    """1 - mean loss of each quasi-identifier of the schema."""
+def _kept_per_column(release: Release, by_values: bool = False) -> dict[str, float]:
+    """1 - mean loss of each quasi-identifier of the schema; `by_values` also of numbers, which otherwise lose by width."""
     kept = {}
     for column in release.schema.quasi:
         if column not in release.quasi:
             kept[column] = 0.0
             continue
         labels = release.labels[column]
-        lost = float(release.label_counts(column) @ labels.losses) + release.left_out
+        losses = labels.value_losses if by_values else labels.losses
+        lost = float(release.label_counts(column) @ losses) + release.left_out
         kept[column] = 1.0 - lost / (release.rows + release.left_out)
     return kept
 
 
-def _params(release: Release) -> dict[str, object]:
+def _params(release: Release, by_values: bool = False) -> dict[str, object]:
     """What each column's loss is measured over."""
     over = {}
     for column in release.quasi:
@@ -101,7 +102,7 @@ def _params(release: Release) -> dict[str, object]:
         if domain.taxonomy is not None:
             over[column] = "taxonomy leaves"
         else:
-            over[column] = "values" if domain.numbers is None else "range"
+            over[column] = "values" if domain.numbers is None or by_values else "range"
     params: dict[str, object] = {"domain": over, "absent": [c for c in release.schema.quasi if c not in release.quasi]}
     return params if not release.left_out else {**params, "left_out": release.left_out}
 
@@ -120,7 +121,7 @@ GRANULARITY = measure(
 )
 GRANULARITY_ARX = measure(
     "granularity_arx",
-    "The granularity of the columns, weighted by 1 - 1/domain size, which is what ARX prints.",
+    "The granularity of the columns by the values that labels cover, weighted by 1 - 1/domain size: what ARX prints.",
     "granularity (ARX)",
     granularity_arx,
     ONE_BLOCK,

@@ -70,14 +70,24 @@ class Labels:
         numbers without a taxonomy. It is 0 also for labels that cover no value (a centroid): what those hide is not known,
         and `counts` tells them apart."""
         domain = self.domain
-        whole = self.suppressed | np.array([is_everything(domain, text.strip()) for text in self.texts], dtype=np.bool_)
-        if domain.numbers is not None and domain.taxonomy is None:
-            width = np.clip(np.nan_to_num(self.high - self.low), 0.0, None)
-            share = width / domain.width if domain.width > 0 else (self.counts > 1).astype(np.float64)
-            return np.where(whole, 1.0, np.minimum(share, 1.0))
-        if domain.known < 2:
-            return whole.astype(np.float64)
-        return np.clip((self.counts - 1) / (domain.known - 1), 0.0, 1.0)
+        if domain.numbers is None or domain.taxonomy is not None:
+            return self.value_losses
+        width = np.clip(np.nan_to_num(self.high - self.low), 0.0, None)
+        share = width / domain.width if domain.width > 0 else (self.counts > 1).astype(np.float64)
+        return np.where(self._covers_everything, 1.0, np.minimum(share, 1.0))
+
+    @property
+    def value_losses(self) -> Floats:
+        """The same by values, for numbers too: (values - 1)/(domain - 1)."""
+        if self.domain.known < 2:
+            return self._covers_everything.astype(np.float64)
+        return np.clip((self.counts - 1) / (self.domain.known - 1), 0.0, 1.0)
+
+    @property
+    def _covers_everything(self) -> Bools:
+        whole = [is_everything(self.domain, text.strip()) for text in self.texts]
+        everything: Bools = self.suppressed | np.array(whole, dtype=np.bool_)
+        return everything
 
     def mass(self, weights: Floats) -> Floats:
         """The total weight of the values that each label covers; `weights` has one entry per code."""

@@ -270,7 +270,8 @@ class Reader:
         return Found(lo, hi, float(numbers[lo]), float(numbers[min(hi, len(numbers) - 1)]))
 
     def _within(self, low: float, high: float, open_low: bool = False, open_high: bool = False) -> Found | None:
-        """The numbers between two ends. An infinite end is the end of the column's range."""
+        """The numbers between two ends. An infinite end is the end of the column's range. Among whole numbers the ends are
+        whole and included: `[35, 40[` is [35, 39]."""
         numbers, span = self.domain.numbers, self.domain.span
         assert numbers is not None
         if span is None:
@@ -281,7 +282,19 @@ class Reader:
             high, open_high = max(span[1], low), False
         lo = int(numbers.searchsorted(low, side="right" if open_low else "left"))
         hi = int(numbers.searchsorted(high, side="left" if open_high else "right")) - 1
+        if self._is_whole:
+            first, last = (
+                np.floor(low) + 1 if open_low else np.ceil(low),
+                np.ceil(high) - 1 if open_high else np.floor(high),
+            )
+            low, high = (float(first), float(last)) if first <= last else (low, high)
         return Found(lo, hi, low, high)
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether the column's numbers are whole."""
+        known = (*(self.domain.numbers if self.domain.numbers is not None else ()), *(self.domain.span or ()))
+        return bool((np.round(known) == known).all()) if known else False
 
     def _codes(self, codes: set[int]) -> Found:
         ordered = np.array(sorted(codes), dtype=np.int32)
