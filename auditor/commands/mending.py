@@ -13,6 +13,7 @@ from auditor.commands.options import Force, Quiet, RecursiveL, SchemaFile, Suppr
 from auditor.commands.output import refuse_inputs, refuse_same
 from auditor.commands.parsing import choice, listed_in
 from auditor.commands.telling import tell
+from auditor.model.discretion import is_revealing, quote
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def _rows(text: str | None) -> list[int]:
     found = [part.strip() for part in named if part.strip()]
     wrong = [part for part in found if not (part.isascii() and part.isdigit() and int(part[:18]) > 0)]
     if wrong or not found:
-        raise UsageError(f"--suppress-rows must name rows of the file, from 1. Got {wrong[0] if wrong else text!r}.")
+        got = f" Got {quote(wrong[0] if wrong else text)}." if content is None or is_revealing() else ""
+        raise UsageError(f"--suppress-rows must name rows of the file, from 1.{got}")
     return [int(part[:18]) - 1 for part in found]
 
 

@@ -149,5 +149,5 @@ def exit_if_failed(run: RunRecord, by_choice: bool = False) -> None:
     if any(record.policy is not None and not record.policy.passed for record in run.records):
         raise typer.Exit(POLICY_FAILED)
     if not by_choice and any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes):
-        typer.echo("Error: the policy was not judged; the report says why.", err=True)
+        tell("Error: the policy was not judged; the report says why.", err=True)
         raise typer.Exit(NOT_JUDGED)

@@ -41,8 +41,8 @@ from auditor.model.labels.labels import Declared, Labels, alias_meaning
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import DERIVED, Release, with_derived
-from auditor.model.schema import Role, Schema, Type
-from auditor.model.table import RawTable
+from auditor.model.schema import Others, Role, Schema, Type
+from auditor.model.table import HEADLESS, RawTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,12 @@ def in_file_order(blocks: Sequence[RawTable]) -> Lines | None:
 
 
 def release_schema(schema: Schema, blocks: Iterable[RawTable]) -> Schema:
-    """The schema with the further columns of a release, or an error that names one that it must not have."""
+    """The schema with the further columns of a release, or an error that names one that it must not have. A file of which
+    the schema names no column has no header: its first row is a person's."""
+    blocks = list(blocks)
+    named = {name for block in blocks for name in block.columns} & set(schema.columns)
+    if not named and schema.format.others is Others.NEUTRAL:
+        raise ReleaseError(f"{blocks[0].name}: the schema ({schema.name}) names none of its columns.{HEADLESS}")
     for block in blocks:
         schema = block.check(with_derived(schema, block.columns))
     return schema
@@ -169,7 +174,9 @@ class _Raw:
 
 def _read(source: str | Path | pd.DataFrame, schema: Schema) -> _Raw:
     if schema.tables and (not isinstance(source, str | Path) or Path(source).is_dir()):
-        raise ReleaseError(f"A release with linked tables ({', '.join(schema.tables)}) must be a file with theirs beside it.")
+        raise ReleaseError(
+            f"A release with linked tables ({', '.join(schema.tables)}) must be a file with theirs beside it."
+        )
     if not isinstance(source, str | Path):
         raw = RawTable.from_frame(source, "release", schema.format)
         if raw.rows == 0:

@@ -364,6 +364,33 @@ CASES: dict[str, Case] = {
         None,
     ),
     "no header in a release": Case({"data.csv": f"{ROW}\n{ROW}\n"}, AUDIT, NAME, "does not name column 1"),
+    "no header in a release, others are neutral": Case(
+        {"data.csv": f"{ROW}\n{ROW}\n", "schema.toml": '[table]\nothers = "neutral"\n' + SCHEMA},
+        AUDIT,
+        None,
+        "names none of its columns",
+    ),
+    "no header in a population": Case(
+        {"data.csv": table(), "original.csv": table(), "people.csv": f"{ROW}\n{ROW}\n"},
+        (*BY_ROWS, "--population", "people.csv"),
+        NAME,
+        "does not name column 1",
+    ),
+    "no header in a population, others are neutral": Case(
+        {
+            "data.csv": table(),
+            "original.csv": table(),
+            "people.csv": f"{ROW}\n{ROW}\n",
+            "schema.toml": '[table]\nothers = "neutral"\n' + SCHEMA,
+        },
+        (*BY_ROWS, "--population", "people.csv"),
+        None,
+    ),
+    "data for rows to suppress": Case(
+        {"data.csv": table(ROW)},
+        ("mend", "data.csv", "--schema", "schema.toml", "--suppress-rows", "@data.csv", "-o", "out.csv"),
+        "mail",
+    ),
     "no header in a scan": Case({"data.csv": f"{ROW}\n{ROW}\n"}, DUCKDB, NAME, "does not name column 1"),
     "a column too many": Case(
         {"data.csv": table(f"{ROW},9", header=f"{HEADER},{NAME}").replace("1000", "1000,9")},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ def test_all_faults_at_once() -> None:
     content: dict[str, Any] = json.loads(KEY.to_json())
     content |= {"missing": ["", 3], "decimal": ";"}
     content["columns"]["disease"]["aliases"][1]["alias2"] = "A02"
-    content["columns"]["age"] |= {"categories": [{"min": 1, "max": math.inf}]}
+    content["columns"]["age"] |= {"categories": [{"min": 1, "max": "x"}]}
     content["columns"]["more"] = {"categories": [{"min": 2, "max": 1}], "decimals": -1}
     content["columns"]["none"] = []
     with pytest.raises(KeyFileError) as caught:
