@@ -345,7 +345,7 @@ FIRST = "bucket,age\n1,20\n2,30\n"
     ("manifest", "message"),
     [
         (None, "a release folder must hold manifest.json. "),
-        ("{", "manifest.json must be JSON ("),
+        ("{", "manifest.json must be JSON. Line 1: "),
         ("[]", "manifest.json must have the format 'auditor-release/1'."),
         ({"format": "x/1"}, "manifest.json must have the format"),
         ({}, "manifest.json: blocks must be given, a list of files beside the manifest"),
