@@ -118,7 +118,11 @@ def _fit(blocks: list[_Fits], row: Ints, times: Floats, base: Floats) -> tuple[F
         if gap < _CLOSE:
             break
     _, total = odds_and_totals()
-    return total / (1 + total), gap
+    chance = total / (1 + total)
+    for block in blocks:  # whoever fits a cell that holds all who fit is in it: odds of 10^9 come only near to that
+        certain = (block.count >= block.people)[block.cell]
+        chance[row[block.entry[certain]]] = 1.0
+    return chance, gap
 
 
 def _summed(block: _Fits, factor: Floats, entries: int) -> Floats:

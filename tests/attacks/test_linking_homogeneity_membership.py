@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from attacks.base import View
@@ -20,11 +21,14 @@ from attacks.claims import MemberClaims
 from attacks.homogeneity import Homogeneity
 from attacks.linking import Linking
 from attacks.membership import Membership
+from auditor.auditing.audit import audit
 from auditor.model.errors import UsageError
 from auditor.model.release import Kind, Suppression
+from auditor.model.schema import Schema
 from auditor.posterior.beliefs import Prior
 from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import Link, Weighting
+from scenarios.options import Options
 from tests.support.tables import World, beliefs_of, by_hand, figures
 
 COLUMNS = {
@@ -289,3 +293,17 @@ def test_kinds_are_told_apart() -> None:
 def test_settings_are_checked(make: object) -> None:
     with pytest.raises(UsageError):
         make()
+
+
+def test_a_journalist_who_finds_everybody_in_the_release_is_sure() -> None:
+    # five people fit the class of five, and all are in the population: 1/5 exactly, not 0.1999999998
+    people = {"age": ["20"] * 5 + ["30"] * 5, "ill": list("ababababab")}
+    schema = Schema.from_dict({"columns": {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}}})
+    frame = pd.DataFrame(people)
+    more = pd.concat([frame, frame[5:]])  # ten people are 30
+    record = audit(
+        frame, schema, original=frame, match="rows", population=more, options=Options(attacks=("linking",), utility=())
+    )
+    for link in ("class", "containment"):
+        assert record.find("linking", "max", adversary="journalist", link=link).value == 0.2
+        assert record.find("linking", "mean", adversary="marketer", link=link).value == pytest.approx((0.2 + 0.1) / 2)

@@ -113,7 +113,7 @@ def test_labels_stand_at_their_middle_and_side_by_side() -> None:
 
 
 def test_cluster_mates_do_not_give_each_other_away() -> None:
-    # towns and jobs that have nothing to do with each other; clusters of four publish one age, which no other cluster has, and
+    # towns and jobs that have nothing to do with each other; clusters of four publish one age, which no other has, and
     # one job. A tree that has seen three of them would know the job of the fourth.
     rng = np.random.default_rng(6)
     age = rng.permutation(240)
