@@ -112,7 +112,7 @@ def _unique_on_sets(values: Codes, hidden: Bools, rows: Ints, size: int) -> Iter
         if not len(doubtful):
             yield chosen, np.bincount(key)[key[rows]] == 1
             continue
-        open_ = hidden[:, chosen].any(axis=1)
+        open_: Bools = np.any(hidden[:, chosen], axis=1)
         unique = ~open_[rows] & (np.bincount(key[~open_], minlength=int(key.max()) + 1)[key[rows]] == 1)
         yield chosen, unique & ~_agree_with(values, hidden, np.where(unique, rows, -1), doubtful, chosen)
 

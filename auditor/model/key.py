@@ -125,7 +125,8 @@ class Key:
                     "categories": [{"min": low, "max": high} for low, high in bounds],
                     "decimals": column.decimals,
                 }
-        content = {"format": FORMAT, "decimal": self.decimal, "missing": list(self.missing), "columns": columns}
+        content: dict[str, Any] = {"format": FORMAT, "decimal": self.decimal, "missing": list(self.missing)}
+        content["columns"] = columns
         if self.release is not None:
             content |= {"release": self.release, "rows": self.rows}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -175,7 +175,7 @@ def _weighted_by_wildcards(
         return WeightedRisk(weight, threshold, reason=UNSOUND)
     size, people = rows["size"].astype(np.int64), rows["people"].astype(np.float64)
     labels, suppressed = _class_labels(counting, rows)
-    whole = suppressed.all(axis=1) & (counting.suppressed_rows > 0)
+    whole: Bools = np.all(suppressed, axis=1) if counting.suppressed_rows else np.zeros(len(size), dtype=np.bool_)
     hidden = fit_any(suppressed, whole, counting.suppression, cells)
     sums = np.column_stack([size, people])
     agreeing = agreeing_kinds(labels, hidden, sums) if hidden.any() else sums
