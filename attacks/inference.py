@@ -29,7 +29,7 @@ from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal
 from auditor.model.schema import Type
-from auditor.posterior.beliefs import ValueBeliefs, meaning
+from auditor.posterior.beliefs import Mixture, ValueBeliefs, meaning
 from auditor.posterior.matching import distinct_people
 
 
@@ -99,4 +99,4 @@ def _predicted(lesson: Lesson, knowledge: Knowledge) -> ValueBeliefs:
     places = (lesson.of_label, np.arange(len(times)))
     by_label = sparse.csr_array((share, places), shape=(lesson.classes, len(times)))
     by_code = sparse.csr_array(by_label @ meaning(lesson.release, lesson.column, knowledge.priors.get(lesson.column)))
-    return ValueBeliefs(sparse.csr_array(sparse.csr_array(chance) @ by_code), row_of)
+    return Mixture(chance, by_code, row_of)

@@ -100,18 +100,22 @@ class Proximity(Attack):
 def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[Floats, Ints, Floats]:
     """The windows [start, start + width] with the most mass in each row, ties included: starts, their rows, and the mass
     of each row. Mass on the missing value lies in no window."""
-    rows = values.rows.sorted_indices()
-    keep = rows.indices < len(numbers)
-    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[keep]
-    code = rows.indices[keep].astype(np.int64)
-    number = numbers[code]
-    # where the window ends, as a code: integers, so ends are exact
-    beyond = np.searchsorted(numbers, upper(number, width), side="right")
-    inside = values.between(row, code, beyond)
-    best = np.zeros(rows.shape[0])
-    np.maximum.at(best, row, inside)
-    top = inside >= best[row] * (1 - TIE) - 1e-15
-    return number[top], row[top], best
+    starts, rows_of, masses = [np.empty(0)], [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    # where a window that begins at a number ends, as a code: integers, so ends are exact
+    ends = np.searchsorted(numbers, upper(numbers, width), side="right")
+    for where, part in values.parts():
+        rows = part.rows.sorted_indices()
+        keep = rows.indices < len(numbers)
+        row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[keep]
+        code = rows.indices[keep].astype(np.int64)
+        inside = part.between(row, code, ends[code])
+        best = np.zeros(rows.shape[0])
+        np.maximum.at(best, row, inside)
+        top = inside >= best[row] * (1 - TIE) - 1e-15
+        starts.append(numbers[code[top]])
+        rows_of.append(row[top] + where.start)
+        masses.append(best)
+    return np.concatenate(starts), np.concatenate(rows_of), np.concatenate(masses)
 
 
 def _published_m(view: View, epsilon: float) -> float | None:

@@ -8,7 +8,7 @@ alone (`Prior`, here), which is the baseline of every figure.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +23,8 @@ from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 from auditor.posterior.kernels import running_sums
 
+A_PART = 2_000_000
+"""The entries of beliefs that are worked on at a time."""
 TIE = 1e-9
 """Probabilities whose relative difference is smaller are tied: more than float noise, less than any real difference."""
 
@@ -54,8 +56,29 @@ class ValueBeliefs:
         """The probability of one given value for each target."""
         return self.between(self.row_of, codes, codes + 1)
 
+    def of(self, row_of: Ints) -> ValueBeliefs:
+        """The same rows for other targets."""
+        return ValueBeliefs(self.rows, row_of)
+
+    def parts(self) -> Iterator[tuple[slice, ValueBeliefs]]:
+        """The rows in order, some at a time: no more than work on each of their entries takes little memory for."""
+        ends = self.rows.indptr.astype(np.int64)
+        begin = 0
+        while begin < self.rows.shape[0]:
+            end = max(int(np.searchsorted(ends, ends[begin] + A_PART, side="right")) - 1, begin + 1)
+            some = self.rows if end - begin == self.rows.shape[0] else self.rows[begin:end]
+            yield slice(begin, end), ValueBeliefs(some, np.arange(end - begin))
+            begin = end
+
     def between(self, row: Ints, first: Ints, last: Ints) -> Floats:
         """The probability of the codes from `first` up to but not including `last`, for each given row."""
+        mass = np.zeros(len(row))
+        for rows, part in self.parts():
+            here = np.flatnonzero((row >= rows.start) & (row < rows.stop))
+            mass[here] = part._between(row[here] - rows.start, first[here], last[here])
+        return mass
+
+    def _between(self, row: Ints, first: Ints, last: Ints) -> Floats:
         rows = self.rows.sorted_indices()
         width = rows.shape[1] + 1
         key = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
@@ -66,6 +89,37 @@ class ValueBeliefs:
         mass = np.zeros(len(row))
         mass[some] = np.clip(running[end - 1] - running[begin] + rows.data[begin], 0.0, 1.0)
         return mass
+
+
+class Mixture(ValueBeliefs):
+    """The same for rows that mix a few distributions: `chance` (rows × distributions) of `each` (distributions × codes).
+    Where there are many people and many values, all rows together would fill the memory; they are made some at a time."""
+
+    __slots__ = ("chance", "each")
+
+    chance: Floats
+    each: sparse.csr_array
+
+    def __init__(self, chance: Floats, each: sparse.csr_array, row_of: Ints) -> None:
+        for name, value in (("chance", chance), ("each", each), ("row_of", row_of)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def rows(self) -> sparse.csr_array:
+        """All rows."""
+        return self._some(slice(0, len(self.chance)))
+
+    def of(self, row_of: Ints) -> ValueBeliefs:
+        return Mixture(self.chance, self.each, row_of)
+
+    def _some(self, rows: slice) -> sparse.csr_array:
+        return sparse.csr_array(sparse.csr_array(self.chance[rows]) @ self.each)
+
+    def parts(self) -> Iterator[tuple[slice, ValueBeliefs]]:
+        step = max(A_PART // max(self.each.shape[1], 1), 1)
+        for begin in range(0, len(self.chance), step):
+            rows = slice(begin, min(begin + step, len(self.chance)))
+            yield rows, ValueBeliefs(self._some(rows), np.arange(rows.stop - begin))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

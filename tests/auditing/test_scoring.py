@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from attacks.claims import MemberClaims, RecordClaims, UnrelatedClaims, ValueClaims, WindowClaims
-from auditor.auditing.scoring.claims import score
+from attacks.claims import MemberClaims, RangeClaims, RecordClaims, UnrelatedClaims, ValueClaims, WindowClaims
+from auditor.auditing.scoring.claims import _held, score
 from auditor.auditing.scoring.figures import Figure, Truth
 from auditor.auditing.scoring.members import score_members
 from auditor.measure.intervals import mean_of
@@ -227,3 +229,50 @@ def test_fakes_that_match_are_counted() -> None:
     assert found["fakes", ""].value == 2
     assert found["fakes", ""].n == 3
     assert ("no_match", "") not in found
+
+
+# ----- many people, many ties -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tied_windows_and_ranges_are_counted_as_if_each_were_looked_at(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    numbers = np.sort(rng.normal(0, 5, 12))
+    values = ValueBeliefs(sparse.csr_array(rng.dirichlet(np.ones(12), 4)), rng.integers(0, 4, 50))
+    row, start = rng.integers(0, 4, 30), rng.choice(numbers, 30)
+    tied = np.bincount(row, minlength=4)
+    claims = WindowClaims(values, numbers, 1.0, False, 2.5, 0.5, start, row, np.ones(4), None)
+    true = rng.choice(numbers, 50)
+    naive = []
+    for one, number in zip(values.row_of, true, strict=True):
+        here = start[row == one]
+        naive.append(np.sum((here <= number) & (number <= here + 2.5)) / max(tied[one], 1))
+    assert _held(claims, true, tied).tolist() == naive
+    first = rng.integers(0, 12, 30)
+    last = np.minimum(first + rng.integers(0, 4, 30), 12)
+    codes = rng.integers(0, 12, 50)
+    held = RangeClaims(values, row, first, last, np.full(12, 1 / 12), 1e-3, 0.5, {})
+    (success,) = [f for f in score(held, truth(codes.tolist())) if f.measure == "success"]
+    assert success.each is not None
+    naive = [
+        np.sum((first[row == one] <= code) & (code < last[row == one])) / max(tied[one], 1)
+        for one, code in zip(values.row_of, codes, strict=True)
+    ]
+    assert success.each.tolist() == naive
+
+
+def test_many_people_with_many_ties_take_little_memory() -> None:
+    """Nothing is known of anybody, and all values are as likely: each of 4000 people has 4000 tied windows."""
+    size = 4000
+    values = ValueBeliefs(sparse.csr_array(np.full((1, size), 1 / size)), np.zeros(size, dtype=np.int64))
+    ranges = np.arange(size)
+    claims = RangeClaims(
+        values, np.zeros(size, dtype=np.int64), ranges, ranges + 1, np.full(size, 1 / size), 1e-9, 0.5, {}
+    )
+    known = truth(ranges.tolist())
+    tracemalloc.start()
+    try:
+        score(claims, known)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()

@@ -6,6 +6,7 @@ measured, and beside it what the adversary expected of it. Ties count 1/m; thres
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -31,7 +32,6 @@ from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
-from auditor.posterior.matching import expand
 
 
 def _above(probability: Floats, limit: float) -> Floats:
@@ -156,12 +156,12 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     return figures
 
 
-def _near(claims: WindowClaims, number: Floats, row: Ints) -> Floats:
-    """The mass of the given rows within ε of a number each."""
+def _near(claims: WindowClaims, values: ValueBeliefs, number: Floats, row: Ints) -> Floats:
+    """The mass of the given rows of beliefs within ε of a number each."""
     reach = claims.epsilon * np.abs(number) if claims.relative else np.full(len(number), claims.epsilon)
     first = np.searchsorted(claims.numbers, lower(number, reach), side="left")
     last = np.searchsorted(claims.numbers, upper(number, reach), side="right")
-    return claims.values.between(row, first, last)
+    return values.between(row, first, last)
 
 
 @score.register
@@ -171,14 +171,14 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
     numbers, values = claims.numbers, claims.values
     known = (truth.codes >= 0) & (truth.codes < len(numbers))
     if not known.all():  # somebody without a number cannot be near one
-        some = replace(claims, values=ValueBeliefs(values.rows, values.row_of[known]))
+        some = replace(claims, values=values.of(values.row_of[known]))
         rows = truth.rows[known]
         return [replace(figure, rows=rows) for figure in score_windows(some, truth.take(known))]
     true = numbers[truth.codes]
-    near = _near(claims, true, values.row_of)
+    near = _near(claims, values, true, values.row_of)
     exact = values.at(truth.codes)
     expected = _expected_near(claims)[values.row_of]
-    tied = np.bincount(claims.row, minlength=values.rows.shape[0])
+    tied = np.bincount(claims.row, minlength=len(claims.mass))
     held = _held(claims, true, tied)
     window = claims.mass[values.row_of]
     params: dict[str, Any] = {"epsilon": claims.epsilon, "relative": claims.relative}
@@ -217,25 +217,37 @@ def _span(claims: WindowClaims, row: int, start: float) -> list[float]:
 
 def _expected_near(claims: WindowClaims) -> Floats:
     """For each row the mass within ε of the true number that the adversary expects: Σ_s p(s) · mass(s ± ε)."""
-    rows = claims.values.rows.sorted_indices()
-    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    keep = rows.indices < len(claims.numbers)
-    number = claims.numbers[np.where(keep, rows.indices, 0)]
-    near = np.where(keep, _near(claims, number, owner), 0.0)
-    return np.bincount(owner, weights=rows.data * near, minlength=rows.shape[0]).astype(np.float64)
+    expected = np.zeros(len(claims.mass))
+    for where, part in claims.values.parts():
+        rows = part.rows.sorted_indices()
+        owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        keep = rows.indices < len(claims.numbers)
+        number = claims.numbers[np.where(keep, rows.indices, 0)]
+        near = np.where(keep, _near(claims, part, number, owner), 0.0)
+        expected[where] = np.bincount(owner, weights=rows.data * near, minlength=rows.shape[0])
+    return expected
 
 
 def _held(claims: WindowClaims, true: Floats, tied: Ints) -> Floats:
     """For each target the share of its tied windows that hold the true number."""
     row_of = claims.values.row_of
-    order = np.argsort(claims.row, kind="stable")
-    start, row = claims.start[order], claims.row[order]
-    first = np.searchsorted(row, row_of)
-    targets = np.repeat(np.arange(len(row_of)), tied[row_of])
-    place = np.arange(len(targets)) - np.repeat(np.cumsum(tied[row_of]) - tied[row_of], tied[row_of])
-    window = start[first[targets] + place]
-    inside = (window <= upper(true[targets], 0.0)) & (true[targets] <= upper(window, claims.width))
-    return np.bincount(targets, weights=inside, minlength=len(row_of)) / np.maximum(tied[row_of], 1)
+    starts, rank = np.unique(claims.start, return_inverse=True)
+    begun = np.searchsorted(starts, upper(true, 0.0), side="right")
+    ended = np.searchsorted(upper(starts, claims.width), true, side="left")
+    before = _counter(claims.row, rank.reshape(-1), len(starts))
+    return (before(row_of, begun) - before(row_of, ended)) / np.maximum(tied[row_of], 1)
+
+
+def _counter(row: Ints, place: Ints, places: int) -> Callable[[Ints, Ints], Ints]:
+    """How many of some entries, each with a row and a place, are in a row and before a place. People share the rows that are
+    claimed of them, and there may be thousands of tied claims: to count them is to look up two places, not to list pairs."""
+    key = np.sort(row.astype(np.int64) * (places + 1) + place)
+
+    def before(wanted: Ints, beyond: Ints) -> Ints:
+        start = wanted.astype(np.int64) * (places + 1)
+        return np.searchsorted(key, start + beyond) - np.searchsorted(key, start)
+
+    return before
 
 
 @score.register
@@ -249,13 +261,11 @@ def score_ranges(claims: RangeClaims, truth: Truth) -> list[Figure]:
     lift = np.zeros(values.rows.shape[0])
     np.maximum.at(lift, row, mass / np.maximum(reached[last] - reached[first], claims.least))
     believed = np.bincount(row, weights=mass, minlength=len(tied)) / np.maximum(tied, 1)
-    # every target with each of the ranges claimed of them
-    order = np.argsort(row, kind="stable")
-    count_of = tied[values.row_of]
-    target = np.repeat(np.arange(len(count_of)), count_of)
-    entry = order[expand(np.searchsorted(row[order], values.row_of), count_of)]
-    inside = (first[entry] <= truth.codes[target]) & (truth.codes[target] < last[entry])
-    right = np.bincount(target, weights=inside, minlength=len(count_of)) / np.maximum(count_of, 1)
+    # of each target's ranges, those that have begun at the true code, less those that have ended
+    places, next_code = values.rows.shape[1] + 1, truth.codes.astype(np.int64) + 1
+    begun = _counter(row, first, places)(values.row_of, next_code)
+    ended = _counter(row, last, places)(values.row_of, next_code)
+    right = (begun - ended) / np.maximum(tied[values.row_of], 1)
     shares = np.bincount(row, weights=reached[last] - reached[first], minlength=len(tied)) / np.maximum(tied, 1)
     sure, lifts = believed[values.row_of], lift[values.row_of]
     highest = float(lifts.max()) if len(lifts) else None
