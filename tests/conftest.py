@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from auditor.model.discretion import revealing
+from tests.support.telling import TOLD, Tell, as_tables
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -20,7 +21,7 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 AWKWARD = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
-WITH_KERNELS = ("anonymizers", "attacks", "auditing", "claims", "commands", "files", "runs")
+WITH_KERNELS = ("anonymizers", "attacks", "auditing", "claims", "commands", "files", "proofs", "runs")
 """The rooms whose tests make releases with compiled kernels."""
 EXAMPLES = 20
 """How many examples a random test tries in `make test`. `make quick` tries fewer, `make proofs` more."""
@@ -82,6 +83,28 @@ def same_secret() -> Generator[None, None, None]:
 def full(pytestconfig: pytest.Config) -> bool:
     """Whether a simulation runs at its full length, or at the reduced one of `make test`."""
     return bool(pytestconfig.getoption("--full"))
+
+
+@pytest.fixture
+def tell(record_property: Callable[[str, object], None]) -> Tell:
+    """Adds a row to a table that is printed at the end of a run at full length."""
+
+    def row(table: str, **found: object) -> None:
+        record_property(TOLD, {"table": table, **{name.replace("_", " "): str(text) for name, text in found.items()}})
+
+    return row
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The tables of what proofs found."""
+    if not config.getoption("--full"):
+        return
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, ())]
+    told = [
+        value for report in reports if report.when == "call" for name, value in report.user_properties if name == TOLD
+    ]
+    for line in as_tables(told):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -95,16 +95,16 @@ def wilson(successes: float, n: float, confidence: float = CONFIDENCE) -> Interv
 
 def mean_of(each: Floats, confidence: float = CONFIDENCE) -> Interval:
     """The interval of a mean of figures from 0 to 1, one for each person. Of rights and wrongs it is Wilson's. Figures that
-    vary less are as good as more trials. Their variance is drawn a little towards that of rights and wrongs, so that equal
-    figures do not give a point."""
-    n, z = len(each), _quantile(confidence)
+    vary less are as good as more trials. Their variance is drawn a little towards that of rights and wrongs (by one person),
+    so that equal figures do not give a point."""
+    n = len(each)
     if not n:
         return Interval(0.0, 1.0)
     mean = min(max(float(np.mean(each)), 0.0), 1.0)
     most = mean * (1 - mean)
     if most < _NOISE:
         return wilson(round(mean) * n, n, confidence)
-    variance = (n * min(float(np.var(each)), most) + z * z * most) / (n + z * z)
+    variance = (n * min(float(np.var(each)), most) + most) / (n + 1)
     trials = n * most / variance
     return wilson(mean * trials, trials, confidence)
 

@@ -226,8 +226,8 @@ def test_a_mean_of_rights_and_wrongs_has_wilsons_interval() -> None:
 def test_a_mean_of_chances_is_surer_than_a_rate_and_never_a_point() -> None:
     wide, narrow = wilson(20, 100), mean_of(np.full(100, 0.2))
     assert wide.low < narrow.low < 0.2 < narrow.high < wide.high
-    # the variance is z²p(1-p)/(n + z²): about the share z²/n of a rate's
-    assert (narrow.high - narrow.low) / (wide.high - wide.low) == pytest.approx(sqrt(3.8415 / 103.8415), rel=0.05)
+    # the variance is p(1-p)/(n + 1): about the share 1/n of a rate's
+    assert (narrow.high - narrow.low) / (wide.high - wide.low) == pytest.approx(sqrt(1 / 101), rel=0.05)
 
 
 def test_the_excess_of_pairs_that_agree_is_sure() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from attacks.base import Attack, Lacks, NotApplicable
 from auditor.auditing.scoring.figures import Figure, Truth, rate
-from auditor.measure.intervals import Interval, correlation, excess
+from auditor.measure.intervals import Estimate, Interval, correlation, excess
 from auditor.model.arrays import Floats, Ints
 from auditor.model.record.meaning import Better, Goal, Kind, Measure
 from auditor.model.record.record import NOT_APPLICABLE, NOT_CONVERGED, OK, ORIGINAL, Risk
@@ -160,7 +160,8 @@ def _companion(figure: Figure, other: Figure | None) -> float | None:
 
 
 def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[str, Any] | None:
-    """What a rate has over its control or its baseline, whichever is higher.
+    """What a rate has over its control or its baseline, whichever is higher; the interval begins where it would over either,
+    so that a few people in the control, who happen to do worse than the baseline, are no evidence.
 
     What could be guessed without the release is no gain, and what is found of people outside of it is no loss. A control with
     the own record left out is lower than it should be in small classes: without the person's own value a class speaks against
@@ -168,17 +169,23 @@ def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[
     estimate, so it has no interval. Predicates (a figure without a part for each target) isolate outsiders as well, more or
     less often: their companions are estimates.
     """
-    there = {"control": beside.control, "baseline": beside.baseline}
-    found = {name: one for name, one in there.items() if one is not None and one.value is not None}
-    if figure.interval is None or figure.value is None or not found:
-        return None
-    over, other = max(found.items(), key=lambda pair: pair[1].value or 0.0)
-    assert other.value is not None
+    there = {"control": (beside.control, beside.rows), "baseline": (beside.baseline, rows)}
     fixed = attack.goal is Goal.IDENTITY and figure.each is not None
-    limits = other.interval if other.interval and not fixed else (other.value, other.value)
-    together = 0.0 if fixed else _together(figure, rows, other, rows if over == "baseline" else beside.rows)
-    beyond = excess(figure.value, Interval(*figure.interval), other.value, Interval(*limits), together)
-    return None if beyond is None else {"value": beyond.value, "low": beyond.low, "high": beyond.high, "over": over}
+    found: dict[str, tuple[float, Estimate]] = {}
+    for name, (other, others) in there.items():
+        if figure.interval is None or figure.value is None or other is None or other.value is None:
+            continue
+        limits = other.interval if other.interval and not fixed else (other.value, other.value)
+        together = 0.0 if fixed else _together(figure, rows, other, others)
+        beyond = excess(figure.value, Interval(*figure.interval), other.value, Interval(*limits), together)
+        if beyond is None:
+            return None
+        found[name] = other.value, beyond
+    if not found:
+        return None
+    over = max(found, key=lambda name: found[name][0])
+    least = min(beyond.low for _, beyond in found.values())
+    return {"value": found[over][1].value, "low": least, "high": found[over][1].high, "over": over}
 
 
 def _together(figure: Figure, rows: Ints, other: Figure, others: Ints | None) -> float:
