@@ -56,7 +56,7 @@ REFUSED = [
     Case("two_headers.csv", ("line 6: the header line is repeated", "Remove it"), 10, COMMANDS[:2]),
     Case("pasted.csv", ("line 6: begins with a byte order mark", "Remove the mark")),
     Case("ragged.csv", ("line 3: 2 cells, but there are 3 columns", "Quote cells", "There are 2 such lines")),
-    Case("twice_named.csv", ("line 1: column 2 and column 3 have the same name. Rename one of them.",)),
+    Case("twice_named.csv", ("line 1: column 2 ('town') and column 3 have the same name. Rename one of them.",)),
     Case("unnamed_column.csv", ("line 1: column 3 has no name. Name every column.",)),
     Case("nul.csv", ("line 3: a NUL byte.",)),
     Case("number_spaces.csv", ("line 3, column 'age'", "'12 345'"), 2, COMMANDS[:2]),
@@ -76,10 +76,10 @@ REFUSED = [
     Case("formula.xlsx", ("sheet 'Sheet', cell A3: a formula without a stored value.", "save it")),
     Case("archive.zip", ("is a zip archive, not an Excel workbook, which cannot be read. Unpack it",)),
     Case("cut_short.parquet", ("a Parquet file that is damaged or cut short",)),
-    Case("nested.parquet", ("column 'disease' must hold single values, not lists or structures.", "Flatten")),
+    Case("nested.parquet", ("'disease'", " must hold single values, not lists or structures.", "Flatten")),
     Case("commas.csv", ("line 2: a table may have at most 10000 columns. Got 1000001.", "Check the delimiter.")),
     Case("escapes.csv", (r"line 3, column 'age': ", r"'\x1b[2J\x1b]0;owned\x0730'"), 2, COMMANDS[:2]),
-    Case("escapes_in_name.csv", (r"line 1: the name of column 4, '\x1b[31mnote', must not hold control characters",)),
+    Case("escapes_in_name.csv", (r"line 1: the name of column 4 ('\x1b[31mnote') must not hold control characters",)),
     Case("", only={"audit": ("all files must be of one kind", "manifest.json"), "anonymize": ("(Is a directory)",),
                    "profile": ("(Is a directory)",)}),
 ]  # fmt: skip
@@ -126,11 +126,13 @@ class Ran:
 def _arguments(command: str, file: Path, case: Case, folder: Path) -> list[str]:
     schema = str(HERE / case.schema)
     if command == "audit":
-        few = ["--attacks", "homogeneity", "--html", f"{folder}/r.html", "--json", f"{folder}/r.json", "--reveal"]
-        return ["audit", str(file), "--schema", schema, *few, "--markdown", f"{folder}/r.md"]
-    if command == "anonymize":
-        return ["anonymize", str(file), "--schema", schema, "--method", "identity", "-o", f"{folder}/release.csv"]
-    return ["profile", str(file), "-o", f"{folder}/schema.toml", "--taxonomies", "none"]
+        few = ["--attacks", "homogeneity", "--html", f"{folder}/r.html", "--json", f"{folder}/r.json"]
+        asked = ["--schema", schema, *few, "--markdown", f"{folder}/r.md"]
+    elif command == "anonymize":
+        asked = ["--schema", schema, "--method", "identity", "-o", f"{folder}/release.csv"]
+    else:
+        asked = ["-o", f"{folder}/schema.toml", "--taxonomies", "none"]
+    return [command, str(file), *asked, "--reveal"]  # what messages say with the values of hostile files
 
 
 @pytest.fixture(scope="module")
