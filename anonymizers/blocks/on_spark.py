@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from auditor.engines.spark import spark_session
 from auditor.engines.worker import Job, Reply, Work, carry_out
-from auditor.model.discretion import told
+from auditor.model.discretion import cause, told
 from auditor.model.errors import AuditorError
 
 if TYPE_CHECKING:
@@ -42,6 +42,6 @@ def run_on_spark(work: Work, jobs: Sequence[Job]) -> Iterator[tuple[int, Reply]]
         rows = frame.groupBy("block").applyInPandas(answered, _COLUMNS).collect()
     except PySparkException as error:
         lacking = next((line.strip() for line in str(error).splitlines() if _LACKING in line), None)
-        raise AuditorError(f"Spark did not finish the blocks: {lacking or told(error)}.") from error
+        raise AuditorError(f"Spark did not finish the blocks: {lacking or told(error)}.") from cause(error)
     for row in rows:
         yield int(row["block"]), pickle.loads(bytes(row["content"]))

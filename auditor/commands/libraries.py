@@ -89,5 +89,5 @@ def _chain(error: BaseException) -> list[BaseException]:
     inner: BaseException | None = error
     while inner is not None and inner not in found:
         found.append(inner)
-        inner = inner.__cause__ or (None if inner.__suppress_context__ else inner.__context__)
+        inner = inner.__cause__ or inner.__context__
     return found

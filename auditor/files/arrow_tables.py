@@ -23,7 +23,7 @@ from auditor.files.formats import Format, begins_with
 from auditor.files.unpacking import refuse_bomb
 from auditor.model.arrays import Ints
 from auditor.model.cells import cell_texts, missing_text
-from auditor.model.discretion import header, shown, told
+from auditor.model.discretion import cause, header, shown, told
 from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable, check_names
@@ -46,7 +46,7 @@ def read_arrow(content: bytes, file: Path, form: TableFormat, expected: Sequence
         table = _opened(pa, content, file)
         table.validate(full=True)  # a file from elsewhere may point outside its own bytes
     except (pa.ArrowException, OSError, ValueError, KeyError, UnicodeDecodeError) as error:
-        raise TableError(f"{file} is {kind} that is damaged or cut short ({told(error)}).") from error
+        raise TableError(f"{file} is {kind} that is damaged or cut short ({told(error)}).") from cause(error)
     names = [str(name).strip() for name in table.column_names]
     check_names(names, str(file))
     places = [header(place, name, expected) for place, name in enumerate(names, 1)]
@@ -115,7 +115,7 @@ def _texts(pa: ModuleType, column: Any, form: TableFormat, where: str) -> list[s
         narrow = _narrow(pa, values.type)
         texts = cell_texts([narrow(value) for value in values.to_pylist()] if narrow else values.to_pylist(), form)
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise TableError(f"{where}: the values ({column.type}) cannot be read ({told(error)}).") from error
+        raise TableError(f"{where}: the values ({column.type}) cannot be read ({told(error)}).") from cause(error)
     nul = next((text for text in texts if "\x00" in text), None)
     if nul is not None:
         row = int(np.flatnonzero(numbers == texts.index(nul))[0])
@@ -166,7 +166,7 @@ def _as_text(pa: ModuleType, values: Any, where: str) -> Any:
     except pa.ArrowInvalid as error:
         raise TableError(
             f"{where}: holds bytes that are not UTF-8 text. Convert the column, or leave it out."
-        ) from error
+        ) from cause(error)
 
 
 def _narrow(pa: ModuleType, kind: Any) -> Callable[[Any], object] | None:

@@ -22,7 +22,7 @@ from typing import Any
 from auditor.files.formats import Format
 from auditor.files.unpacking import refuse_bomb
 from auditor.model.cells import cell_texts
-from auditor.model.discretion import header, quote, told
+from auditor.model.discretion import cause, header, quote, told
 from auditor.model.errors import TableError
 from auditor.model.schema import TableFormat
 from auditor.model.table import MOST_COLUMNS, RawTable, check_names
@@ -48,7 +48,7 @@ def is_workbook(content: bytes, file: Path) -> bool:
     except _DAMAGE as error:
         raise TableError(
             f"{file} is an Excel file or zip archive that is damaged or cut short ({told(error)})."
-        ) from error
+        ) from cause(error)
     names = {part.filename for part in parts}
     if "xl/workbook.bin" in names:
         raise TableError(f"{file} is a binary Excel file (.xlsb). Save it as .xlsx, or export it as CSV.")
@@ -77,7 +77,7 @@ def read_excel(content: bytes, file: Path, form: TableFormat, expected: Sequence
             if any(len(cells) < width or None in cells for _, cells in rows):
                 _refuse_uncounted(_workbook(openpyxl, content, values=False)[sheet.title], dict(rows), where)
     except _DAMAGE as error:
-        raise TableError(f"{file} is an Excel file that is damaged ({told(error)}).") from error
+        raise TableError(f"{file} is an Excel file that is damaged ({told(error)}).") from cause(error)
     return replace(_table(openpyxl, rows, where, form, expected), name=str(file), notes=tuple(notes))
 
 

@@ -12,7 +12,7 @@ import io
 import zlib
 from pathlib import Path
 
-from auditor.model.discretion import told
+from auditor.model.discretion import cause, told
 from auditor.model.errors import TableError
 
 MOST_UNPACKED = 100_000_000
@@ -42,5 +42,5 @@ def unpacked(content: bytes, file: Path) -> bytes:
                 refuse_bomb(len(content), size, file)
                 blocks.append(block)
     except (OSError, EOFError, zlib.error) as error:
-        raise TableError(f"{file}: the gzip file is damaged or cut short ({told(error)}).") from error
+        raise TableError(f"{file}: the gzip file is damaged or cut short ({told(error)}).") from cause(error)
     return b"".join(blocks)

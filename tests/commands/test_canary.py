@@ -13,6 +13,7 @@ import http.client
 import io
 import json
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import auditor
 from reports.serving import record_server
 from tests.conftest import Ended
 
@@ -641,6 +643,22 @@ def test_no_error_quotes_a_value(case: Case, auditor_cli: Cli, tmp_path: Path, m
     if case.shown is not None:
         shown = auditor_cli(*case.command, "--reveal")
         assert case.shown.lower() in shown.err.lower(), shown.err
+
+
+@pytest.mark.parametrize(
+    "name", ["damaged Parquet", "bytes in Parquet", "a NUL character in Parquet", "a text for a number"]
+)
+def test_no_exception_in_python_quotes_a_value(name: str, tmp_path: Path) -> None:
+    """Nor do the errors of libraries that Python would print beside ours."""
+    for file, content in {"schema.toml": SCHEMA, **CASES[name].files}.items():
+        (tmp_path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(auditor.AuditorError) as caught:
+        auditor.read_table(tmp_path / "data.csv", tmp_path / "schema.toml")
+    assert not found_in("".join(traceback.format_exception(caught.value)))
+    if CASES[name].shown is not None:
+        with pytest.raises(auditor.AuditorError) as caught, auditor.revealing():
+            auditor.read_table(tmp_path / "data.csv", tmp_path / "schema.toml")
+        assert found_in(str(caught.value)) == [CASES[name].shown]
 
 
 def test_no_bug_quotes_a_value(auditor_cli: Cli, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

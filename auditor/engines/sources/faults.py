@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from auditor.engines.engine import Engine, EngineName
-from auditor.model.discretion import told
+from auditor.model.discretion import cause, told
 from auditor.model.errors import AuditorError, TableError, UsageError
 
 POSTGRES = "postgres"  # the name of an engine that is a PostgreSQL database
@@ -33,7 +33,7 @@ def asking(engine: Engine, table: str, column: str | None = None) -> Iterator[No
     try:
         yield
     except engine_errors(engine) as error:
-        raise fault(engine, table, error, column) from error
+        raise fault(engine, table, error, column) from cause(error)
 
 
 def engine_errors(engine: Engine) -> tuple[type[Exception], ...]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from auditor.model.discretion import header, told
+from auditor.model.discretion import cause, header, told
 from auditor.model.errors import TableError
 from auditor.model.table import check_names
 
@@ -40,7 +40,7 @@ def _columns(where: Path, file: Path) -> dict[str, Any]:
     try:
         schema = importlib.import_module("pyarrow.parquet").read_schema(file)
     except (pa.ArrowException, OSError) as error:
-        raise TableError(f"{where}: the Parquet is damaged or cut short ({told(error)}).") from error
+        raise TableError(f"{where}: the Parquet is damaged or cut short ({told(error)}).") from cause(error)
     check_names([name.strip() for name in schema.names], str(file))
     plain = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
     found = {}

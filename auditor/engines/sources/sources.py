@@ -29,7 +29,7 @@ from auditor.engines.sources.parquet_files import same_columns
 from auditor.files.csv_tables import STATED, read_csv
 from auditor.files.manifests import MANIFEST
 from auditor.files.tables import sha256
-from auditor.model.discretion import header, told
+from auditor.model.discretion import cause, header, told
 from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.table import check_names
@@ -176,7 +176,7 @@ def _parquet(engine: Engine, where: Path, files: list[Path], expected: Sequence[
     except engine_errors(engine) as error:
         raise TableError(
             f"{where}: the Parquet is damaged or cut short, or its files have different columns ({told(error)})."
-        ) from error
+        ) from cause(error)
     return Source(str(where), table, False, digest(files))
 
 
@@ -255,7 +255,7 @@ def _csv(engine: Engine, where: Path, files: list[Path], form: TableFormat, expe
             )  # fmt: skip
             table = table.drop(*(above & set(table.columns)))
     except engine_errors(engine) as error:
-        raise fault(engine, str(where), error) from error
+        raise fault(engine, str(where), error) from cause(error)
     if alone:  # in a table of one column an empty line is no row, and an empty cell is quoted
         table = table.filter(table[way.header[0]].notnull())
     return Source(str(where), table, True, digest(files), tuple(note for _, notes in found for note in notes))
