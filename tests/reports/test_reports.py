@@ -366,7 +366,7 @@ def test_missing_parts_render() -> None:
         for renderer in RENDERERS.values():
             assert renderer(samples.run_of(record))
             assert renderer(samples.run_of(record, whole))
-    assert dict(release_facts(whole))["suppressed rows"] == "3 (excluded)"
+    assert dict(release_facts(whole))["suppressed rows"] == "3 (excluded; their sensitive values count in the table that t, β and δ compare classes with)"
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
