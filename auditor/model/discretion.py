@@ -8,8 +8,8 @@ is shown only where the user asks for it: `--reveal` on the command line, or in 
 
 So `shown` is what a message says of a cell, a label, an alias or an identifier, and `header` of a column that no schema names
 (a file without a header line has a person's values there). Libraries quote what they stumbled over, so of their errors only
-the kind is told (`told`), and ours are not raised from them (`cause`). What a schema, a scenario, a policy or the command line
-says is nobody's cell; `quote` shows it.
+the kind is told (`told`), and ours are not raised from them (`cause`). What a schema, a scenario, a policy or the command
+line says is nobody's cell; `quote` shows it.
 
 Names come from files of others. `printable` escapes what could command a terminal or turn the direction of the text.
 """
