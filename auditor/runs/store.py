@@ -1,15 +1,16 @@
 """Finished cells as files: each is a run record with its cell and, where there is a release, its audit record.
 
 A file is written as soon as its cell is finished, whole or not at all, so that an interruption loses only the cells that were
-running. `auditor render` renders it by itself. It is named for the cell's id, so no other cell can be taken for it.
+running. `auditor render` renders it by itself. It is named for the cell's id, so no other cell can be taken for it, and bears
+a hash of itself, so that a damaged one is run again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from auditor.files.tables import refuse_existing, write_files
+from auditor.files.tables import refuse_existing, sha256, write_files
 from auditor.model.errors import RecordError, UsageError
 from auditor.model.record.comparison import TIMEOUT, RunCell
 from auditor.model.record.record import OK, AuditRecord, RunRecord
@@ -18,6 +19,7 @@ from auditor.version import VERSION
 
 CELLS = "cells"
 TOOL = {"name": "auditor", "version": VERSION}
+_HASH = "sha256"  # where a file has the hash of what it holds besides
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,16 @@ class Store:
             run = RunRecord.from_json(file.read_text(encoding="utf-8"), str(file))
         except (OSError, UnicodeDecodeError, RecordError):
             return None
-        if len(run.cells) != 1 or run.cells[0].id != cell.id or len(run.records) != (run.cells[0].status == OK):
+        whole = {**TOOL, _HASH: sha256(replace(run, tool=TOOL).to_json().encode())}
+        if run.tool != whole or len(run.cells) != 1 or run.cells[0].id != cell.id:
             return None
         return run.cells[0], run.records[0] if run.records else None
 
     def write(self, cell: RunCell, record: AuditRecord | None) -> None:
         """Keeps a finished cell."""
         run = RunRecord(cell.name, cell.seed, () if record is None else (record,), TOOL, cells=(cell,))
-        write_files({self.folder / CELLS / f"{cell.id}.json": run.to_json()}, force=True)
+        marked = replace(run, tool={**TOOL, _HASH: sha256(run.to_json().encode())})
+        write_files({self.folder / CELLS / f"{cell.id}.json": marked.to_json()}, force=True)
 
 
 def to_do(found: RunCell | None, timeout: float | None, memory: int | None, retry: bool) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -123,14 +124,16 @@ def test_interrupted_and_run_again(home: Path) -> None:
         assert workers
         return process, workers
 
-    process, workers = begin()
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert "finished cells are kept" in said
-    assert "nothing was written" not in said
-    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
-    assert not (home / "out" / "run.json").exists()
+    for sign, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        process, workers = begin()
+        process.send_signal(sign)
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == code
+        assert re.fullmatch(
+            r"Interrupted; \d+ finished cells? (is|are) kept in .*cells\. Run the same command again to go on\.\n", said
+        )
+        wait_for(lambda gone=workers: not any(Path(f"/proc/{pid}").exists() for pid in gone))
+        assert not (home / "out" / "run.json").exists()
 
     process, workers = begin()
     process.kill()
@@ -157,6 +160,7 @@ def test_interrupted_and_run_again(home: Path) -> None:
         (("--timeout", "0"), "timeout must be above 0"),
         (("--sample", "2"), "sample must be above 0"),
         (("--utility", "queriess"), "Did you mean 'queries'"),
+        (("--utility", "none"), "A comparison needs at least one utility measure"),
         (("--set", "linking.treshold=1"), "no setting 'treshold'"),
     ],
 )
