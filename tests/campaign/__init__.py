@@ -22,6 +22,7 @@ its structure (a cell, a key, an option) more often than in its bytes, so that m
     running     runs a command in a process of its own, in odd surroundings where the input says so
     serving     asks a server for its pages
     judging     what may come of an input, and what is a failure
+    following   what must be possible after a result
     killing     kills a command, and looks at what it leaves
     telling     the tables that are printed
     campaigning all of it, from the command line to the tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import fields
 from random import Random
 from typing import Any
@@ -122,7 +123,10 @@ def scenario(people: People, rng: Random) -> Tree:
 
 def _plain(text: str) -> Any:
     """A setting as TOML has it."""
-    return text == "true" if text in ("true", "false") else float(text) if "." in text else int(text)
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def _knowledge(people: People, rng: Random) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from tests.campaign import killing
+from tests.campaign.following import follow
 from tests.campaign.generating import generate, told
 from tests.campaign.judging import judge
 from tests.campaign.running import fill, run
@@ -24,7 +25,10 @@ LEAST_SHARE = 1 / 3
 
 def try_input(seed: int, home: Path, keep: bool, index: int) -> Outcome:
     """Generates, runs and judges one input."""
-    case = generate(seed, index)
+    try:
+        case = generate(seed, index)
+    except Exception as error:  # of a method that made a release, or ours
+        return Outcome(index, "generator", "unchanged", -1, 0.0, (f"{type(error).__name__}: {error}",), "")
     folder = home / str(index)
     folder.mkdir()
     fill(case, folder)
@@ -34,6 +38,7 @@ def try_input(seed: int, home: Path, keep: bool, index: int) -> Outcome:
     else:
         ended = run(case, folder)
         code, faults = ended.code, judge(case, ended, folder)
+        faults = faults or list(follow(case, ended, folder))
     taken = time.monotonic() - start
     if not keep:
         for beside in home.glob(f"{index}.*"):

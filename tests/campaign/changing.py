@@ -4,6 +4,7 @@ any file in its bytes. About half of the changes leave something that can still 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -198,6 +199,14 @@ def _odd_column(grid: Grid, rng: Random) -> None:
     _fill(grid, _column(grid, rng), lambda _: rng.choice(cells))
 
 
+def _extreme_column(grid: Grid, rng: Random) -> None:
+    """A column of numbers, some of them extreme."""
+    cells = rng.choice(
+        (("1e308", "1"), ("-1", "0"), ("5e-324", "1"), ("1e308", "-1e308"), ("0", "0"), ("1e200", "1e-200"))
+    )
+    _fill(grid, _column(grid, rng), lambda _: rng.choice(cells))
+
+
 def _odd_name(grid: Grid, rng: Random) -> None:
     if grid.header:
         grid.header[rng.randrange(len(grid.header))] = rng.choice(odd.NAMES)
@@ -249,8 +258,18 @@ def _unclosed(grid: Grid, rng: Random) -> None:
 
 
 ROUGH: tuple[Change, ...] = (
-    *(_odd_cell, _odd_cell, _odd_cell, _odd_column, _odd_name, _twice_named, _headless, _ragged, _huge_cell, _wide),
-    *(_second_header, _nothing, _unclosed),
+    *(
+        _odd_cell,
+        _odd_cell,
+        _odd_cell,
+        _odd_column,
+        _extreme_column,
+        _extreme_column,
+        _odd_name,
+        _twice_named,
+        _headless,
+    ),
+    *(_ragged, _huge_cell, _wide, _second_header, _nothing, _unclosed),
 )
 
 
@@ -283,7 +302,74 @@ def _spots(data: Any, found: Spots) -> Spots:
     return found
 
 
+_SETTINGS: dict[str, tuple[Any, ...]] = {
+    "delimiter": (",", ";", "\t", "|", "x", "", "ab", "\x00"),
+    "decimal": (".", ",", ";"),
+    "encoding": (
+        *("utf-8", "latin-1", "cp1252", "ascii", "utf-16", "utf-32", "utf-7", "cp037", "punycode", "idna", "rot13"),
+        *(
+            "unicode_escape",
+            "raw_unicode_escape",
+            "base64",
+            "zlib",
+            "undefined",
+            "mbcs",
+            "shift_jis",
+            "hz",
+            "utf_8_sig",
+        ),
+    ),
+    "header": (["a", "b"], ["age"], [], [""], ["a", "a"]),
+    "missing": (["?"], ["", "NA"], ["*"], [], ["F"], [0]),
+    "suppressed": (["*"], ["XX"], [""], [], ["*", "**"], ["F"]),
+    "others": ("neutral", "error"),
+    "sheet": ("Sheet", "Data"),
+}
+_OF_COLUMNS: dict[str, tuple[Any, ...]] = {
+    "type": ("numeric", "ordinal", "nominal"),
+    "domain": ([0, 100], [0, 0], [5, 1], [-1e300, 1e300], ["F", "M"], ["F"], [], [1, 2, 3]),
+    "order": (["a", "b"], ["F", "M"], [], ["20", "30"], [1, 2, 3]),
+    "taxonomy": (
+        {"A": ["F"], "B": ["M"]},
+        {},
+        [],
+        {"A": {"B": {"C": ["F", "M"]}}},
+        "codes.csv",
+        {"F": ["F"]},
+        ["F", "M"],
+    ),
+    "notation": (
+        ["interval"],
+        ["value"],
+        ["set"],
+        ["mask", "value"],
+        ["group"],
+        ["centroid"],
+        [],
+        ["bound"],
+        ["period"],
+    ),
+    "missing": (["F"], ["?"], [], ["20"]),
+    "suppressed": ([], ["F"], ["*", "X"]),
+}
+
+
+def _setting(data: Any, rng: Random) -> bool:
+    """Changes a setting of a schema's table, or of one of its columns."""
+    columns = data.get("columns") if isinstance(data, dict) else None
+    if not isinstance(columns, dict) or not columns:
+        return False
+    column = columns[rng.choice(list(columns))]
+    known, part = (_OF_COLUMNS, column) if rng.random() < 0.6 else (_SETTINGS, data.setdefault("table", {}))
+    if isinstance(part, dict):
+        key = rng.choice(list(known))
+        part[key] = deepcopy(rng.choice(known[key]))
+    return True
+
+
 def _tree(tree: Tree, rng: Random) -> None:
+    if tree.kind == "schema" and rng.random() < 0.3 and _setting(tree.data, rng):
+        return
     spots = _spots(tree.data, [])
     if not spots or rng.random() < 0.01:
         tree.data = odd.value(rng)

@@ -22,6 +22,8 @@ def _with_table(command: str, rng: Random, data: bool = True) -> tuple[Draft, Pe
         draft.files["data.csv"] = drawn.grid
     draft.files["schema.toml"] = drawn.schema()
     draft.files |= drawn.taxonomies
+    if drawn.linked is not None:
+        draft.files["visits.csv"] = drawn.linked
     return draft, drawn
 
 
@@ -124,8 +126,11 @@ def audit(rng: Random) -> Draft:
         draft.ask("--targets", rng.choice(("1", "1,2", "2,3,5", "age=30", "sex=F")))
     if rng.random() < 0.06:
         draft.ask("--reveal")
-    if not with_original and made is None and rng.random() < 0.06:
+    if not with_original and rng.random() < 0.08:
         draft.ask("--engine", "duckdb")
+        if made is None and rng.random() < 0.4:  # a folder of files
+            draft.files |= {f"parts/{place}.csv": draft.files["release.csv"].copy() for place in range(2)}
+            draft.given = ["parts"]
     asking.reports(draft, rng)
     return _finished(draft, rng)
 
@@ -135,13 +140,13 @@ def mend(rng: Random) -> Draft:
     draft, drawn = _with_table("mend", rng, data=False)
     made = _release(draft, drawn, rng, rng.choice(("mondrian", "kmember", "identity", "kaca", None)))
     draft.ask("--schema", "schema.toml")
-    columns = drawn.quasi
+    columns = drawn.quasi or ["x"]
     steps = {
         "--coarsen": lambda: rng.choice(columns) + rng.choice(("", "=1", "=2", "=9")),
         "--suppress-below": lambda: rng.choice(("2", "3", "50")),
         "--suppress": lambda: rng.choice(("l_distinct<2", "alpha>0.5", "k<3", "t_equal>0.1", "l_recursive_c>1")),
         "--suppress-rows": lambda: rng.choice(("1", "1,2", "3,3,4")),
-        "--drop": lambda: rng.choice(drawn.published),
+        "--drop": lambda: rng.choice(drawn.published or ["x"]),
     }
     for option in rng.sample(sorted(steps), rng.choice((1, 1, 2, 3))):
         draft.ask(option, steps[option]())

@@ -28,7 +28,7 @@ class Surroundings(StrEnum):
 
 
 CANARY = "canary20261117q"
-_WEIGHTS = {"secret": 0.15, "taxonomy": 0.5, "provenance": 0.6}
+_WEIGHTS = {"secret": 0.15, "taxonomy": 0.5, "provenance": 0.6, "scenario": 3.0, "manifest": 2.0, "key": 2.0}
 """How often a part of this kind is changed, where others are at 1."""
 _ODD = (
     *(Surroundings.FULL, Surroundings.CLOSED, Surroundings.GONE, Surroundings.NARROW, Surroundings.SMALL),

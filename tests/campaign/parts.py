@@ -217,24 +217,20 @@ class Tree(Part):
 
 
 def toml(data: Any) -> str:
-    """Nested mappings as TOML. Tables of tables are written in line, which TOML allows everywhere but at the top."""
-    if not isinstance(data, dict):
-        return f"value = {_toml_value(data)}\n"
-    lines = [f"{_key(key)} = {_toml_value(value)}" for key, value in data.items() if not _is_section(value)]
-    for key, value in data.items():
-        if not _is_section(value):
-            continue
+    """Nested mappings as TOML."""
+    return "\n".join(_section(data, "")) + "\n" if isinstance(data, dict) else f"value = {_toml_value(data)}\n"
+
+
+def _section(data: dict[Any, Any], path: str, levels: int = 3) -> list[str]:
+    """The lines of a table: first its plain values, then its tables. Those far down are written in line."""
+    tables = {key: value for key, value in data.items() if levels and _is_section(value)}
+    lines = [f"{_key(key)} = {_toml_value(value)}" for key, value in data.items() if key not in tables]
+    for key, value in tables.items():
+        inner = f"{path}{_key(key)}"
         for entry in value if isinstance(value, list) else [value]:
-            inner = [(k, v) for k, v in entry.items() if isinstance(v, dict) and v]
-            lines.append(f"[[{_key(key)}]]" if isinstance(value, list) else f"[{_key(key)}]")
-            if key == "columns":
-                lines += [f"{_key(k)} = {_toml_value(v)}" for k, v in entry.items() if (k, v) not in inner]
-                for name, settings in inner:
-                    lines.append(f"[{_key(key)}.{_key(name)}]")
-                    lines += [f"{_key(k)} = {_toml_value(v)}" for k, v in settings.items()]
-            else:
-                lines += [f"{_key(k)} = {_toml_value(v)}" for k, v in entry.items()]
-    return "\n".join(lines) + "\n"
+            lines.append(f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]")
+            lines += _section(entry, f"{inner}.", 0 if isinstance(value, list) else levels - 1)
+    return lines
 
 
 def _is_section(value: Any) -> bool:

@@ -29,6 +29,8 @@ class People:
     canaries: list[str] = field(default_factory=list)
     taxonomies: dict[str, Blob] = field(default_factory=dict)
     """Taxonomy files by name."""
+    linked: Grid | None = None
+    """A second table about the same people."""
 
     def names(self, *roles: str) -> list[str]:
         """The columns of these roles."""
@@ -46,8 +48,12 @@ class People:
 
     def schema(self) -> Tree:
         """The schema file."""
-        table = {"table": self.table} if self.table else {}
-        return Tree("schema", deepcopy({**table, "columns": self.columns}))
+        data: dict[str, Any] = {"table": self.table} if self.table else {}
+        data["columns"] = self.columns
+        if self.linked is not None:
+            columns = {"ward": {"role": "quasi"}, "disease": {"role": "sensitive"}}
+            data["tables"] = {"visits": {"file": "visits.csv", "key": "patient", "columns": columns}}
+        return Tree("schema", deepcopy(data))
 
 
 def _sizes(rng: Random) -> int:
@@ -227,8 +233,57 @@ def visits(rng: Random) -> People:
     return _canary(_of(columns, cells, rows), rng, "disease")
 
 
+def linked(rng: Random) -> People:
+    """People, and their visits in a second table."""
+    columns: dict[str, dict[str, Any]] = {
+        "patient": {"role": "person"},
+        "age": {"role": "quasi", "type": "numeric"},
+        "sex": {"role": "quasi"},
+    }
+    rows = _sizes(rng)
+    cells: dict[str, Callable[[int], str]] = {
+        "patient": lambda i: f"P{i}",
+        "age": lambda _: str(rng.randrange(20, 26)),
+        "sex": lambda _: rng.choice("FM"),
+    }
+    made = _of(columns, cells, rows)
+    seen = [[f"P{rng.randrange(rows)}", rng.choice("ABC"), rng.choice(DISEASE_NAMES)] for _ in range(rows)]
+    made.linked = Grid("linked table", ["patient", "ward", "disease"], seen)
+    return made
+
+
+def noise(rng: Random) -> People:
+    """A table of odd columns, most of them neutral: what a schema that fits can still hold."""
+    columns: dict[str, dict[str, Any]] = {}
+    values: dict[str, tuple[str, ...]] = {}
+    for number in range(rng.choice((2, 3, 5, 8))):
+        name = f"c{number}"
+        numeric = rng.random() < 0.4
+        role = rng.choice(("quasi", "quasi", "sensitive", "neutral"))
+        columns[name] = {"role": role} | ({"type": "numeric"} if numeric else {})
+        values[name] = rng.choice(_NUMBERS if numeric else _TEXTS)
+    cells: dict[str, Callable[[int], str]] = {
+        name: lambda _, found=found: rng.choice(found) for name, found in values.items()
+    }
+    made = _of(columns, cells, _sizes(rng))
+    made.table = {"suppressed": ["SUPPRESSED"]} if rng.random() < 0.5 else {}
+    return made
+
+
+_NUMBERS = (
+    ("1e308", "-1e308", "0"), ("1e-308", "2e-308", "0"), ("0", "0.0", "-0", "00"), ("9007199254740992", "1"),
+    ("1", "1.0000000000000002", "1.0000000000000004"), ("-1", "-2", "-3.5"), ("1e15", "1e-15"), ("5",), ("", "1", "2"),
+)  # fmt: skip
+_TEXTS = (
+    ("a", "A", " a"), ("1", "1.0", "01"), ("20-39", "40-59", "<20"), ("a,b", "a", "b"), ("{a}", "{a, b}"), ("x*", "x**"),
+    ("2020-01-01", "2020-02", "2020"), ("é", "e\u0301"), ("", "a"), ("yes", "no", "NaN"), ("[1, 2]", "1-2"), ("-", "+"),
+    ("=1", "'=1", "+1"), ("12345678901234567890", "1"), ("\u202ea", "b"), ("x" * 3000, "y"), ('"', "''"), ("bucket", "*a"),
+)  # fmt: skip
+
+
 KINDS: tuple[tuple[Callable[[Random], People], int], ...] = (
     (patients, 8), (survey, 4), (dated, 3), (chosen, 3), (european, 2), (bare, 1), (wide, 1), (twins, 1),
+    (visits, 3), (linked, 1), (noise, 4),
 )  # fmt: skip
 
 
