@@ -221,11 +221,9 @@ def advantage(
             cut, _ = _best_cut(of_inside[here], of_outside[here])
             hits += float(np.count_nonzero(of_inside[there] >= cut)) / (_DIVISIONS * len(inside))
             alarms += float(np.count_nonzero(of_outside[there] >= cut)) / (_DIVISIONS * len(outside))
-    rates = (
-        (rate, wilson(rate * len(scores), len(scores), confidence))
-        for rate, scores in ((hits, inside), (alarms, outside))
-    )
-    found = difference(*(part for rate in rates for part in rate))
+    of_hits = wilson(hits * len(inside), len(inside), confidence)
+    of_alarms = wilson(alarms * len(outside), len(outside), confidence)
+    found = difference(hits, of_hits, alarms, of_alarms)
     beyond = hypot(found.high - found.value, max(_best_cut(inside, outside)[1] - found.value, 0.0))
     return Estimate(found.value, found.low, min(found.value + beyond, 1.0))
 

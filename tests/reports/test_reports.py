@@ -366,7 +366,8 @@ def test_missing_parts_render() -> None:
         for renderer in RENDERERS.values():
             assert renderer(samples.run_of(record))
             assert renderer(samples.run_of(record, whole))
-    assert dict(release_facts(whole))["suppressed rows"] == "3 (excluded; their sensitive values count in the table that t, β and δ compare classes with)"
+    said = "3 (excluded; their sensitive values count in the table that t, β and δ compare classes with)"
+    assert dict(release_facts(whole))["suppressed rows"] == said
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)

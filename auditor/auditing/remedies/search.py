@@ -350,7 +350,7 @@ _DROPPED = ("release.identifiers", "release.distinct")
 
 
 def _disguised(release: Release, failing: Sequence[PolicyCheck]) -> tuple[str, ...]:
-    """The columns to drop because the values of each tell nearly all rows apart, where that makes the policy fail. A sensitive
+    """The columns to drop because the values of each tell nearly all rows apart, where the policy fails for it. A sensitive
     column stays: without it a release says nothing."""
     if not any(check.measure == "release.distinct" for check in failing):
         return ()

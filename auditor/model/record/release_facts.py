@@ -146,5 +146,5 @@ class ReleaseFacts:
     """How many people the rows are of, where the schema has a column with role person. Classes, and all figures but rows,
     then count people. Null where each row counts as a person."""
     k_joined: int | None = None
-    """The fewest people whose rows all lie in the same classes, where the release shows which rows are one person's. Null where
+    """The fewest people whose rows all lie in the same classes, where the release shows whose rows are whose. Null where
     it does not, and where each person has one row."""
