@@ -1,8 +1,9 @@
 """Placing the cells of a comparison on two axes: means over the seeds, and which points no other beats.
 
 Every point has the same two figures. The risk is, unless another is asked for, the strongest success of any attack that
-discloses something, as its excess over the control or the baseline: every kind of release has it. The utility is the first
-figure of the first measure asked for. A cell without these figures is left out, with the reason.
+discloses something, as its excess over the control or the baseline: every kind of release has it. An attack without a control
+counts by its excess over the baseline, and is marked so. The utility is the first figure of the first measure asked for. A
+cell without these figures is left out, with the reason.
 """
 
 from __future__ import annotations
@@ -179,7 +180,10 @@ def _excess(row: Risk) -> Mapping[str, Any] | None:
 
 
 def _source(row: Risk) -> str:
-    return f"{row.attack}" + (f" of {row.sensitive}" if row.sensitive else "") + (f", {row.link}" if row.link else "")
+    """What a risk comes from; an attack without a control may owe it to knowledge about the world, and is marked."""
+    about = (f" of {row.sensitive}" if row.sensitive else "") + (f", {row.link}" if row.link else "")
+    alone = row.control is None and (_excess(row) or {}).get("over") == "baseline"
+    return row.attack + about + (" (over the baseline: no control)" if alone else "")
 
 
 def _utility_axis(records: Sequence[AuditRecord], asked: str) -> tuple[str | None, str]:

@@ -16,12 +16,17 @@ from referencing import Registry, Resource
 
 import auditor
 from anonymizers import ANONYMIZERS
+from anonymizers.anonymizing import anonymize
+from auditor.auditing.audit import run_audit
+from auditor.auditing.subjects import Subject
 from auditor.engines.worker import carry_out
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import Axis, Comparison, LeftOut, Point, RunCell
 from auditor.model.record.record import AuditRecord, PolicyVerdict, Risk, RunRecord, Utility
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.schema import Schema
+from auditor.model.table import Table
+from auditor.posterior.links import Link
 from auditor.runs.comparing import Limits, compare, read_world
 from auditor.runs.placing import Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, mapped, plan
@@ -29,6 +34,7 @@ from auditor.runs.store import to_do
 from auditor.runs.worker import CellJob, CellWork
 from auditor.runs.worlds import World
 from reports import render_html, render_markdown, render_terminal
+from scenarios.adversaries import PROSECUTOR
 from scenarios.options import Options
 
 CANARY = "canary-8417"
@@ -237,6 +243,25 @@ def test_a_hand_made_record_set() -> None:
         LeftOut("g seed=1", "no_figure", "it has no strongest"),
         LeftOut("h seed=1", "timeout", "more than 60 s"),
     )
+
+
+def test_an_attack_without_a_control_counts_by_its_excess_over_the_baseline() -> None:
+    # Of a release without a population deFinetti has no control: it was dropped, however strong.
+    draw = random.Random(3)
+    rows = [(draw.choice("ns"), draw.random() < 0.8) for _ in range(300)]
+    data = {"zip": [z for z, _ in rows], "ill": ["flu" if (z == "n") is same else "ulcer" for z, same in rows]}
+    schema = Schema.from_dict({"columns": {"zip": {"role": "quasi"}, "ill": {"role": "sensitive"}}})
+    people = Table.from_frame(pd.DataFrame(data), schema, "t")
+    release, provenance = anonymize(people, "anatomy", 1, l=2)
+    options = Options(("homogeneity", "definetti"), (Link.CLASS,), (PROSECUTOR,), utility=())
+    audited = run_audit(Subject(release, people, provenance), options)
+    row = audited.find("definetti", "success", sensitive="ill")
+    assert (row.control, row.detail["excess"]["over"]) == (None, "baseline")
+    assert row.detail["excess"]["low"] > 0.1
+    queries = record("a", {}, 0.4).utility
+    found = comparison([placed("a", 1, replace(audited, utility=queries))], RiskChoice.read("strongest"), "queries")
+    assert found.points[0].risk == pytest.approx(row.detail["excess"]["value"])
+    assert found.points[0].attack == "definetti of ill (over the baseline: no control)"
 
 
 def test_axes_that_are_asked_for() -> None:
