@@ -6,9 +6,12 @@ missing one agreeing with anything; its F is the sum of their sampling weights.
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
 from itertools import combinations
 from math import factorial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +33,7 @@ from auditor.posterior.links import Link
 from reports.tables.tables import release_facts
 from reports.words.verdicts import verdict
 from scenarios.options import Options
+from tests.conftest import Ended
 
 QUASI = {"role": "quasi", "type": "nominal"}
 COLUMNS = {"a": QUASI, "b": QUASI, "c": QUASI, "d": {"role": "sensitive"}, "w": {"role": "weight", "type": "numeric"}}
@@ -218,3 +222,21 @@ def test_people_who_fit_one_record_are_counted(seed: int) -> None:
     schema = Schema.from_dict({"columns": {**columns}})
     found = audit(named[1], schema, original=named[0], match="rows", options=options).release.fit_one
     assert found == (int((fits == 1).sum()) if hidden.any() else None)
+
+
+# ----- the command line ----------------------------------------------------------------------------------------------
+
+
+def test_the_option(tmp_path: Path, auditor_cli: Callable[..., Ended]) -> None:
+    release, schema = tmp_path / "r.csv", tmp_path / "s.toml"
+    release.write_text("a,b,d,w\n1,x,f,4\n1,*,f,4\n1,*,g,4\n")
+    schema.write_text("".join(f'[columns.{c}]\nrole = "{COLUMNS[c]["role"]}"\n' for c in "abd"))
+    schema.write_text(schema.read_text() + '[columns.w]\nrole = "weight"\ntype = "numeric"\n')
+    asked = ["audit", release, "--schema", schema, "--attacks", "special-uniques", "--json", "-", "--quiet"]
+    for option, said, most in ((None, "wildcard", 3), ("wildcard", "wildcard", 3), ("own", "own", 1)):
+        ended = auditor_cli(*asked, *([] if option is None else ["--withheld-cells", option]))
+        assert ended.code == 0, ended.err
+        found = json.loads(ended.out)["release"]
+        assert found["withheld_cells"] == said
+        assert found["weighted"]["max"] == pytest.approx(individual_risk(np.array([most]), np.array([4.0 * most]))[0])
+    assert auditor_cli(*asked, "--withheld-cells", "any").code == 2
