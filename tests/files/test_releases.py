@@ -341,6 +341,14 @@ TWO = {"blocks": [{"file": "a.csv"}, {"file": "b.csv"}]}
 FIRST = "bucket,age\n1,20\n2,30\n"
 
 
+def test_a_release_whose_name_is_as_long_as_names_may_be(tmp_path: Path) -> None:
+    """There can be no file of labels beside it."""
+    file = tmp_path / ("r" * 251 + ".csv")
+    file.write_text("age\n1\n")
+    schema = Schema.from_dict({"columns": {"age": {"role": "quasi", "type": "numeric"}}})
+    assert read_release(file, schema, np.random.default_rng(1)).release.rows == 1
+
+
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [
@@ -354,6 +362,8 @@ FIRST = "bucket,age\n1,20\n2,30\n"
         ({"blocks": [{"file": 3}]}, "manifest.json: blocks must be a list of files beside the manifest"),
         ({"blocks": [{"file": "../a.csv"}]}, "manifest.json: blocks must be a list of files beside the manifest"),
         ({"blocks": [{"file": "/etc/passwd"}]}, "files beside the manifest"),
+        ({"blocks": [{"file": "a\0b"}]}, "no file can have this name."),
+        ({"blocks": [{"file": "x" * 5000}]}, "the file cannot be read (File name too long)."),
         ({"blocks": [{"file": "a.csv"}], "params": [1]}, "manifest.json: params must be an object. Got [1]."),
         ({"blocks": [{"file": "a.csv"}], "method": 1}, "manifest.json: method must be a text. Got 1."),
         ({"method": 1, "params": 2}, "3 faults:"),

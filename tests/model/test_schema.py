@@ -140,6 +140,19 @@ def test_texts_are_compared_without_the_spaces_around_them() -> None:
         ({"decimal": [","]}, "decimal must be"),
         ({"encoding": "utf-9"}, "encoding must be a known one, such as \"utf-8\". Got 'utf-9'."),
         ({"encoding": 8}, "encoding must be a known one"),
+        *(
+            ({"encoding": name}, "encoding must be a known one")
+            for name in (
+                "punycode",
+                "idna",
+                "unicode_escape",
+                "raw_unicode_escape",
+                "undefined",
+                "rot13",
+                "base64",
+                "a\0b",
+            )
+        ),
         ({"missing": "?"}, "missing must be a list of values. Got '?'."),
         ({"missing": [True]}, "missing must be a list of values. Got [True]."),
         ({"suppressed": []}, "suppressed must name the texts that mean a suppressed value"),
@@ -217,6 +230,8 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
         ({**AGE, "notation": ["value", 1]}, "notation must be a list of"),
         ({**AGE, "notation": ["mask", "mask"]}, "notation must name each kind once."),
         ({**AGE, "notation": ["suppressed"]}, "For suppressed: list the texts for suppressed values under suppressed."),
+        ({**AGE, "taxonomy": "a\0b"}, "no file can have this name."),
+        ({**AGE, "taxonomy": "x" * 5000}, "the taxonomy cannot be read (File name too long)."),
         ({**AGE, "notation": ["group"]}, "notation = 'group' needs a taxonomy."),
         ({**AGE, "notation": ["period"]}, "notation = 'period' needs type = ordinal or nominal."),
         ({"role": "quasi", "notation": ["interval"]}, "notation = 'interval' needs type = numeric or ordinal."),

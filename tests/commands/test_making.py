@@ -1,0 +1,60 @@
+"""Making releases: what replaces an older release leaves nothing of it, and private files stay apart."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Ended
+
+Cli = Callable[..., Ended]
+
+SCHEMA = '[columns.age]\nrole = "quasi"\ntype = "numeric"\n[columns.disease]\nrole = "sensitive"\n'
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    rows = "".join(f"{20 + i % 7},{'abc'[i % 3]}\n" for i in range(60))
+    (tmp_path / "data.csv").write_text(f"age,disease\n{rows}")
+    return tmp_path
+
+
+def anonymize(cli: Cli, home: Path, method: str, *more: object) -> Ended:
+    return cli("anonymize", home / "data.csv", "--schema", home / "schema.toml", "--method", method, *more)
+
+
+def test_blocks_of_an_older_release_go(auditor_cli: Cli, home: Path) -> None:
+    folder = home / "release"
+    folder.mkdir()
+    for name in ("block1.csv", "block7.csv", "note.txt"):
+        (folder / name).write_text("old")
+    blocks = [{"file": "block1.csv"}, {"file": "block7.csv"}]
+    (folder / "manifest.json").write_text(json.dumps({"format": "auditor-release/1", "blocks": blocks}))
+    assert anonymize(auditor_cli, home, "anatomy", "-o", folder).code == 2
+    ended = anonymize(auditor_cli, home, "anatomy", "-o", folder, "--force", "--provenance", home / "private.csv")
+    assert ended.code == 0, ended.err
+    assert sorted(os.listdir(folder)) == ["block1.csv", "block2.csv", "manifest.json", "note.txt"]
+    assert (folder / "note.txt").read_text() == "old"
+
+
+def test_the_aliases_of_an_older_release_go(auditor_cli: Cli, home: Path) -> None:
+    release = home / "release.csv"
+    labels = home / "release.csv.labels.json"
+    labels.write_text("{}")
+    ended = anonymize(auditor_cli, home, "mondrian", "-o", release, "--force")
+    assert ended.code == 0, ended.err
+    assert (release.exists(), labels.exists()) == (True, False)
+
+
+def test_private_files_do_not_lie_in_the_folder_of_a_release(auditor_cli: Cli, home: Path) -> None:
+    (home / "release").mkdir()
+    for option in ("--provenance", "--key"):
+        more = ("-o", home / "release", option, home / "release" / "private.csv", "--force")
+        ended = anonymize(auditor_cli, home, "anatomy", *more)
+        assert (ended.code, "would lie in the folder of the release" in ended.err) == (2, True), ended.err
+    assert os.listdir(home / "release") == []
