@@ -91,3 +91,9 @@ def test_the_remedy_is_to_drop_it() -> None:
     remedies = audited(IDS, {"role": "neutral"}).remedies
     assert [(list(one.drop), one.passes) for one in remedies[:1]] == [(["x"], True)]
     assert audited(IDS, {"role": "sensitive"}).remedies == ()  # that would leave nothing to say
+
+
+def test_a_column_that_says_whose_rows_are_is_named_too() -> None:
+    record = audited(IDS, {"role": "person"})
+    assert [(one.column, one.role, one.identifying) for one in record.release.distinct] == [("x", "person", True)]
+    assert audited([text for text in IDS[:20] for _ in range(2)], {"role": "person"}).release.distinct == ()
