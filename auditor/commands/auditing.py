@@ -240,6 +240,10 @@ def redteam(
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the report and the audit record.")] = None,
     targets: Targets = None,
     changes: Changes,
+    seeds: Annotated[
+        int,
+        Option("--seeds", min=1, help="Releases of each method, with consecutive seeds; intervals are then over them."),
+    ] = 1,
     sweep: Annotated[
         str | None,
         Option(
@@ -258,12 +262,15 @@ def redteam(
     files = {**({} if output is None else run_files(output)), **{n: f for n, f in reports.items() if f is not None}}
     written = Output(files, common.force, common.quiet, output)
     written.check()
+    if sweep is not None and seeds > 1:
+        raise UsageError("--sweep averages over sets of columns, and --seeds over releases: give one of them.")
     plan = changes.of(read_scenario(scenario))
     people = None if targets is None else listed_targets(targets)
     with Progress(common.quiet) as progress:
         if sweep is None:
-            reveal = is_revealing()
-            run = redteaming.redteam(plan, seed=common.seed, targets=people, reveal=reveal, progress=progress.step)
+            run = redteaming.redteam(
+                plan, seed=common.seed, seeds=seeds, targets=people, reveal=is_revealing(), progress=progress.step
+            )
         else:
             counts = sweeping.read_sweep(sweep)
             run = sweeping.sweep(plan, counts, seed=common.seed, targets=people, progress=progress.step)

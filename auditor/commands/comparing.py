@@ -151,9 +151,10 @@ def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:
     """What the options ask of a comparison."""
     from auditor.model.record.policy import read_policy
     from auditor.model.release import WithheldCells
-    from auditor.runs.comparing import ATTACKS_COMPARED, UTILITY_COMPARED, Request, run_seeds
+    from auditor.runs.comparing import ATTACKS_COMPARED, UTILITY_COMPARED, Request
     from auditor.runs.placing import RiskChoice
     from auditor.runs.plan import grid
+    from auditor.runs.worlds import run_seeds
     from scenarios.options import Options
 
     swept, of_attacks = _settings(cells.settings or [])

@@ -18,13 +18,12 @@ from auditor.model.progress import Progress, silent
 from auditor.model.record.comparison import RunCell
 from auditor.model.record.policy import Policy, read_policy
 from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Input, RunRecord
-from auditor.model.seeding import DEFAULT_SEED
 from auditor.model.table import RawTable, Table, encode
 from auditor.runs.placing import STRONGEST, Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, plan
 from auditor.runs.store import TOOL, Store, to_do
 from auditor.runs.worker import CellJob, CellWork
-from auditor.runs.worlds import World, sampled
+from auditor.runs.worlds import World, run_seeds, sampled
 from scenarios.options import Options
 
 if TYPE_CHECKING:
@@ -134,13 +133,6 @@ def compare(
     with tempfile.TemporaryDirectory() as temporary:
         run = run_comparison(world, asked, Store(Path(temporary)), progress).run
     return replace(run, cells=tuple(replace(cell, record=None) for cell in run.cells))
-
-
-def run_seeds(count: int, first: int = DEFAULT_SEED) -> tuple[int, ...]:
-    """The seeds of repeated runs: the first one and those after it."""
-    if count < 1:
-        raise UsageError(f"seeds must be at least 1. Got {count}.")
-    return tuple(range(first, first + count))
 
 
 def read_world(

@@ -13,10 +13,11 @@ from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.files.releases import read_release
 from auditor.model.errors import ScenarioError
 from auditor.model.progress import Progress
-from auditor.model.record.record import RunRecord
+from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.release import Release
 from auditor.model.seeding import stage
-from auditor.runs.worlds import World, build_world
+from auditor.runs.averaging import over_releases
+from auditor.runs.worlds import World, build_world, run_seeds
 from auditor.version import VERSION
 from scenarios.options import Options
 from scenarios.scenario import Plan, Scenario
@@ -26,14 +27,28 @@ def redteam(
     scenario: Scenario,
     *,
     seed: int | None = None,
+    seeds: int = 1,
     targets: Sequence[str] | None = None,
     reveal: bool = False,
     progress: Progress | None = None,
 ) -> RunRecord:
-    """Carries out a scenario: an audit record for each release."""
+    """Carries out a scenario: an audit record for each release. With several `seeds` each method makes as many releases of
+    the same people, and figures are means over them, with intervals over the releases (see `averaging`)."""
     options, world = prepare(scenario, seed, targets, reveal)
-    records = [run_audit(subject, options, step) for subject, step in subjects(scenario, world, options.seed, progress)]
-    return RunRecord(scenario.name, options.seed, tuple(records), {"name": "auditor", "version": VERSION})
+    audits: list[list[AuditRecord]] = [[] for _ in scenario.releases]
+    for number, own in enumerate(run_seeds(seeds, options.seed)):
+
+        def part(done: int, total: int, what: str, number: int = number) -> None:
+            if progress is not None:
+                progress(
+                    number * total + done, seeds * total, f"{what} ({number + 1} of {seeds})" if seeds > 1 else what
+                )
+
+        for place, (subject, step) in enumerate(subjects(scenario, world, own, part)):
+            if number == 0 or scenario.releases[place].method is not None:  # a file is the same whatever the seed
+                audits[place].append(run_audit(subject, replace(options, seed=own), step))
+    records = tuple(over_releases(found) for found in audits)
+    return RunRecord(scenario.name, options.seed, records, {"name": "auditor", "version": VERSION})
 
 
 def prepare(

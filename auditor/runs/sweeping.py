@@ -21,6 +21,7 @@ from auditor.model.errors import UsageError
 from auditor.model.progress import Progress
 from auditor.model.record.record import OK, AdversaryFacts, AuditRecord, Risk, RunRecord
 from auditor.model.seeding import stage
+from auditor.runs.averaging import by_figure, mean
 from auditor.runs.redteaming import prepare, subjects
 from auditor.version import VERSION
 from scenarios.adversaries import PROSECUTOR, Adversary
@@ -133,11 +134,7 @@ def _averaged(record: AuditRecord, steps: Sequence[_Step], quasi: Sequence[str],
 
 def _mean_risks(record: AuditRecord, step: _Step) -> list[Risk]:
     """The figures of one step: each the mean over the sets of columns."""
-    groups: dict[tuple[object, ...], list[Risk]] = {}
-    for risk in record.risks:
-        if risk.adversary in step.subsets:
-            key = (risk.attack, risk.link, risk.measure, risk.sensitive, tuple(sorted(map(str, risk.params.items()))))
-            groups.setdefault(key, []).append(risk)
+    groups = by_figure(risk for risk in record.risks if risk.adversary in step.subsets)
     return [_mean_risk(rows, step) for rows in groups.values()]
 
 
@@ -154,10 +151,5 @@ def _mean_risk(rows: Sequence[Risk], step: _Step) -> Risk:
     detail = {"columns": columns, "values": values, "least": min(values), "greatest": max(values)}
     figures: dict[str, Any] = {"value": fmean(values)}
     for name in ("expected", "baseline", "control", "low", "high"):
-        figures[name] = _mean([getattr(r, name) for r in good])
+        figures[name] = mean([getattr(r, name) for r in good])
     return replace(first, adversary=step.title, params=params, n=people, worst_rows=(), detail=detail, **figures)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    there = [float(v) for v in values if v is not None]
-    return fmean(there) if there and len(there) == len(values) else None

@@ -10,7 +10,7 @@ import numpy as np
 from auditor.auditing.correspondence import find_outsiders
 from auditor.files.tables import read_raw
 from auditor.model.arrays import Ints
-from auditor.model.errors import ScenarioError
+from auditor.model.errors import ScenarioError, UsageError
 from auditor.model.record.record import Input
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
@@ -27,6 +27,13 @@ class World:
     population: Table | None
     outsiders: Ints
     inputs: tuple[Input, ...]
+
+
+def run_seeds(count: int, first: int) -> tuple[int, ...]:
+    """The seeds of repeated runs: the first one and those after it."""
+    if count < 1:
+        raise UsageError(f"seeds must be at least 1. Got {count}.")
+    return tuple(range(first, first + count))
 
 
 def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Input, ...]) -> World:

@@ -247,9 +247,9 @@ def test_a_hand_made_record_set() -> None:
 
 def test_an_attack_without_a_control_counts_by_its_excess_over_the_baseline() -> None:
     # Of a release without a population deFinetti has no control: it was dropped, however strong.
-    draw = random.Random(3)
-    rows = [(draw.choice("ns"), draw.random() < 0.8) for _ in range(300)]
-    data = {"zip": [z for z, _ in rows], "ill": ["flu" if (z == "n") is same else "ulcer" for z, same in rows]}
+    draw, ills = random.Random(3), {"n": "flu", "s": "ulcer", "e": "cold", "w": "cough"}
+    zips = [draw.choice("nsew") for _ in range(400)]
+    data = {"zip": zips, "ill": [ills[z] if draw.random() < 0.7 else draw.choice(list(ills.values())) for z in zips]}
     schema = Schema.from_dict({"columns": {"zip": {"role": "quasi"}, "ill": {"role": "sensitive"}}})
     people = Table.from_frame(pd.DataFrame(data), schema, "t")
     release, provenance = anonymize(people, "anatomy", 1, l=2)
