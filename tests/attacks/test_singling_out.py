@@ -23,7 +23,7 @@ from auditor.model.release import Block, Release
 from auditor.model.table import Table
 from auditor.posterior.beliefs import Prior
 from auditor.posterior.links import Link
-from tests.auditing.test_honesty import halves
+from tests.support.proofs import halves
 from tests.support.tables import World, beliefs_of, by_hand, worlds
 
 COLUMNS: dict[str, dict[str, Any]] = {

@@ -19,7 +19,7 @@ from auditor.auditing.subjects import Subject
 from auditor.model.errors import UsageError
 from auditor.posterior.links import Link
 from scenarios.options import Options
-from tests.auditing.test_honesty import halves
+from tests.support.proofs import halves
 from tests.support.tables import World, beliefs_of, by_hand
 
 COLUMNS: dict[str, dict[str, Any]] = {

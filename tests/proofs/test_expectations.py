@@ -19,7 +19,7 @@ from auditor.model.record.record import OK, Risk
 from scenarios.adversaries import Adversary, MechanismKnown, Stance
 from scenarios.options import Options
 from tests.support.lengths import at_length
-from tests.support.proofs import GENERALISED, KINDS, OVERLAPPING, SLICED, parts, released, townsfolk
+from tests.support.proofs import GENERALISED, KINDS, OVERLAPPING, SLICED, halves, released
 from tests.support.telling import Tell
 
 CALIBRATED = tuple(attack.name for attack in ATTACKS.builtin if attack.calibrated)
@@ -43,8 +43,7 @@ ADVERSARIES = {
 
 def audited(kind: str, people: int, knowing: str, attacks: tuple[str, ...]) -> list[Risk]:
     """The rates and counts of attacks on a release of `people` of a town, and as many others outside of it."""
-    population = townsfolk(2 * people, 11)
-    members, outsiders = parts(2 * people, 2, 11)
+    population, members, outsiders = halves(2 * people, 11)
     table = population.take(members)
     release, provenance = released(table, kind, 11)
     subject = Subject(release, table, provenance, True, population, outsiders)

@@ -53,6 +53,12 @@ def parts(people: int, count: int, seed: int) -> list[Ints]:
     return [np.sort(part) for part in np.split(np.random.default_rng(seed).permutation(people), count)]
 
 
+def halves(people: int, seed: int) -> tuple[Table, Ints, Ints]:
+    """A town, its members and its outsiders."""
+    members, outsiders = parts(people, 2, seed)
+    return townsfolk(people, seed), members, outsiders
+
+
 def released(people: Table, kind: str, seed: int) -> tuple[Release, Provenance]:
     method, settings = KINDS[kind]
     return anonymize(people, method, seed, **settings)
