@@ -32,7 +32,7 @@ LINKS = (
     LinkFacts(
         Link.LIKELIHOOD,
         "Classes are weighed by how likely each holds the person (Bayes' rule): one over the share of the population that "
-        "their labels cover. Its probabilities are calibrated.",
+        "their labels cover. Where labels do not overlap, its probabilities are calibrated.",
         "classes are weighed by how likely each holds the person",
     ),
     LinkFacts(
