@@ -20,7 +20,6 @@ Management 2000. The scaling of scores and DIS is sdcMicro's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, factorial
@@ -82,14 +81,17 @@ def special_uniques(
     rows = np.flatnonzero(count == 1)
     score, by_attribute = np.zeros(records), np.zeros((records, attributes))
     sizes = np.zeros(attributes, dtype=np.int64)
+    telling = ~silent[rows]
     before: dict[tuple[int, ...], Bools] = {(): np.zeros(len(rows), dtype=np.bool_)}
     for size in range(1, most + 1) if len(rows) else ():
         now: dict[tuple[int, ...], Bools] = {}
-        for chosen, unique in _unique_on_sets(values, hidden, rows, size):
-            now[chosen] = unique & ~silent[rows][:, chosen].any(axis=1)
-            minimal = now[chosen].copy()
-            for left_out in combinations(chosen, size - 1):
-                minimal &= ~before[left_out]
+        for chosen in combinations(range(attributes), size):
+            told: Bools = np.all(telling[:, chosen], axis=1)
+            known = told & np.logical_or.reduce([before[left_out] for left_out in combinations(chosen, size - 1)])
+            asked = np.flatnonzero(told & ~known)  # whoever is unique on a smaller set has no minimal one here
+            minimal = asked[_unique(values, hidden, rows[asked], chosen)] if len(asked) else asked
+            known[minimal] = True
+            now[chosen] = known
             found = rows[minimal]
             sizes[size - 1] += len(found)
             score[found] += factorial(attributes - size)
@@ -98,39 +100,26 @@ def special_uniques(
     return SpecialUniques(score, by_attribute, sizes, len(rows), int((count == 2).sum()))
 
 
-def _unique_on_sets(values: Codes, hidden: Bools, rows: Ints, size: int) -> Iterator[tuple[tuple[int, ...], Bools]]:
-    """All sets of `size` attributes, and for each which of the given rows are unique in the table."""
-    radix = values.max(axis=0).astype(np.int64) + 1
-    doubtful = np.flatnonzero(hidden.any(axis=1))
-    for chosen in combinations(range(values.shape[1]), size):
-        if float(np.prod(radix[list(chosen)].astype(np.float64))) <= 8 * len(values):  # few enough to count at once
-            key = np.zeros(len(values), dtype=np.int64)
-            for attribute in chosen:
-                key = key * radix[attribute] + values[:, attribute]
-        else:
-            key = distinct_rows(values[:, chosen])
-        if not len(doubtful):
-            yield chosen, np.bincount(key)[key[rows]] == 1
-            continue
-        open_: Bools = np.any(hidden[:, chosen], axis=1)
-        unique = ~open_[rows] & (np.bincount(key[~open_], minlength=int(key.max()) + 1)[key[rows]] == 1)
-        yield chosen, unique & ~_agree_with(values, hidden, np.where(unique, rows, -1), doubtful, chosen)
-
-
-def _agree_with(values: Codes, hidden: Bools, rows: Ints, doubtful: Ints, chosen: tuple[int, ...]) -> Bools:
-    """Which of the rows (-1: none) agree with a doubtful record, one with cells that fit any value, on a set of attributes on
-    which they have no such cell themselves."""
-    found = np.zeros(len(rows), dtype=np.bool_)
-    pattern = hidden[np.ix_(doubtful, np.array(chosen))] @ (1 << np.arange(len(chosen), dtype=np.int64))
-    for number in np.unique(pattern[pattern > 0]).tolist():
-        left = np.flatnonzero((rows >= 0) & ~found)
+def _unique(values: Codes, hidden: Bools, rows: Ints, chosen: tuple[int, ...]) -> Bools:
+    """Which of the rows, none of which hides one of the chosen attributes, are unique on them in the table."""
+    places = list(chosen)
+    radix = values[:, places].max(axis=0).astype(np.int64) + 1
+    if float(np.prod(radix.astype(np.float64))) <= 8 * len(values):  # few enough to count at once
+        key = np.zeros(len(values), dtype=np.int64)
+        for attribute, base in zip(places, radix.tolist(), strict=True):
+            key = key * base + values[:, attribute]
+    else:
+        key = distinct_rows(values[:, places])
+    pattern = hidden[:, places] @ (1 << np.arange(len(places), dtype=np.int64))
+    unique: Bools = np.bincount(key[pattern == 0], minlength=int(key.max()) + 1)[key[rows]] == 1
+    for number in np.unique(pattern[pattern > 0]).tolist():  # records in which some of them fit any value
+        left = np.flatnonzero(unique)
         if not len(left):
             break
-        shown = [attribute for place, attribute in enumerate(chosen) if not number >> place & 1]
-        others = doubtful[pattern == number]
-        key = distinct_rows(values[np.concatenate([rows[left], others])][:, shown])
-        found[left] = np.isin(key[: len(left)], key[len(left) :])
-    return found
+        shown = [attribute for place, attribute in enumerate(places) if not number >> place & 1]
+        like = distinct_rows(values[np.concatenate([rows[left], np.flatnonzero(pattern == number)])][:, shown])
+        unique[left] = ~np.isin(like[: len(left)], like[len(left) :])
+    return unique
 
 
 def dis_scores(found: SpecialUniques, fraction: float) -> Floats:
