@@ -165,9 +165,9 @@ def member_measures() -> tuple[Measure, ...]:
         ),
         Measure(
             "advantage",
-            "Share called members among members, less the share among outsiders, at a cut-off that was chosen on other people.",
-            "at a cut-off chosen on other people, the share called members is {points} percentage points higher among members "
-            "than among {others}{seen}",
+            "Share called members among members, less the share among outsiders, at a cut-off chosen on other people.",
+            "at a cut-off chosen on other people, the share called members is {points} percentage points higher among "
+            "members than among {others}{seen}",
             label="advantage at a cut-off",
         ),
         _recognised(0.01),
