@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -24,6 +24,7 @@ from uuid import uuid4
 
 from auditor.engines.pool import processors
 from auditor.engines.spark import spark_session
+from auditor.files.writing import own_folder
 from auditor.model.errors import UsageError
 
 OWN_NEED = 350_000_000  # the memory that Python and the libraries of a scan need, in bytes
@@ -105,8 +106,7 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
             session = _small_shuffles(spark_session(f"{memory // 2**20}m"))
             yield Engine(name, ibis, ibis.pyspark.connect(session), memory)
             return
-        folder = _spill_folder(spill)
-        try:
+        with _spill_folder(spill) as folder:
             limit = f"{duckdb_limit(memory) // 1_000_000}MB"
             places = {"temp_directory": str(folder), "preserve_insertion_order": False}
             con = ibis.duckdb.connect(memory_limit=limit, threads=processors(), **places)
@@ -121,8 +121,6 @@ def open_engine(name: str, memory: int | None = None, spill: Path | None = None)
                 con.disconnect()
                 if engine.con is not con:
                     engine.con.disconnect()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def duckdb_limit(memory: int) -> int:
@@ -146,18 +144,20 @@ def import_ibis() -> Any:
         raise UsageError(f"An audit by an engine {NEEDED}. Or audit in memory: --engine memory.") from error
 
 
-def _spill_folder(spill: Path | None) -> Path:
+@contextmanager
+def _spill_folder(spill: Path | None) -> Iterator[Path]:
+    """A folder for what does not fit into memory. What a killed run has left is removed: it is people's data."""
     home = Path(tempfile.gettempdir()) if spill is None else spill
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="auditor-spill-", dir=home))
-    except OSError as error:
-        raise UsageError(f"--spill: no folder can be made in {home} ({error.strerror}).") from error
-    if shutil.disk_usage(folder).free < LEAST_SPACE:
-        folder.rmdir()
-        raise UsageError(
-            f"--spill: {home} has less than {LEAST_SPACE // 1_000_000} MB left. Name a folder with more room."
-        )
-    return folder
+    with ExitStack() as held:
+        try:
+            folder = held.enter_context(own_folder(home, "auditor-spill-", ""))
+        except OSError as error:
+            raise UsageError(f"--spill: no folder can be made in {home} ({error.strerror}).") from error
+        if shutil.disk_usage(folder).free < LEAST_SPACE:
+            raise UsageError(
+                f"--spill: {home} has less than {LEAST_SPACE // 1_000_000} MB left. Name a folder with more room."
+            )
+        yield folder
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def write_files(
 
         def stage(place: Path) -> _Stage:
             if place not in stages:
-                stages[place] = held.enter_context(_staged(place))
+                stages[place] = _Stage(held.enter_context(own_folder(place)))
             return stages[place]
 
         moves: dict[Path, tuple[_Stage, Path]] = {}  # by target: where the new file or folder stands
@@ -240,15 +240,16 @@ class _Stage:
 
 
 @contextmanager
-def _staged(place: Path) -> Iterator[_Stage]:
-    """A new folder in this place, locked while it is used and removed afterwards; those of dead runs are removed first."""
-    _sweep(place)
-    folder = place / f"{_PREFIX}{os.getpid()}-{token_hex(8)}{_SUFFIX}"
+def own_folder(place: Path, prefix: str = _PREFIX, suffix: str = _SUFFIX) -> Iterator[Path]:
+    """A new folder in this place, for this process only: locked while it is used and removed afterwards. Those that dead
+    processes left, with the same prefix and suffix, are removed first."""
+    _sweep(place, prefix, suffix)
+    folder = place / f"{prefix}{os.getpid()}-{token_hex(8)}{suffix}"
     _STAGES.append(folder)
     try:
         folder.mkdir(0o700)
         with _locked(folder):
-            yield _Stage(folder)
+            yield folder
     finally:
         tidy(folder)
 
@@ -275,11 +276,11 @@ def _locked(folder: Path) -> Iterator[bool]:
         yield mine
 
 
-def _sweep(place: Path) -> None:
+def _sweep(place: Path, prefix: str, suffix: str) -> None:
     """Removes the folders of dead runs. Where one cannot be looked at or removed, it stays."""
     with suppress(OSError):
-        for folder in list(place.glob(f"{_PREFIX}*{_SUFFIX}")):
-            if _alive(folder.name.removeprefix(_PREFIX).partition("-")[0]):
+        for folder in list(place.glob(f"{prefix}*{suffix}")):
+            if _alive(folder.name.removeprefix(prefix).partition("-")[0]):
                 continue
             with _locked(folder) as mine:
                 if mine:
@@ -288,7 +289,7 @@ def _sweep(place: Path) -> None:
 
 def _alive(number: str) -> bool:
     """Whether another process of this machine has this id: it may be about to lock its folder."""
-    if not CAN_LOCK or not number.isdigit() or int(number) == os.getpid():
+    if not CAN_LOCK or not number.isdigit() or int(number) in (0, os.getpid()):
         return False
     try:
         os.kill(int(number), 0)

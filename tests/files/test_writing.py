@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from auditor.files import writing
 from auditor.files.tables import csv_text, refuse_existing, write_files
-from auditor.files.writing import WRITTEN
+from auditor.files.writing import WRITTEN, own_folder
 from auditor.model.errors import UsageError
 from auditor.model.schema import TableFormat
 from auditor.model.taxonomy import Taxonomy
@@ -317,6 +317,15 @@ def test_what_a_killed_run_left_is_swept_and_that_of_a_live_one_is_not(tmp_path:
     assert sorted(os.listdir(folder)) == ["provenance.csv", "release.csv"]
 
 
+def test_a_folder_of_this_process_goes_with_it(tmp_path: Path) -> None:
+    (tmp_path / "spill-99999999-dead").mkdir()
+    (tmp_path / "spill-99999999-dead" / "people.tmp").write_text("x")
+    with own_folder(tmp_path, "spill-", "") as first, own_folder(tmp_path, "spill-", "") as second:
+        assert sorted(tmp_path.iterdir()) == sorted([first, second])
+        assert first.stat().st_mode & 0o777 == 0o700
+    assert os.listdir(tmp_path) == []
+
+
 def test_signals_wait_until_all_files_are_in_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.link
 
@@ -364,7 +373,7 @@ def test_a_signal_when_a_folder_for_unfinished_files_was_just_made_leaves_nothin
 
 
 def test_what_an_interruption_left_unfinished_can_be_tidied(tmp_path: Path) -> None:
-    unfinished = writing._staged(tmp_path)
+    unfinished = writing.own_folder(tmp_path)
     unfinished.__enter__()
     assert len(os.listdir(tmp_path)) == 1
     writing.tidy()
