@@ -92,9 +92,10 @@ def read_release(
         bucket = raw.buckets[0][order[0]]
     labels: dict[str, Labels] = {}
     cells: dict[str, Codes] = {}
+    unpublished = schema.unpublished
     for block, lines in zip(raw.blocks, order, strict=True):
         for name, texts in block.columns.items():
-            if name not in schema.unpublished:
+            if name not in unpublished:
                 numbers, distinct, first = number_texts(texts)
                 where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
                 if held is not None and schema.columns[name].role is Role.NEUTRAL:

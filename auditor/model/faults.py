@@ -122,7 +122,8 @@ class Faults:
         if key not in self.data:
             return None
         value = self.data[key]
-        unknown = [name for name in value if name not in names] if isinstance(value, list) else []
+        listed = value if isinstance(value, list) else []
+        unknown = [name for name in listed if not is_text(name) or name not in names]
         if value and isinstance(value, list) and not unknown:
             return tuple(value)
         near = "".join(hint(name, names) for name in unknown[:1])

@@ -42,7 +42,8 @@ def publish(
     """
     rows = len(next(iter(cells.values())))
     schema = with_derived(schema, cells)
-    quasi = [c for block in blocks for c in block if c in schema.quasi]
+    known = set(schema.quasi)
+    quasi = [c for block in blocks for c in block if c in known]
     kept = np.ones(rows, dtype=np.bool_) if bucket is None else bucket >= 0
     group = np.full(rows, -1, dtype=np.int64)
     if len(blocks) == 1:

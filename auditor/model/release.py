@@ -131,12 +131,16 @@ class Release:
     @property
     def quasi(self) -> tuple[str, ...]:
         """The published quasi-identifiers."""
-        return tuple(c for c in self.schema.quasi if c in self.columns)
+        return self._published(self.schema.quasi)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The published sensitive columns."""
-        return tuple(c for c in self.schema.sensitive if c in self.columns)
+        return self._published(self.schema.sensitive)
+
+    def _published(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        columns = set(self.columns)
+        return tuple(name for name in names if name in columns)
 
     @property
     def exact(self) -> bool:

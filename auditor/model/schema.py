@@ -151,10 +151,18 @@ class Schema:
     format: TableFormat = field(default_factory=TableFormat)
     name: str = "schema"
     tables: Mapping[str, LinkedTable] = field(default_factory=dict)
+    by_role: Mapping[Role, tuple[str, ...]] = field(init=False, repr=False)
+    """The columns of each role; a table may have thousands, and roles are asked for often."""
+
+    def __post_init__(self) -> None:
+        found: dict[Role, list[str]] = {role: [] for role in Role}
+        for column in self.columns.values():
+            found[column.role].append(column.name)
+        object.__setattr__(self, "by_role", {role: tuple(names) for role, names in found.items()})
 
     def names(self, role: Role) -> tuple[str, ...]:
         """The columns with this role."""
-        return tuple(c.name for c in self.columns.values() if c.role is role)
+        return self.by_role[role]
 
     @property
     def quasi(self) -> tuple[str, ...]:

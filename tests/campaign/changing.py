@@ -138,7 +138,7 @@ def _numbers(grid: Grid, rng: Random) -> None:
 
     def made(number: int) -> str:
         cell = grid.rows[number][place]
-        return str(int(cell) * factor) if cell.lstrip("-").isascii() and cell.lstrip("-").isdigit() else cell
+        return str(float(cell) * factor) if cell.lstrip("-").isascii() and cell.lstrip("-").isdigit() else cell
 
     _fill(grid, place, made)
 

@@ -36,7 +36,8 @@ def serve(case: Case, folder: Path) -> tuple[int, list[str]]:
         faults.append("hang")
     elif code not in (0, 2, 3):
         faults.append(f"exit code {code}")
-    if "Error while answering" in said or "Traceback" in said or "Internal error" in said:
+    refused = "--debug" in case.arguments and code in (2, 3)
+    if "Error while answering" in said or "Internal error" in said or ("Traceback" in said and not refused):
         faults.append("internal error")
     return code, faults
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -104,10 +105,11 @@ def test_a_choice_that_is_not_required() -> None:
         ([["red"]], "Got [['red']]."),
     ],
 )
-def test_lists_of_choices(value: Any, fault: str) -> None:
-    assert of(run=["green"]).choices("run", list(Colour)) == ("green",)
+@pytest.mark.parametrize("names", [list(Colour), dict.fromkeys(Colour)])
+def test_lists_of_choices(value: Any, fault: str, names: Collection[str]) -> None:
+    assert of(run=["green"]).choices("run", names) == ("green",)
     faults = of(run=value)
-    assert faults.choices("run", list(Colour)) is None
+    assert faults.choices("run", names) is None
     (told,) = said(faults)
     assert told.startswith("a.toml: run must be a list of: red, green. ")
     assert told.endswith(fault)

@@ -43,7 +43,8 @@ def open_release(
     source = open_source(engine, where, schema.format, (*schema.columns, *DERIVED))
     schema = release_schema(schema, [RawTable(source.name, dict.fromkeys(source.columns, ()))])
     identifiers = tuple(c for c in source.columns if schema.columns[c].role is Role.IDENTIFIER)
-    columns = tuple(c for c in source.columns if c not in schema.unpublished)
+    unpublished = schema.unpublished
+    columns = tuple(c for c in source.columns if c not in unpublished)
     if not columns:
         raise ReleaseError(f"{source.name}: must have a column that is not an identifier.")
     quasi = tuple(c for c in schema.quasi if c in columns)
