@@ -24,7 +24,7 @@ from contextvars import ContextVar
 
 _LONGEST_SHOWN = 60
 _LONGEST_TOLD = 200
-_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _JOINERS = "\u200c\u200d"  # some scripts cannot be written without them
 _revealing: ContextVar[bool] = ContextVar("revealing", default=False)
 

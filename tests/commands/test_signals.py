@@ -213,3 +213,21 @@ def test_a_file_that_the_system_refuses_is_no_bug(auditor_cli: Cli, home: Path) 
         ended = auditor_cli(*arguments)
         assert ended.code in (2, 3), (arguments[0], ended.err)
         assert ended.err.startswith("Error: "), ended.err
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there file names are texts")
+def test_files_whose_names_are_no_text(auditor_cli: Cli, home: Path) -> None:
+    """A file system takes any bytes for a name."""
+    data, out = home / os.fsdecode(b"d\xff.csv"), home / os.fsdecode(b"o\xfe")
+    data.write_bytes((home / "data.csv").read_bytes())
+    common = ("--schema", home / "schema.toml", "--attacks", "linking", "--utility", "none")
+    files = [part for name in ("json", "html", "markdown") for part in (f"--{name}", f"{out}.{name}")]
+    ended = auditor_cli("audit", data, *common, *files)
+    assert ended.code == 0, ended.err
+    assert (home / os.fsdecode(b"o\xfe.html")).exists()
+    ended = auditor_cli("render", f"{out}.json", "--plots", home / os.fsdecode(b"p\xff"))
+    assert ended.code == 0, ended.err
+    ended = auditor_cli("audit", data, "--schema", home / "schema.toml", "--explain-labels", "--json", home / "e.json")
+    assert ended.code == 0, ended.err
+    ended = auditor_cli("audit", data, *common, "--engine", "duckdb")
+    assert (ended.code, "whose names are UTF-8" in ended.err) == (3, True)

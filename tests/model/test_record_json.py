@@ -6,6 +6,7 @@ import copy
 import json
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,15 @@ def test_a_damaged_record_is_refused_or_shown(made: Callable[[], RunRecord], ful
     assert len(readable) > 40
     for run in readable if full else rng.sample(readable, 8):
         shown(run)
+
+
+def test_the_name_of_a_file_may_be_no_text() -> None:
+    """A file system takes any bytes; Python hands those that are no UTF-8 over as halves of characters."""
+    run = replace(sample_run(), title="r\udcff.csv")
+    text = run.to_json()
+    assert text.encode("utf-8")
+    assert read_run(text, "run.json").title == "r\\udcff.csv"
+    shown(run)
 
 
 def test_render_refuses_damaged_records(auditor_cli: Callable[..., Ended], tmp_path: Path) -> None:

@@ -32,8 +32,10 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return {_written(str(k)): _plain(v) for k, v in value.items()}
+    if isinstance(value, str):
+        return _written(value)
+    if value is None or isinstance(value, bool):
         return value
     if hasattr(value, "tolist"):  # numpy scalars and arrays
         return _plain(value.tolist())
@@ -42,6 +44,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"A record must hold finite numbers. Got {value}.")
     return value
+
+
+def _written(text: str) -> str:
+    """A text that a file can hold. The name of a file need not be one; what is not is escaped."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def json_text(record: Any) -> str:
