@@ -192,8 +192,9 @@ class Attacker:
             return False  # they expect less than is found among people who are in: that is another question
         if attempt.column is not None or link is not None:
             return side is None or side.beliefs.calibrated(attempt.column)
-        aliased = any(labels.aliases for labels in self.release.labels.values())
-        return attack.goal is Goal.MEMBERSHIP or not aliased
+        if attack.goal is Goal.MEMBERSHIP:  # with less knowledge, the model of who is present is a little too sure
+            return not self._matching.inexact and set(self.release.quasi) <= set(self._knowledge.columns)
+        return not any(labels.aliases for labels in self.release.labels.values())
 
     def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
         return trial(attempt, side, self.release, self.options)
