@@ -6,12 +6,11 @@ the release itself shows only over several releases (`mean_interval`).
 Rates have a Wilson score interval (Wilson 1927). A mean of chances (a guess among m ties counts 1/m) varies less than a rate
 of rights and wrongs: it has the Wilson interval of as many trials as give its variance. Differences of rates have Newcombe's
 hybrid of two such intervals (Newcombe 1998, method 10), for the same people with the correlation of their pairs. The excess
-of an attack over its control, (attack - control)/(1 - control), has the same square-and-add of the two half-widths, each
-multiplied by the slope of the excess (Giomi et al. 2023, anonymeter). If an interval is not symmetric, the half that faces
-the direction in question is used; for symmetric intervals that is the usual formula. The area under a ROC curve is the
-Mann-Whitney statistic with DeLong's interval (DeLong, DeLong and Clarke-Pearson 1988, in the rank form of Sun and Xu 2014),
-on the scale of log odds, where it holds for large areas too (Pepe 2003). Quantiles have the interval between two order
-statistics, means over runs Student's t interval.
+of an attack over its control, (attack - control)/(1 - control), has the same square-and-add of what it changes by when either
+goes to an end of its interval. (Giomi et al. 2023, anonymeter, take slopes in place of these changes; with few people in the
+control they are far from them.) The area under a ROC curve is the Mann-Whitney statistic with DeLong's interval (DeLong,
+DeLong and Clarke-Pearson 1988, in the rank form of Sun and Xu 2014), on the scale of log odds, where it holds for large areas
+too (Pepe 2003). Quantiles have the interval between two order statistics, means over runs Student's t interval.
 
 A cut-off that is chosen and judged on the same people looks better than it is. So `advantage` chooses it on one half of the
 people and judges it on the other, both ways, for several divisions into halves. `tpr_at_fpr` takes its cut-off from the
@@ -120,11 +119,14 @@ def excess(
     """
     if control >= 1:
         return None
-    left = 1 - control
-    own, others = 1 / left, (1 - value) / left**2  # slopes of the excess in the value and, downwards, in the control
-    below = _apart(own * (value - value_interval.low), others * (control_interval.high - control), correlation)
-    above = _apart(own * (value_interval.high - value), others * (control - control_interval.low), correlation)
-    result = (value - control) / left
+
+    def beyond(other: float) -> float:
+        return (value - other) / (1 - other)
+
+    result, left = beyond(control), 1 - control
+    lower, upper = beyond(min(control_interval.high, 1 - _NOISE)), beyond(control_interval.low)
+    below = _apart((value - value_interval.low) / left, result - lower, correlation)
+    above = _apart((value_interval.high - value) / left, upper - result, correlation)
     return Estimate(result, result - below, min(result + above, 1.0))
 
 

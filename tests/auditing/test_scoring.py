@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from attacks.base import Attack
 from attacks.claims import MemberClaims, RangeClaims, RecordClaims, UnrelatedClaims, ValueClaims, WindowClaims
+from attacks.divergence import Divergence
+from attacks.homogeneity import Homogeneity
+from attacks.skewness import Skewness
 from auditor.auditing.scoring.claims import _held, score
-from auditor.auditing.scoring.figures import Figure, Truth
+from auditor.auditing.scoring.figures import Figure, Truth, rate
 from auditor.auditing.scoring.members import score_members
+from auditor.auditing.scoring.rows import Attempt, Beside, completed
 from auditor.measure.intervals import mean_of
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import Beliefs, MemberBeliefs, RecordBeliefs, ValueBeliefs
+from scenarios.adversaries import PROSECUTOR
 
 
 def beliefs(rows: list[list[float]], row_of: list[int] | None = None) -> ValueBeliefs:
@@ -169,6 +176,56 @@ def test_unrelated() -> None:
 def test_a_claim_of_an_unknown_form_is_an_error() -> None:
     with pytest.raises(TypeError, match="no scoring for str"):
         score("a claim", truth([0]))
+
+
+# ----- excess --------------------------------------------------------------------------------------------------------
+
+
+def excess_of(mine: Floats, baseline: Floats, control: Floats | None, attack: Attack | None = None) -> dict[str, Any]:
+    """The excess of right guesses; the control is of outsiders."""
+    control_of = None if control is None else rate("success", control)
+    beside = Beside(rate("success", baseline), control_of, None if control is None else "outsiders")
+    attempt = Attempt(attack or Homogeneity(), PROSECUTOR)
+    return dict(completed(attempt, rate("success", mine), beside, truth([0] * len(mine))).detail["excess"])
+
+
+def rights(right: int, of: int) -> Floats:
+    return np.repeat([1.0, 0.0], [right, of - right])
+
+
+def test_the_excess_is_over_the_higher_of_control_and_baseline() -> None:
+    # 0.5 right; guessing the commonest value is right for 0.4 of them, the attack for 0.3 of the outsiders: 0.1/0.6
+    found = excess_of(rights(500, 1000), rights(400, 1000), rights(300, 1000))
+    assert (found["value"], found["over"]) == (pytest.approx(1 / 6), "baseline")
+    found = excess_of(rights(500, 1000), rights(200, 1000), rights(300, 1000))
+    assert (found["value"], found["over"]) == (pytest.approx(2 / 7), "control")
+    found = excess_of(rights(500, 1000), rights(200, 1000), rights(300, 1000), Divergence())
+    assert found["over"] == "control"
+
+
+def test_without_a_control_the_excess_is_over_the_baseline() -> None:
+    found = excess_of(rights(500, 1000), rights(400, 1000), None)
+    assert (found["value"], found["over"]) == (pytest.approx(1 / 6), "baseline")
+
+
+def test_a_control_of_a_few_people_is_no_evidence() -> None:
+    # Two outsiders, both guessed wrongly: they may as well be guessed rightly.
+    found = excess_of(rights(500, 1000), rights(200, 1000), rights(0, 2))
+    assert (found["value"], found["over"]) == (pytest.approx(0.375), "baseline")
+    assert found["low"] < 0
+
+
+def test_what_is_likelier_here_is_held_against_how_often_it_is_true_of_anybody() -> None:
+    # Claimed are the values 1, 1 and 0, which 0.1, 0.1 and 0.9 of people at large have.
+    rows, prior = beliefs([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]), np.array([0.9, 0.1])
+    ranges = RangeClaims(rows, np.arange(3), np.array([1, 1, 0]), np.array([2, 2, 1]), prior, 0.01, 0.5, at_large=True)
+    figure = by_measure(ranges, truth([1, 0, 0]))["success"]
+    assert figure.at_large is not None
+    assert figure.at_large.tolist() == pytest.approx([0.1, 0.1, 0.9])
+    beside = Beside(rate("success", np.full(3, 0.5)), None, None)
+    assert completed(Attempt(Skewness(), PROSECUTOR), figure, beside, truth([1, 0, 0])).baseline == pytest.approx(
+        1.1 / 3
+    )
 
 
 # ----- membership ----------------------------------------------------------------------------------------------------

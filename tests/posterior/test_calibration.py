@@ -90,3 +90,43 @@ def test_membership_by_a_register_is_calibrated_in_slices(known: tuple[str, ...]
     np.testing.assert_allclose(inside, 80, rtol=0.01)  # everybody's chances add up to the number of members
     gap = np.array(found) - np.array(expected)
     assert abs(gap.mean()) < 3.5 * gap.std() / np.sqrt(len(gap)) + 0.002
+
+
+# ----- where probabilities may be taken at their word ----------------------------------------------------------------
+
+PEOPLE = {"x": ["1", "1", "2", "2", "3", "3"], "y": ["1", "2", "1", "2", "1", "2"], "ill": list("aabbab")}
+CUT = ["[1, 2]", "[1, 2]", "[1, 2]", "[1, 2]", "3", "3"]
+
+
+def test_beliefs_are_taken_at_their_word_where_the_class_is_known_or_labels_are_apart() -> None:
+    apart = by_hand(COLUMNS, PEOPLE, {"x": CUT, "y": ["[1, 2]"] * 6}, bucket=[0, 0, 0, 0, 1, 1])
+    exact = by_hand(COLUMNS, PEOPLE, blocks=[["x", "y"], ["ill"]], bucket=[0, 1, 0, 1, 2, 2], known=("y",))
+    overlapping = by_hand(COLUMNS, PEOPLE, {"x": ["1", "[1, 2]", "[1, 2]", "2", "3", "[2, 3]"]})
+    for world, link, records, values in (
+        (apart, Link.CONTAINMENT, True, True),
+        (apart, Link.TIGHTEST, True, True),  # there is one class for everybody
+        (exact, Link.LIKELIHOOD, True, False),  # whose value is whose of those with the same y is not known
+        (exact, Link.TIGHTEST, False, False),
+        (exact, Link.CLASS, True, True),
+        (overlapping, Link.LIKELIHOOD, False, False),
+        (overlapping, Link.CLASS, True, True),
+    ):
+        beliefs = beliefs_of(world, link)
+        assert (beliefs.calibrated(None), beliefs.calibrated("ill")) == (records, values), (world, link)
+
+
+def test_beliefs_from_vague_knowledge_are_not_taken_at_their_word() -> None:
+    world = by_hand(COLUMNS, PEOPLE, {"x": CUT, "y": ["[1, 2]"] * 6}, bucket=[0, 0, 0, 0, 1, 1])
+    codes = world.knowledge.codes.copy()
+    codes[0, 0] = -1
+    missing = dataclasses.replace(world, knowledge=dataclasses.replace(world.knowledge, codes=codes))
+    assert not beliefs_of(missing, Link.LIKELIHOOD).calibrated("ill")
+
+
+def test_the_tightest_class_hides_least_of_what_is_known() -> None:
+    # Of x nothing is known. Of y the second class hides less; over both columns the first would.
+    rows = {"x": ["1", "1", "2", "9"], "y": ["1", "3", "1", "2"], "ill": list("aabb")}
+    cells = {"x": ["1", "1", "[1, 9]", "[1, 9]"], "y": ["[1, 3]", "[1, 3]", "[1, 2]", "[1, 2]"]}
+    world = by_hand(COLUMNS, rows, cells, bucket=[0, 0, 1, 1], known=("y",))
+    values = beliefs_of(world, Link.TIGHTEST).values("ill")
+    np.testing.assert_allclose(values.rows.toarray()[values.row_of[0]], [0, 1])
