@@ -272,13 +272,13 @@ def key(rows: Sequence[dict[str, str]]) -> list[tuple[str, ...]]:
 
 def test_other_columns_are_still_refused(tmp_path: Path) -> None:
     table = line(0, 1, 2)
-    for header, said in (("x,s,cluster_size,shoe", "'shoe'"), ("x,s,cluster_sizes", "'cluster_sizes'")):
+    for header, said in (("x,s,cluster_size,shoe", "column 4"), ("x,s,cluster_sizes", "column 3")):
         file = tmp_path / "release.csv"
         file.write_text(f"{header}\n{','.join('1' for _ in header.split(','))}\n")
         with pytest.raises(TableError, match=said):
             read_release(file, table.schema, np.random.default_rng(0))
     file.write_text("x,s,cluster_size\n1,a,2\n")  # only a release may hold them
-    with pytest.raises(TableError, match="'cluster_size'"):
+    with pytest.raises(TableError, match="column 3"):
         read_table(file, table.schema)
 
 

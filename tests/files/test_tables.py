@@ -217,6 +217,7 @@ def test_a_given_header(tmp_path: Path) -> None:
 # ----- size -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_million_columns_are_refused(tmp_path: Path) -> None:
     wide = ",".join(f"c{i}" for i in range(1_000_000))
     message = refused(tmp_path, f"{wide}\n{wide}\n")
