@@ -144,7 +144,9 @@ def _files(engine: Engine, where: Path, form: TableFormat, expected: Sequence[st
     files = files_of(where)
     for file in files:
         if any("\ud800" <= sign <= "\udfff" for sign in str(file)):  # how Python reads a name that is no UTF-8
-            raise TableError(f"{file}: an engine reads files whose names are UTF-8. Rename it, or give --engine memory.")
+            raise TableError(
+                f"{file}: an engine reads files whose names are UTF-8. Rename it, or give --engine memory."
+            )
     kinds = {_kind(file) for file in files}
     if len(kinds) > 1:
         odd = next(file for file in files if _kind(file) != _kind(files[0]))
