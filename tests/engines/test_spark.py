@@ -117,6 +117,7 @@ def test_a_million_rows(spark: str, tmp_path: Path, full: bool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("revealed")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
