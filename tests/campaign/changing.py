@@ -258,17 +258,8 @@ def _unclosed(grid: Grid, rng: Random) -> None:
 
 
 ROUGH: tuple[Change, ...] = (
-    *(
-        _odd_cell,
-        _odd_cell,
-        _odd_cell,
-        _odd_column,
-        _extreme_column,
-        _extreme_column,
-        _odd_name,
-        _twice_named,
-        _headless,
-    ),
+    *(_odd_cell, _odd_cell, _odd_cell, _odd_column, _extreme_column, _extreme_column, _odd_name),
+    *(_twice_named, _headless),
     *(_ragged, _huge_cell, _wide, _second_header, _nothing, _unclosed),
 )
 
@@ -307,17 +298,8 @@ _SETTINGS: dict[str, tuple[Any, ...]] = {
     "decimal": (".", ",", ";"),
     "encoding": (
         *("utf-8", "latin-1", "cp1252", "ascii", "utf-16", "utf-32", "utf-7", "cp037", "punycode", "idna", "rot13"),
-        *(
-            "unicode_escape",
-            "raw_unicode_escape",
-            "base64",
-            "zlib",
-            "undefined",
-            "mbcs",
-            "shift_jis",
-            "hz",
-            "utf_8_sig",
-        ),
+        *("unicode_escape", "raw_unicode_escape", "base64", "zlib", "undefined", "mbcs", "shift_jis"),
+        *("hz", "utf_8_sig"),
     ),
     "header": (["a", "b"], ["age"], [], [""], ["a", "a"]),
     "missing": (["?"], ["", "NA"], ["*"], [], ["F"], [0]),

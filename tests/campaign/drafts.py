@@ -51,16 +51,8 @@ def _parameters(command: str) -> tuple[Any, ...]:
 
 _HARMLESS = ("--quiet", "--force", "--reveal", "--no-remedies", "--remedies")
 _NEVER = (
-    "--help",
-    "--host",
-    "--allow-network",
-    "--open",
-    "--port",
-    "--engine",
-    "--spill",
-    "--jobs",
-    "--seeds",
-    "--methods",
+    *("--help", "--host", "--allow-network", "--open", "--port", "--engine", "--spill", "--jobs"),
+    *("--seeds", "--methods"),
 )
 """Options that would leave the folder, start other machinery or never end."""
 _WHOLE = ("--seed", "--recursive-l", "--suppress-below", "--block-rows", "--memory")
@@ -126,32 +118,12 @@ def change_options(draft: Draft, rng: Random) -> None:
 
 
 _PATHS = (
-    "",
-    ".",
-    "..",
-    "/",
-    "no/such/file.csv",
-    "missing.csv",
-    "schema.toml",
-    "data.csv",
-    "release.csv",
-    "/dev/null",
-    "-",
+    *("", ".", "no/such/file.csv", "missing.csv", "schema.toml", "data.csv", "release.csv"),
+    *("/dev/null", "-"),
 )
 _TARGETS = (
-    *(
-        "no/such/folder/x.html",
-        "schema.toml",
-        "data.csv",
-        ".",
-        "..",
-        "out",
-        "x.xlsx",
-        "x.csv.gz",
-        "x.PARQUET",
-        "x",
-        "-",
-    ),
+    *("no/such/folder/x.html", "schema.toml", "data.csv", ".", "out", "x.xlsx", "x.csv.gz"),
+    *("x.PARQUET", "x", "-"),
     *("a\x01b.html", "x" * 300, "x/" * 2_000 + "y", "data.csv/x.json", "é🙂.json", "new.html", "new.parquet", " ", ""),
 )
 
