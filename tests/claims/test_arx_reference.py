@@ -90,9 +90,8 @@ def test_local_recoding_tightest_and_likelihood(records: dict[str, AuditRecord])
     found = risk(record, "linking", "class_found", "tightest")
     assert (found.value, found.n) == (30117, 30162)
     guessed = risk(record, "homogeneity", "success", "likelihood")
-    assert guessed.expected == pytest.approx(0.403, abs=5e-4)
     assert guessed.value == pytest.approx(0.412, abs=5e-4)
-    assert abs(guessed.value - guessed.expected) < 0.02
+    assert guessed.expected is None  # told only where the class is known, or no labels overlap
 
 
 def test_baseline_is_the_priors_modal_guess(records: dict[str, AuditRecord]) -> None:
