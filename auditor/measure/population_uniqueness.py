@@ -155,10 +155,9 @@ def snb(sample: Sample) -> Uniques:
         alpha, beta = np.exp(at[0]), 1 / (1 + np.exp(-at[1]))
         missed = (1 - share) * (1 - beta)
         left = 1 - missed
-        one = classes * share * (beta / left) ** alpha * (1 + alpha * missed / left)
-        two = (
-            classes * alpha * beta**alpha * share**2 * (1 - beta) / 2 / left ** (alpha + 2) * (2 - (1 - alpha) * missed)
-        )
+        power = (beta / left) ** alpha
+        one = classes * share * power * (1 + alpha * missed / left)
+        two = classes * alpha * power * (share / left) ** 2 * (1 - beta) / 2 * (2 - (1 - alpha) * missed)
         return np.array([one / alone - 1, two / pairs - 1])
 
     for start in ((0.0, -1.0), (-2.0, -4.0), (2.0, 2.0), (-2.0, 2.0), (2.0, -4.0)):
