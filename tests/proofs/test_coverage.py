@@ -22,8 +22,8 @@ from attacks.linking import Linking
 from auditor.auditing.scoring.figures import RATE, Figure, Truth, rate
 from auditor.auditing.scoring.members import LEVELS, score_members
 from auditor.auditing.scoring.rows import Attempt, Beside, completed
-from auditor.measure.intervals import mean_interval, quantile_interval
-from auditor.measure.utility.worlds import over_worlds
+from auditor.measure.intervals import mean_interval, quantile_interval, wilson
+from auditor.measure.utility.worlds import WORLDS, over_worlds
 from auditor.model.arrays import Floats
 from scenarios.adversaries import PROSECUTOR
 from tests.support.telling import Tell
@@ -31,6 +31,7 @@ from tests.support.telling import Tell
 Rng = np.random.Generator
 PEOPLE, OTHERS = 300, 200
 JOURNALIST = "mean of chances over people (journalist)"
+ACCURACY = "accuracy of classification over worlds"
 
 
 class Found(NamedTuple):
@@ -211,6 +212,13 @@ def mean_over_worlds(rng: Rng, signal: float) -> Found:
     return Found(low, high, 0.5 + signal)
 
 
+def accuracy_over_worlds(rng: Rng, signal: float) -> Found:
+    """The same people are tested in every world, some of them easier: the mean has the interval of a rate."""
+    easy = rng.choice([0.2, 0.5 + signal], PEOPLE)
+    right = rng.random((WORLDS, PEOPLE)) < easy
+    return Found(*wilson(float(right.mean()) * PEOPLE, PEOPLE), (0.7 + signal) / 2)
+
+
 CASES = {
     "rate of rights and wrongs": Case(right_or_wrong, 0.3),
     "rate, guesses among ties": Case(guesses_among_ties, 0.3),
@@ -228,6 +236,7 @@ CASES = {
     "median error of queries": Case(median_error, 1.0),
     "mean over releases": Case(mean_over_releases, 0.3),
     "mean over worlds": Case(mean_over_worlds, 0.2),
+    ACCURACY: Case(accuracy_over_worlds, 0.3, (ACCURACY,)),
 }
 
 
