@@ -20,7 +20,7 @@ from auditor.model.discretion import is_revealing, quote, shown
 from auditor.model.errors import TableError
 from auditor.model.schema import Column, Role, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import EXACT_INTEGERS, format_number, parse_number
+from auditor.model.values import can_be_counted_with, format_number, parse_number
 
 _LONGEST_COMPARED = 200  # longer texts get no hint at a similar value: comparing them would take too long
 _MOST_COMPARED = 5000  # at most this many values are compared for a hint, for the same reason
@@ -71,7 +71,8 @@ class Domain:
 
     def number(self, text: str) -> float | None:
         """The number that a text denotes in this column's files, or None."""
-        return parse_number(text, self.format.decimal)
+        number = parse_number(text, self.format.decimal)
+        return number if number is not None and can_be_counted_with(number) else None
 
     def nearest(self, text: str, groups: bool = False) -> str:
         """A hint naming the known value (or group of the taxonomy) that `text` is close to, or an empty string. It says what
@@ -186,11 +187,9 @@ class Domain:
             number = parse_number(text, form.decimal)
             if number is None:
                 faults[text] = _no_number(text, form)
-            elif abs(number) >= EXACT_INTEGERS:
-                faults[text] = (
-                    f"{shown(text)} is too large to be exact as a number (2^53 or more). "
-                    'Declare the column as type = "nominal", or scale it.'
-                )
+            elif not can_be_counted_with(number):
+                extreme = "large to be exact as a number (2^53 or more)" if abs(number) > 1 else "small (below 1e-100)"
+                faults[text] = f'{shown(text)} is too {extreme}. Declare the column as type = "nominal", or scale it.'
             elif column.bounds and not column.bounds[0] <= number <= column.bounds[1]:
                 faults[text] = (
                     f"{shown(text)} is outside the declared domain [{format_number(column.bounds[0])}, "

@@ -36,7 +36,7 @@ from auditor.model.errors import SchemaError, TaxonomyError
 from auditor.model.faults import Faults, is_number, read_toml
 from auditor.model.notation_kinds import Notation, asked_notations
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import EXACT_INTEGERS, parse_number
+from auditor.model.values import EXACT_INTEGERS, can_be_counted_with, parse_number
 
 _NO_CHARACTER_SETS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 """Names under which Python keeps other things than encodings of text files."""
@@ -414,11 +414,12 @@ def _taxonomy(
         else:
             taxonomy = Taxonomy.from_nested(f"{place.place}: taxonomy", value)
         if kind is Type.NUMERIC:
-            bad = [leaf for leaf in taxonomy.leaves if parse_number(leaf, decimal) is None]
+            numbers = ((leaf, parse_number(leaf, decimal)) for leaf in taxonomy.leaves)
+            bad = [leaf for leaf, number in numbers if number is None or not can_be_counted_with(number)]
             if bad:
                 place.add(
-                    f"the leaves of a numeric column's taxonomy must be numbers with the decimal mark {decimal!r}. "
-                    f"Got {bad[0]!r} in {taxonomy.name}."
+                    f"the leaves of a numeric column's taxonomy must be numbers with the decimal mark {decimal!r}, below "
+                    f"2^53. Got {bad[0]!r} in {taxonomy.name}."
                 )
                 return None
             return taxonomy.sorted_by(lambda leaf: parse_number(leaf, decimal) or 0.0)

@@ -7,6 +7,7 @@ import re
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 EXACT_INTEGERS = 2**53  # from here on, neighbouring whole numbers cannot be told apart as floating-point numbers
+LEAST = 1e-100  # below this size, squares and products of numbers cannot be told from 0
 
 
 def parse_number(text: str, decimal: str = ".") -> float | None:
@@ -21,6 +22,11 @@ def parse_number(text: str, decimal: str = ".") -> float | None:
         return None
     number = float(text)
     return number if abs(number) != float("inf") else None
+
+
+def can_be_counted_with(number: float) -> bool:
+    """Whether a number of the data is 0, or neither too small nor too large for figures that square and divide."""
+    return number == 0 or LEAST <= abs(number) < EXACT_INTEGERS
 
 
 def format_number(number: float, decimal: str = ".") -> str:

@@ -189,6 +189,10 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
         ({"role": "quasi", "order": []}, "order must name each of its values once. Got []."),
         ({**AGE, "order": ["a", "b"]}, 'order is for type = "ordinal". Got type = "numeric".'),
         ({**AGE, "domain": [1]}, "the domain of a numeric column must be [lowest, highest]. Got [1]."),
+        (
+            {**AGE, "taxonomy": {"all": ["1", "1e300"]}},
+            "the leaves of a numeric column's taxonomy must be numbers with the decimal mark '.', below 2^53. Got '1e300'",
+        ),
         ({**AGE, "domain": [9, 1]}, "must be [lowest, highest]. Got [9, 1]."),
         ({**AGE, "domain": [0, float("inf")]}, "must be [lowest, highest]. Got [0, inf]."),
         ({**AGE, "domain": [float("nan"), 1]}, "must be [lowest, highest]. Got [nan, 1]."),
@@ -219,7 +223,7 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
         ),
         ({"role": "quasi", "taxonomy": {"G": ["a"], "H": ["a"]}}, "taxonomy, under 'H': 'a' is already listed"),
         ({"role": "quasi", "taxonomy": {"G": [False]}}, "must hold tables, lists and values. Got False."),
-        ({**AGE, "taxonomy": ["1", "x"]}, "must be numbers with the decimal mark '.'. Got 'x'"),
+        ({**AGE, "taxonomy": ["1", "x"]}, "must be numbers with the decimal mark '.', below 2^53. Got 'x'"),
         ("quasi", "must be a table with a role. Got 'quasi'."),
         ({**AGE, "notation": "intervall"}, "Got 'intervall'. Did you mean 'interval'?"),
         (

@@ -124,6 +124,13 @@ def test_numbers_that_floats_cannot_tell_apart_are_refused() -> None:
     assert coded([str(big), str(big + 1)]).codes["c"].tolist() == [0, 1]  # as texts they differ
 
 
+def test_numbers_whose_squares_are_as_good_as_nothing_are_refused() -> None:
+    assert coded(["1e-100", "0", "-0.0"], type="numeric").codes["c"].tolist() == [1, 0, 0]
+    for number in ("1e-101", "-5e-324"):
+        with pytest.raises(TableError, match=r"row 1, column 'c': .* is too small \(below 1e-100\).*nominal"):
+            coded([number], type="numeric")
+
+
 @pytest.mark.parametrize("text", ["nan", "NaN", "inf", "-inf", "1_000", "twelve", "1,5"])
 def test_texts_in_a_numeric_column_are_refused(text: str) -> None:
     with pytest.raises(TableError) as caught:
