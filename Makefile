@@ -38,7 +38,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed.") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --editable
+INSTALL = $(BIN)/pip install --no-compile --quiet --disable-pip-version-check --editable
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(INSTALL) .

@@ -20,10 +20,15 @@ if (
 ):  # as in the background of a script: what tests start must be interruptible
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ.setdefault(
+    "PYSPARK_SUBMIT_ARGS", "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
+)
+"""Spark's Java runs for a minute only: compiling for speed, and collecting garbage on all processors, is not worth it."""
+
 AWKWARD = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
 WITH_KERNELS = ("anonymizers", "attacks", "auditing", "claims", "commands", "files", "proofs", "runs")
 """The rooms whose tests make releases with compiled kernels."""
-EXAMPLES = 20
+EXAMPLES = 10
 """How many examples a random test tries in `make test`. `make quick` tries fewer, `make proofs` more."""
 
 
@@ -37,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """How many examples a random test tries that does not say it itself."""
-    examples = 5 * EXAMPLES if config.getoption("--full") else config.getoption("--examples")
+    examples = 10 * EXAMPLES if config.getoption("--full") else config.getoption("--examples")
     settings.register_profile("chosen", max_examples=examples, **AWKWARD)
     settings.load_profile("chosen")
 

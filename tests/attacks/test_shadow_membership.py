@@ -82,6 +82,7 @@ def figure(members: MemberClaims, others: MemberClaims, measure: str) -> Figure:
 MEMBERS, OUTSIDERS = slice(0, 800), slice(800, 1600)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings", "least"),
     [("identity", {}, 0.95), ("slicing", SLICING, 0.9), ("mondrian", {"k": 5}, 0.6), ("rgather", {"r": 3}, 0.5)],

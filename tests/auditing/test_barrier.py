@@ -109,7 +109,7 @@ def said(attack: Attack, world: World, link: Link) -> list[Guesses]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS.builtin, ids=lambda attack: attack.name)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(world=worlds(doubt=True), seed=st.integers(0, 999))
 def test_an_attack_says_the_same_of_a_release_in_another_order(attack: type[Attack], world: World, seed: int) -> None:
     release, renumber = world.release.shuffled(np.random.default_rng(seed))

@@ -65,6 +65,7 @@ def test_likelihood_is_calibrated_and_finds_more_than_containment() -> None:
     assert mean["more"] > 3.5 * error["more"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [("x", "y"), ("x",)])
 def test_membership_by_a_register_is_calibrated_in_slices(known: tuple[str, ...]) -> None:
     expected, found, inside = [], [], []

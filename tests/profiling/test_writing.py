@@ -163,6 +163,7 @@ def test_from_python() -> None:
         auditor.profile(frame.iloc[:0])
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, auditor_cli: Cli) -> None:
     data, schema = tmp_path / "data.csv", tmp_path / "schema.toml"
     people(500, seed=1).to_csv(data, index=False)

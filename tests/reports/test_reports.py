@@ -246,7 +246,7 @@ def test_no_machine_words_leak(run: str, renderer: str) -> None:
         assert not found or allowed, shown[max(0, found.start() - 60) : found.end() + 60]
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", sorted(set(RUNS) - {"many"}))
 @pytest.mark.parametrize("renderer", RENDERERS)
 def test_the_same_run_from_its_json_renders_the_same(run: str, renderer: str) -> None:
     made = RUNS[run]()
