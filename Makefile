@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PACKAGES = auditor anonymizers attacks scenarios reports
+unexport PYTHONDONTWRITEBYTECODE # tests start many processes, which should find compiled modules
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test quick proofs check format clean
@@ -38,7 +39,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed.") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-INSTALL = $(BIN)/pip install --no-compile --quiet --disable-pip-version-check --editable
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --editable
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(INSTALL) .

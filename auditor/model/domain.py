@@ -20,7 +20,7 @@ from auditor.model.discretion import is_revealing, quote, shown
 from auditor.model.errors import TableError
 from auditor.model.schema import Column, Role, TableFormat, Type
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import can_be_counted_with, format_number, parse_number
+from auditor.model.values import EXACT_INTEGERS, can_be_counted_with, format_number, parse_number
 
 _LONGEST_COMPARED = 200  # longer texts get no hint at a similar value: comparing them would take too long
 _MOST_COMPARED = 5000  # at most this many values are compared for a hint, for the same reason
@@ -187,7 +187,7 @@ class Domain:
             number = parse_number(text, form.decimal)
             if number is None:
                 faults[text] = _no_number(text, form)
-            elif not can_be_counted_with(number):
+            elif abs(number) >= EXACT_INTEGERS or not can_be_counted_with(number):
                 extreme = "large to be exact as a number (2^53 or more)" if abs(number) > 1 else "small (below 1e-100)"
                 faults[text] = f'{shown(text)} is too {extreme}. Declare the column as type = "nominal", or scale it.'
             elif column.bounds and not column.bounds[0] <= number <= column.bounds[1]:

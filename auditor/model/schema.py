@@ -36,7 +36,7 @@ from auditor.model.errors import SchemaError, TaxonomyError
 from auditor.model.faults import Faults, is_number, read_toml
 from auditor.model.notation_kinds import Notation, asked_notations
 from auditor.model.taxonomy import Taxonomy
-from auditor.model.values import EXACT_INTEGERS, can_be_counted_with, parse_number
+from auditor.model.values import EXACT_INTEGERS, parse_number
 
 _NO_CHARACTER_SETS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 """Names under which Python keeps other things than encodings of text files."""
@@ -415,7 +415,7 @@ def _taxonomy(
             taxonomy = Taxonomy.from_nested(f"{place.place}: taxonomy", value)
         if kind is Type.NUMERIC:
             numbers = ((leaf, parse_number(leaf, decimal)) for leaf in taxonomy.leaves)
-            bad = [leaf for leaf, number in numbers if number is None or not can_be_counted_with(number)]
+            bad = [leaf for leaf, number in numbers if number is None or abs(number) >= EXACT_INTEGERS]
             if bad:
                 place.add(
                     f"the leaves of a numeric column's taxonomy must be numbers with the decimal mark {decimal!r}, below "

@@ -7,7 +7,7 @@ import re
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 EXACT_INTEGERS = 2**53  # from here on, neighbouring whole numbers cannot be told apart as floating-point numbers
-LEAST = 1e-100  # below this size, squares and products of numbers cannot be told from 0
+LEAST, MOST = 1e-100, 1e100  # below and above these, squares and products of numbers are 0 or infinite
 
 
 def parse_number(text: str, decimal: str = ".") -> float | None:
@@ -26,7 +26,7 @@ def parse_number(text: str, decimal: str = ".") -> float | None:
 
 def can_be_counted_with(number: float) -> bool:
     """Whether a number of the data is 0, or neither too small nor too large for figures that square and divide."""
-    return number == 0 or LEAST <= abs(number) < EXACT_INTEGERS
+    return number == 0 or LEAST <= abs(number) <= MOST
 
 
 def format_number(number: float, decimal: str = ".") -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.schema import TableFormat
 from auditor.model.seeding import stage
-from auditor.model.values import can_be_counted_with, parse_number
+from auditor.model.values import EXACT_INTEGERS, can_be_counted_with, parse_number
 
 MOST_TRIED = 4_000
 LONGEST_TRIED = 200  # longer texts are not tried: they are no value of a known kind
@@ -96,7 +96,7 @@ def column_facts(name: str, cells: Sequence[str], form: TableFormat, seed: int) 
     numbers = None
     if values and not padded:
         read = [parse_number(value, form.decimal) for value in values]
-        if all(one is not None and can_be_counted_with(one) for one in read):
+        if all(one is not None and abs(one) < EXACT_INTEGERS and can_be_counted_with(one) for one in read):
             numbers = np.array(read, dtype=np.float64)
     tried = np.arange(len(values))
     if len(values) > MOST_TRIED:

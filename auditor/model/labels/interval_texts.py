@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from auditor.model.values import EXACT_INTEGERS, can_be_counted_with, parse_number
+from auditor.model.values import MOST, can_be_counted_with, parse_number
 
 _NUMBER = r"([+-]?[\d.,]+(?:[eE][+-]?\d+)?)"
 _RANGE = r"[-–—−…]|\.\.\.?|\sto\s"
@@ -87,7 +87,7 @@ def _end(text: str, decimal: str, side: int) -> float | None:
     """One end: a number, or infinite on its own side, as one is that is far beyond all numbers of data."""
     number = parse_number(text, decimal)
     if number is not None:
-        far = abs(number) >= EXACT_INTEGERS
+        far = abs(number) > MOST
         if far and number * side < 0:
             return None
         return side * float("inf") if far else number if can_be_counted_with(number) else 0.0
