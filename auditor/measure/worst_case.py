@@ -1,27 +1,27 @@
-"""Worst-case background knowledge: how sure of one person's value m facts about people can make somebody who knows the classes.
+"""Worst-case background knowledge: how sure m facts can make somebody of one person's value who knows the classes.
 
-A class shows how often each value occurs among its people; which of them has which is not known, every way to deal the values
-out being as likely as any other, in each class by itself. A *fact* is an implication between atoms: "if A has s, then B has
-s'". A and B may be the same person: "if Bob has flu, he has HIV" says that Bob has no flu. The question is how high P(t has s)
-can become for a person t of a class, over all s and all sets of m facts that can be true.
+A class shows how often each value occurs among its people. Which of them has which is not known: every way to deal the values
+out is as likely as any other, in each class by itself. A *fact* is an implication between atoms: "if A has s, then B has s'".
+A and B may be the same person: "if Bob has flu, he has HIV" says that Bob has no flu. The question is how high P(t has s) can
+become for a person t of a class, over all s and all sets of m facts that can be true.
 
-1. One consequent is enough. Let C be "t has s" and let the facts be A_i → B_i. Then P(C and the facts) <= P(C). Whoever has
-   neither C nor any A_i agrees with all facts, so P(not C, and the facts) >= P(neither C nor any A_i). Hence P(C | facts) <=
-   P(C) / (P(C) + P(neither C nor any A_i)), and the facts A_i → C reach it. The same two lines hold where a fact has several
-   atoms before the arrow and anything at all behind it. What is left is to choose m atoms that one of them holds for nearly sure.
+1. One consequent is enough. Let C be "t has s" and let the facts be A_i → B_i. Then P(C and the facts) <= P(C). Where neither C
+   nor any A_i holds all facts do, so P(not C, and the facts) >= P(neither C nor any A_i). Hence P(C | facts) <= P(C) / (P(C) +
+   P(neither C nor any A_i)), and the facts A_i → C reach it. The same holds where a fact has several atoms before the arrow
+   and anything at all behind it. It is left to choose m atoms such that it is most unlikely that none of them holds.
 2. Classes are independent, so P(none of the atoms holds) is a product over classes.
-3. In a class of n people, let n1 >= n2 >= … be the counts of its values, T(k) the sum of the first k, and let atoms name k_0
-   >= k_1 >= … values for different people. The least P(none holds) has everybody's values the most frequent ones. For take
-   two values, s at least as frequent as s', and the people X with s and without s' among theirs, Y with s' and without s;
-   change s' into s for all of Y. Given who has one of the two values at all, x of X and y of Y among them, it leaves C(R, n_s)
-   ways of dealing them in place of C(R, n_s - y), where R = n_s + n_s' - x - y; and n_s is at least as far from R/2 as n_s - y.
-   With nested sets, person after person: P = Π_i (n - i - T(k_i)) / (n - i). The order matters: largest set first.
-4. The same choice has the largest P(C) = n1/n, with C the most frequent value of the person with the most atoms. So both
-   parts of the ratio P(neither C nor any A_i) / P(C) are at their best together.
+3. In a class of n people let T(k) be how many have one of its k most frequent values, and let atoms name k_0 >= k_1 >= …
+   values of different people. P(none holds) is least where they are everybody's k_i most frequent values. To see it, take a
+   value s and one s' that is no more frequent; X are the people of whom s is named and s' is not, Y those of whom s' is and s
+   is not. Name s in place of s' for all of Y. Among those who have one of the two values let x be of X and y of Y, and let R =
+   n_s + n_s' - x - y. The ways to deal the two values out were C(R, n_s - y) and are C(R, n_s): no more, since n_s is at
+   least as far from R/2. With such sets, person after person, P = Π_i (n - i - T(k_i)) / (n - i), the largest set first.
+4. The same choice has the largest P(C): C is the most frequent value of the person with the most atoms. So both parts of
+   the ratio P(neither C nor any A_i) / P(C) are at their best together.
 
 The least products are found by two dynamic programs, over the atoms of a class and over classes; both are polynomial in m.
 Classes with the same greatest counts are alike and computed once. At most m classes beside the person's own are of use, so
-that of each number of atoms the m + 1 best classes are enough.
+that for each number of atoms the m + 1 best classes are enough.
 
 Paper: D. Martin, D. Kifer, A. Machanavajjhala, J. Gehrke, J. Halpern, "Worst-Case Background Knowledge for Privacy-Preserving
 Data Publishing", ICDE 2007. Here the bound is also given for every person, not only for the worst, and for facts about people
