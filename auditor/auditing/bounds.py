@@ -153,9 +153,9 @@ def _people(subject: Subject, suppression: Suppression, column: str, place: Ints
     release, provenance = subject.release, subject.provenance
     number = release.block_number(column)
     if provenance is not None:
-        return place[provenance.fragment[targets, number]]
+        return np.asarray(place[provenance.fragment[targets, number]])
     counts = suppression is Suppression.OWN or ~release.suppressed[release.blocks[number].bucket]
-    return place[np.broadcast_to(counts, place.shape)]
+    return np.asarray(place[np.broadcast_to(counts, place.shape)])
 
 
 # ----- whoever knows all records but one ----------------------------------------------------------------------------------

@@ -40,7 +40,8 @@ def rounding_leaves(
     mass = np.concatenate([[0.0], np.cumsum(share)])
     possible = mass[last] - mass[first]
     likeliest = np.maximum.reduceat(np.append(share, 0.0), np.column_stack([first, last]).ravel())[::2]
-    return np.divide(likeliest, possible, out=np.ones(len(numbers)), where=possible > 0).clip(0.0, 1.0)
+    chance = np.divide(likeliest, possible, out=np.ones(len(numbers)), where=possible > 0)
+    return np.minimum(chance, 1.0)
 
 
 def _slack(numbers: Floats) -> float:

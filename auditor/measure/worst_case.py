@@ -5,17 +5,17 @@ out is as likely as any other, in each class by itself. A *fact* is an implicati
 A and B may be the same person: "if Bob has flu, he has HIV" says that Bob has no flu. The question is how high P(t has s) can
 become for a person t of a class, over all s and all sets of m facts that can be true.
 
-1. One consequent is enough. Let C be "t has s" and let the facts be A_i → B_i. Then P(C and the facts) <= P(C). Where neither C
-   nor any A_i holds all facts do, so P(not C, and the facts) >= P(neither C nor any A_i). Hence P(C | facts) <= P(C) / (P(C) +
-   P(neither C nor any A_i)), and the facts A_i → C reach it. The same holds where a fact has several atoms before the arrow
-   and anything at all behind it. It is left to choose m atoms such that it is most unlikely that none of them holds.
+1. One consequent is enough. Let C be "t has s" and let the facts be A_i → B_i. Then P(C and the facts) <= P(C). Where
+   neither C nor any A_i holds all facts do, so P(not C, and the facts) >= P(neither C nor any A_i). Hence P(C | facts) <=
+   P(C) / (P(C) + P(neither C nor any A_i)), and the facts A_i → C reach it. The same holds where a fact has several atoms
+   before the arrow and anything at all behind it. What is left is to choose m atoms such that least often none of them holds.
 2. Classes are independent, so P(none of the atoms holds) is a product over classes.
 3. In a class of n people let T(k) be how many have one of its k most frequent values, and let atoms name k_0 >= k_1 >= …
-   values of different people. P(none holds) is least where they are everybody's k_i most frequent values. To see it, take a
-   value s and one s' that is no more frequent; X are the people of whom s is named and s' is not, Y those of whom s' is and s
-   is not. Name s in place of s' for all of Y. Among those who have one of the two values let x be of X and y of Y, and let R =
-   n_s + n_s' - x - y. The ways to deal the two values out were C(R, n_s - y) and are C(R, n_s): no more, since n_s is at
-   least as far from R/2. With such sets, person after person, P = Π_i (n - i - T(k_i)) / (n - i), the largest set first.
+   values of different people. P(none holds) is least where these are the k_i most frequent ones for each of them. To see it,
+   take a value s and one s' that is no more frequent; X are the people of whom s is named and s' is not, Y those of whom s'
+   is and s is not. Name s in place of s' for all of Y. Of those who have one of the two values let x be in X and y in Y, and
+   let R = n_s + n_s' - x - y. The ways to deal the two values out were C(R, n_s - y) and are C(R, n_s): no more, since n_s
+   is at least as far from R/2. With such sets, person after person, P = Π_i (n - i - T(k_i)) / (n - i), largest set first.
 4. The same choice has the largest P(C): C is the most frequent value of the person with the most atoms. So both parts of
    the ratio P(neither C nor any A_i) / P(C) are at their best together.
 

@@ -13,9 +13,9 @@ from reports.text import ELLIPSIS, NONE, clean, probability, words
 HEADING = "How much worse could it be"
 LEAD = (
     "A bound is the most that an adversary of the kind named can expect: the share of people whose value they name rightly, "
-    "and the chance for the most exposed person. To those who know the classes, every way to deal the values of a class out to "
-    "its people is as likely as any other. A fact is of the kind “if A has this value, B has that one”. The bound is for the "
-    "worst facts that can be true: about anybody in the release, and about people of the person's own class only."
+    "and the chance for the most exposed person. To those who know the classes, every way to deal the values of a class out "
+    "to its people is as likely as any other. A fact is of the kind “if A has this value, B has that one”. The bound is for "
+    "the worst facts that can be true: about anybody in the release, and about people of the person's own class only."
 )
 _HEADINGS = ("column", "somebody who knows", f"best attack {ELLIPSIS} bound", "most exposed", "facts in own class only")
 
