@@ -51,8 +51,8 @@ _OPEN = "a published cell may hold the value of another, so that the classes do 
 def release_bounds(
     subject: Subject, options: Options, attacks: Sequence[Attack], risks: Sequence[Risk], targets: Ints
 ) -> tuple[Bound, ...]:
-    """The bounds for each sensitive column, and for columns of numbers that are published as averages. `targets` are the
-    people who were attacked; where whose the rows are is not known, the bounds are of everybody in a class."""
+    """The bounds for each sensitive column, and for columns of numbers that are not the people's own. `targets` are the people
+    who were attacked; where whose the rows are is not known, the bounds are of everybody in a class."""
     goes_by = {attack.name: attack.beyond_class for attack in attacks}
     made: list[Bound] = []
     for column in subject.release.sensitive:
@@ -64,10 +64,8 @@ def release_bounds(
         ]
         last = _all_but_one(subject, column, targets)
         made.append(replace(last, best=replace(rivals[0], beyond="") if rivals else None))
-    for column in subject.release.quasi:
-        found = _averaged(subject, column, targets)
-        if found is not None:
-            made.append(found)
+    numeric = [column for column in subject.release.quasi if subject.release.labels[column].domain.numbers is not None]
+    made += [_all_but_one(subject, column, targets) for column in numeric if not _true(subject, column).all()]
     return tuple(made)
 
 
@@ -162,7 +160,7 @@ def _people(subject: Subject, suppression: Suppression, column: str, place: Ints
 
 
 def _all_but_one(subject: Subject, column: str, targets: Ints) -> Bound:
-    """The bound for a sensitive column."""
+    """The bound for whoever knows all records but the person's own."""
     if _true(subject, column).all() and not subject.release.labels[column].aliases:
         return Bound(column, ALL_BUT_ONE, reason=_TRIVIAL, mean=1.0, worst=1.0)
     return _averaged(subject, column, targets) or Bound(column, ALL_BUT_ONE, reason=_NO_SMALLER, mean=1.0, worst=1.0)
