@@ -5,10 +5,13 @@ S the sum of the known ones, the number lies between n(x - h) - S and n(x + h) -
 guess is the one that most people have, and it is right with its share among them. Most averages are written with many
 digits, and then one value is left.
 
-The sum of the others is known, and so is the person's class: the one who knows all others knows their classes too.
+The sum of the others is known, and so is the person's class: the one who knows all others knows their classes too. Whether a
+value at the very end of the range would have been rounded up or down is left open: the worse of the two counts.
 """
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 
@@ -34,13 +37,16 @@ def rounding_leaves(
     their shares among people at large."""
     sizes, total = np.bincount(group)[group], np.bincount(group, weights=numbers)[group]
     slack = sizes * _slack(numbers)
-    middle = numbers + sizes * published - total
-    first = np.searchsorted(domain, middle - sizes * off - slack, side="left")
-    last = np.searchsorted(domain, middle + sizes * off + slack, side="right")
-    mass = np.concatenate([[0.0], np.cumsum(share)])
-    possible = mass[last] - mass[first]
-    likeliest = np.maximum.reduceat(np.append(share, 0.0), np.column_stack([first, last]).ravel())[::2]
-    chance = np.divide(likeliest, possible, out=np.ones(len(numbers)), where=possible > 0)
+    middle, reach = numbers + sizes * published - total, sizes * off
+    own, mass = np.searchsorted(domain, numbers), np.concatenate([[0.0], np.cumsum(share)])
+    chance = np.zeros(len(numbers))
+    for below, above in product((slack, -slack), repeat=2):  # with and without the very ends
+        first = np.minimum(np.searchsorted(domain, middle - reach - below, side="left"), own)
+        last = np.maximum(np.searchsorted(domain, middle + reach + above, side="right"), own + 1)
+        likeliest = np.maximum.reduceat(np.append(share, 0.0), np.column_stack([first, last]).ravel())[::2]
+        possible = mass[last] - mass[first]
+        best = np.divide(likeliest, possible, out=np.ones(len(numbers)), where=possible > 0)
+        chance = np.maximum(chance, best)
     return np.minimum(chance, 1.0)
 
 
