@@ -199,7 +199,7 @@ class _Audit:
 
 def _judged(subject: Subject, options: Options, attacks: Collection[str]) -> PolicyVerdict:
     """The verdict on a subject after some attacks."""
-    found = run_audit(subject, replace(options, attacks=tuple(attacks))).policy
+    found = run_audit(subject, replace(options, attacks=tuple(attacks), facts=())).policy
     assert found is not None
     return found
 

@@ -114,7 +114,7 @@ def test_no_attack_of_their_kind_expects_more(name: str) -> None:
             means = [bounds[column, facts].mean or 0.0 for facts in FACTS]
             assert means == sorted(means)
             assert bounds[column, None].mean == 1.0
-        if name == "mdav":  # averages, in twelve digits
+        if name == "mdav" and subject.release.params["k"] > 1:  # averages, in twelve digits
             assert bounds["age", None].mean == pytest.approx(1.0)
     assert tried or name == "grading"
 
