@@ -277,6 +277,16 @@ def test_the_bound_is_of_those_who_are_attacked() -> None:
     assert (found(record, "pay", 0).mean, found(record, "pay", 0).people) == (pytest.approx(2 / 3), 2)
 
 
+def test_the_order_of_rows_does_not_matter() -> None:
+    release = ORIGINAL.assign(age=["[20, 23]"] * 3 + ["[30, 35]"] * 3)
+    order = [4, 0, 5, 2, 1, 3]
+    made = [
+        audit(release.iloc[rows], SCHEMA, original=ORIGINAL.iloc[rows], match="rows", options=ALONE).bounds
+        for rows in (list(range(6)), order)
+    ]
+    assert made[0] == made[1]
+
+
 def test_a_release_alone_and_one_of_several_blocks_have_bounds() -> None:
     release = ORIGINAL.assign(age=["[20, 23]"] * 3 + ["[30, 35]"] * 3)
     alone = audit(release, SCHEMA, options=ALONE)

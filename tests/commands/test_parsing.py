@@ -31,7 +31,7 @@ def test_numbers_are_whole_and_each_is_taken_once() -> None:
 
 def test_facts_are_few() -> None:
     assert facts_known("0, 2,2") == (0, 2)
-    with pytest.raises(UsageError, match="--facts must be at most 20. Got 21."):
+    with pytest.raises(UsageError, match=r"--facts must be at most 20\. Got 21\."):
         facts_known("3,21")
     with pytest.raises(UsageError, match="--facts must be whole numbers"):
         facts_known("some")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from auditor.measure.counts import entries
-from auditor.measure.worst_case import WorstCase, worst_case
+from auditor.measure.worst_case import WorstCase, none_holds, worst_case
 from auditor.model.arrays import Bools, Floats, Ints
 from tests.support.worst_cases import Counts, slowly
 
@@ -132,6 +132,35 @@ def test_no_three_atoms_do_better(classes: list[Counts]) -> None:
         assert bounds(classes, 3).anybody[place] == pytest.approx(best, abs=1e-12)
 
 
+def drawn(counts: Counts, people: int) -> dict[tuple[int, ...], Fraction]:
+    """What some people of a class have, and with which probability: values are drawn and not put back."""
+    found = {(): Fraction(1)}
+    for number in range(people):
+        found = {
+            (*had, value): chance * Fraction(max(count - had.count(value), 0), sum(counts) - number)
+            for had, chance in found.items()
+            for value, count in enumerate(counts)
+        }
+    return found
+
+
+@pytest.mark.parametrize("counts", [(20, 18, 1, 1), (9, 4, 4, 3), (40, 2, 1), (6, 5, 5)])
+def test_no_atoms_do_better_in_larger_classes(counts: Counts) -> None:
+    # In the first, the worst three atoms name two values of one person and one of another: 2/40 · 19/39 < 1/40.
+    tops = np.concatenate([[0], np.cumsum(counts), np.full(4, sum(counts))])[:5]
+    least_of = none_holds(np.array([sum(counts)]), tops[None, :])[0]
+    for number in (1, 2, 3):
+        cases = drawn(counts, number)
+        atoms = list(product(range(number), range(len(counts))))
+        best = min(
+            sum(chance for had, chance in cases.items() if not any(had[who] == value for who, value in chosen))
+            for chosen in combinations(atoms, number)
+        )
+        assert least_of[number] == pytest.approx(float(best), abs=1e-12)
+    if counts[0] == 20:
+        assert least_of[3] == pytest.approx(2 / 40 * 19 / 39)
+
+
 # ----- many classes -------------------------------------------------------------------------------------------------------
 
 
@@ -141,7 +170,7 @@ def test_many_classes_and_facts(seed: int) -> None:
     classes = [
         tuple(row) for row in rng.multinomial(int(rng.integers(3, 9)), [0.4, 0.2, 0.2, 0.1, 0.1], size=7).tolist()
     ]
-    classes += classes[:2]  # some are alike
+    classes += [*classes[:2], (20, 18, 1, 1, 0)]  # some are alike, one is large
     for facts in (1, 2, 4):
         assert bounds(classes, facts).anybody == pytest.approx(slowly(classes, facts), abs=1e-12)
 
