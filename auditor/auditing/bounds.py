@@ -30,13 +30,14 @@ from auditor.model.packing import distinct_rows
 from auditor.model.record.bound import Bound, Contender
 from auditor.model.record.record import NOT_APPLICABLE, OK, Risk
 from auditor.model.release import Release, Suppression
+from auditor.posterior.beliefs import TIE
 from scenarios.options import Options
 
 ALL_BUT_ONE = "all records but one"
 _CLASSES = "everybody's class"
 _TRIVIAL = "values are published as they are, so that whoever knows all others reads off the last one"
 _ROUNDED = "averages are published, so that whoever knows all others works out the last one, but for rounding"
-_NO_SMALLER = "how the published values came about is not known, so no smaller bound can be told"
+_NO_SMALLER = "values were recoded or changed, and how is not known, so no smaller bound can be told"
 _ALIKE = (
     "in some class everybody has the same value, so that a fact “if A has this value, B has that one” about somebody of that "
     "class says what B has"
@@ -78,9 +79,9 @@ def _contenders(risks: Sequence[Risk], column: str, goes_by: dict[str, str | Non
         if beyond is None or not named or risk.status != OK or risk.value is None:
             continue
         one = Contender(risk.attack, risk.adversary, risk.link, float(risk.value), beyond)
-        if risk.attack not in best or one.value > best[risk.attack].value:
+        if risk.attack not in best or one.value > best[risk.attack].value + TIE:
             best[risk.attack] = one
-    return sorted(best.values(), key=lambda one: -one.value)
+    return sorted(best.values(), key=lambda one: -round(one.value / TIE))
 
 
 # ----- whoever knows the classes and some facts ---------------------------------------------------------------------------
@@ -161,7 +162,8 @@ def _people(subject: Subject, suppression: Suppression, column: str, place: Ints
 
 def _all_but_one(subject: Subject, column: str, targets: Ints) -> Bound:
     """The bound for whoever knows all records but the person's own."""
-    if _true(subject, column).all() and not subject.release.labels[column].aliases:
+    labels, used = subject.release.labels[column], np.flatnonzero(subject.release.label_counts(column))
+    if _true(subject, column).all() and (labels.counts[used] == 1).all() and not labels.aliases:
         return Bound(column, ALL_BUT_ONE, reason=_TRIVIAL, mean=1.0, worst=1.0)
     return _averaged(subject, column, targets) or Bound(column, ALL_BUT_ONE, reason=_NO_SMALLER, mean=1.0, worst=1.0)
 
