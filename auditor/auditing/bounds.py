@@ -34,7 +34,7 @@ from auditor.posterior.beliefs import TIE
 from scenarios.options import Options
 
 ALL_BUT_ONE = "all records but one"
-_CLASSES = "everybody's class"
+_CLASSES = "the classes"
 _TRIVIAL = "values are published as they are, so that whoever knows all others reads off the last one"
 _ROUNDED = "averages are published, so that whoever knows all others works out the last one, but for rounding"
 _NO_SMALLER = "values were recoded or changed, and how is not known, so no smaller bound can be told"
@@ -104,8 +104,7 @@ def _with_facts(subject: Subject, options: Options, column: str, targets: Ints) 
 
 
 def _who(facts: int) -> str:
-    told = "no fact" if not facts else "1 fact" if facts == 1 else f"{facts} facts"
-    return f"{_CLASSES} and {told} about people"
+    return f"{_CLASSES}, {'no' if not facts else facts} fact{'' if facts == 1 else 's'}"
 
 
 def _unbounded(subject: Subject, column: str) -> str | None:

@@ -13,11 +13,12 @@ from reports.text import ELLIPSIS, NONE, clean, probability, words
 HEADING = "How much worse could it be"
 LEAD = (
     "A bound is the most that an adversary of the kind named can expect: the share of people whose value they name rightly, "
-    "and the chance for the most exposed person. To those who know the classes, every way to deal the values of a class out "
-    "to its people is as likely as any other. A fact is of the kind “if A has this value, B has that one”. The bound is for "
-    "the worst facts that can be true: about anybody in the release, and about people of the person's own class only."
+    "and the chance for the most exposed person. Who knows the classes knows everybody's, and takes every way to deal the "
+    "values of a class out to its people for equally likely. A fact is of the kind “if A has this value, B has that one”. The "
+    "bound is for the worst facts that can be true, about anybody in the release; the last column for those about people of "
+    "the person's own class only, in brackets for the most exposed."
 )
-_HEADINGS = ("column", "somebody who knows", f"best attack {ELLIPSIS} bound", "most exposed", "facts in own class only")
+_HEADINGS = ("column", "somebody who knows", f"best attack {ELLIPSIS} bound", "most exposed", "own class only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def _row(bound: Bound) -> tuple[str, ...]:
     if bound.status != OK:
         return (*start, "not applicable", NONE, NONE)
     best = NONE if bound.best is None else probability(bound.best.value)
-    own = NONE if bound.own_mean is None else f"{probability(bound.own_mean)}, most {probability(bound.own_worst)}"
+    own = NONE if bound.own_mean is None else f"{probability(bound.own_mean)} ({probability(bound.own_worst)})"
     return (*start, f"{best} {ELLIPSIS} {probability(bound.mean)}", probability(bound.worst), own)
 
 
