@@ -104,7 +104,7 @@ def _with_facts(subject: Subject, options: Options, column: str, targets: Ints) 
 
 
 def _who(facts: int) -> str:
-    return f"{_CLASSES}, {'no' if not facts else facts} fact{'' if facts == 1 else 's'}"
+    return f"{_CLASSES}, {facts or 'no'} fact{'' if facts == 1 else 's'}"
 
 
 def _unbounded(subject: Subject, column: str) -> str | None:
