@@ -15,8 +15,8 @@ LEAD = (
     "A bound is the most that an adversary of the kind named can expect: the share of people whose value they name rightly, "
     "and the chance for the most exposed person. Somebody who knows the classes knows everybody's class, and nothing tells "
     "them who in a class has which of its values. A fact is of the kind “if A has this value, B has that one”. The bound is "
-    "for the worst facts that can be true, about anybody in the release. Under “own class only” the facts are about people of "
-    "the person's own class; in brackets, the most exposed person."
+    "for the worst facts that can be true, about anybody in the release. Under “own class only” the facts are about people "
+    "of the person's own class; in brackets, the most exposed person."
 )
 _HEADINGS = ("column", "somebody who knows", f"best attack {ELLIPSIS} bound", "most exposed", "own class only")
 
