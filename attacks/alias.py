@@ -59,6 +59,7 @@ class Alias(WholeAttack):
     summary = "Finds out which values aliases stand for, from a sample of people like those in the release."
     paper = "Poovammal & Ponnaivaikko 2009 (their claim, refuted); Kuhn 1955"
     goal = Goal.ATTRIBUTE
+    beyond_class = "a sample of the population"
     below_one = ("tau",)
     claim = "This person has the value that their alias stands for."
     needs = (

@@ -39,6 +39,7 @@ class Background(Attack):
     )
     paper = "Machanavajjhala et al. 2007; Martin et al. 2007"
     goal = Goal.ATTRIBUTE
+    beyond_class = "facts about people"
     below_one = ("tau",)
     calibrated = True
     claim = "This person has exactly this value, since the others are ruled out."

@@ -59,6 +59,7 @@ class DeFinetti(WholeAttack):
     summary = "Learns from the release which values go with which people, and undoes its permutation."
     paper = "Kifer 2009; Wong, Fu, Wang, Yu & Pei 2011"
     goal = Goal.ATTRIBUTE
+    beyond_class = "what other classes teach"
     below_one = ("tau",)
     claim = "This person has exactly this value."
     needs = "Some quasi-identifiers of the person, and a sensitive column parted from them or coarse labels."

@@ -67,6 +67,7 @@ class Degrade(WholeAttack):
     summary = "Turns graded numbers back into numbers, from known people or from the population."
     paper = "Poovammal & Ponnaivaikko 2009 (their claim, refuted)"
     goal = Goal.ATTRIBUTE
+    beyond_class = "how numbers were graded"
     below_one = ("tau",)
     claim = "This person's number is exactly the one that its grade stands for."
     needs = (

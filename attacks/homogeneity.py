@@ -28,6 +28,7 @@ class Homogeneity(Attack):
     summary = "Reads off the sensitive value that everybody who fits has in common, or the likeliest one."
     paper = "Machanavajjhala et al. 2006; Poovammal & Ponnaivaikko 2009, Table III"
     goal = Goal.ATTRIBUTE
+    beyond_class = ""
     below_one = ("tau",)
     effort = 1
     calibrated = True

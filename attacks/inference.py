@@ -42,6 +42,7 @@ class Inference(WholeAttack):
     summary = "Trains a model on the release and asks it for each person's sensitive value."
     paper = "Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer & Tasnádi 2023"
     goal = Goal.ATTRIBUTE
+    beyond_class = "what other classes teach"
     below_one = ("tau",)
     claim = "This person has exactly this value; for numbers: one in this short interval."
     needs = "Some published quasi-identifiers of the person, and a published sensitive column."

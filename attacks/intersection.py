@@ -49,6 +49,7 @@ class Intersection(Attack):
     summary = "Keeps the values that a person can have by every one of several releases."
     paper = "Ganta, Kasiviswanathan & Smith 2008"
     goal = Goal.ATTRIBUTE
+    beyond_class = "other releases"
     below_one = ("tau",)
     claim = "This person has exactly this value, by several releases together."
     needs = (

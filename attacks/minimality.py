@@ -62,6 +62,7 @@ class Minimality(WholeAttack):
     summary = "Rules out what would not have needed the generalisation that was made."
     paper = "Wong, Fu, Wang & Pei 2007; Zhang, Jajodia & Brodsky 2007"
     goal = Goal.ATTRIBUTE
+    beyond_class = "how the release was made"
     below_one = ("tau",)
     claim = "This person has exactly this value, or the class would have been cut."
     needs = (

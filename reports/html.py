@@ -28,6 +28,7 @@ from reports.pictures.pictures import ROWS, frontier, panels
 from reports.pictures.points import numbers
 from reports.pictures.small import small_pictures
 from reports.reading import Meanings, lead_adversary, one_person, size
+from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
@@ -191,6 +192,8 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "lacking_title": title(record),
         "pictures": [(one.title, one.drawing) for one in small_pictures(record, f"-{place}")],
         "attacks": [_attack(record, attack) for attack in attacks],
+        "bounds": bound_words(record),
+        "bounds_title": HEADING,
         "gaps": gaps(record),
         "utility": utility_table(record.utility) if record.utility else None,
         "notes": [clean(note.text, 600) for note in record.notes],

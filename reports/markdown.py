@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from auditor.model.record.record import AuditRecord, RunRecord
 from reports.pictures.detailed import detailed
 from reports.reading import Meanings, lead_adversary
+from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
@@ -110,6 +111,10 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     hit = worst_rows(Meanings(record), rows)
     if hit:
         parts += ["### Worst rows", _list(f"{markdown(name)}: {text}" for name, text in hit)]
+    beyond = bound_words(record)
+    if beyond is not None:
+        remarks = _list(markdown(line) for line in beyond.remarks)
+        parts += [f"### {HEADING}", markdown(beyond.lead), _table(beyond.table), remarks]
     missing = gaps(record)
     if missing:
         parts.append("### Not computed")

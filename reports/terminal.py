@@ -19,6 +19,7 @@ from auditor.model.record.meaning import Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.pictures.detailed import detailed
 from reports.reading import SUCCESS, Meanings, size
+from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP
 from reports.tables.remedies import remedy_words
@@ -150,6 +151,11 @@ def _release(record: AuditRecord, width: int) -> list[str]:
     rows = sorted_risks(record)
     if rows:
         parts.append(_section("Risk", "\n\n".join(_risk_groups(Meanings(record), rows, width)), width))
+    beyond = bound_words(record)
+    if beyond is not None:
+        remarks = "\n".join(_wrap(line, width, "- ") for line in beyond.remarks)
+        body = [_wrap(beyond.lead, width), _fitted(beyond.table, width), remarks]
+        parts.append(_section(HEADING, "\n\n".join(part for part in body if part), width))
     missing = gaps(record)
     if missing:
         lines = [_wrap(f"{gap.what}: {gap.status}, {gap.reason}", width, "- ") for gap in missing]

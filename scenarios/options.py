@@ -12,6 +12,9 @@ from auditor.model.seeding import DEFAULT_SEED
 from auditor.posterior.links import Link, Weighting
 from scenarios.adversaries import Adversary
 
+MOST_FACTS = 20
+"""Bounds are told for up to so many facts about people; long before that they are 1."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -38,5 +41,7 @@ class Options:
     """The l of recursive (c,l)-diversity, whose c is reported."""
     remedies: bool = True
     """Whether to look for what would help where the policy fails."""
+    facts: tuple[int, ...] = (0, 1, 2, 3)
+    """For which numbers of facts about people bounds are told."""
     sample: int | None = None
     """About how many people are attacked, drawn by the seed; None: all."""

@@ -23,6 +23,9 @@
     [utility]
     run = ["queries", "classification"]      # default: all measures that apply; [] is none
 
+    [bounds]
+    facts = [0, 1, 2, 3]     # for how many facts about people bounds are told; [] is none
+
     [policy]
     use = "ema"
 
@@ -48,7 +51,7 @@ from auditor.model.record.policy import Policy, read_policy
 from auditor.model.seeding import DEFAULT_SEED
 from auditor.posterior.links import Link
 from scenarios.adversaries import SETTINGS, Adversary, MechanismKnown, Stance, check_knowledge
-from scenarios.options import Options
+from scenarios.options import MOST_FACTS, Options
 
 DATA_SOURCES = ("town",)
 
@@ -120,6 +123,10 @@ def _entry(word: str, number: int, name: Any) -> str:
     return f"[[{word}]] {number}" + (f" ({name})" if isinstance(name, str) and name else "")
 
 
+def _are_facts(value: Any) -> bool:
+    return isinstance(value, list) and all(is_count(one) and one <= MOST_FACTS for one in value)
+
+
 class _Reader:
     """Reads one file, collecting its faults."""
 
@@ -129,7 +136,7 @@ class _Reader:
         self.releases: list[Plan] = []
 
     def scenario(self) -> Scenario:
-        self.faults.known("data", "release", "adversary", "attacks", "utility", "policy")
+        self.faults.known("data", "release", "adversary", "attacks", "utility", "bounds", "policy")
         data, seed = self._data(self._part("data"))
         for number, entry in enumerate(self.faults.tables("release"), 1):
             self.releases += self._plans(self.faults.at(_entry("release", number, entry.get("name")), entry))
@@ -143,6 +150,7 @@ class _Reader:
             settings=self._settings(attacks),
             utility=self._utility(self._part("utility")),
             policy=self._policy(self._part("policy")),
+            facts=self._facts(self._part("bounds")),
             seed=seed,
         )
         self.faults.check()
@@ -275,6 +283,11 @@ class _Reader:
         except UsageError as error:
             part.take(error)
             return None
+
+    def _facts(self, part: Faults) -> tuple[int, ...]:
+        part.known("facts")
+        found = part.value("facts", _are_facts, f"a list of whole numbers from 0 to {MOST_FACTS}")
+        return Options().facts if found is None else tuple(dict.fromkeys(found))
 
     def _policy(self, part: Faults) -> Policy | None:
         part.known("use")

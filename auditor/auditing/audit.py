@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from attacks import ATTACKS
 from attacks.base import Attack
 from auditor.auditing.attacking import Attacker
+from auditor.auditing.bounds import release_bounds
 from auditor.auditing.estimates import JUDGED, estimated
 from auditor.auditing.facts import release_facts
 from auditor.auditing.lacking import lacking
@@ -135,6 +136,7 @@ class _Audit:
                 *STATISTICS,
             ),
             links=LINKS,
+            bounds=release_bounds(subject, options, self.attacks, risks, sides.targets),
         )
 
     def _risks(self, sides: Sides) -> Iterator[Risk]:
@@ -197,7 +199,7 @@ class _Audit:
 
 def _judged(subject: Subject, options: Options, attacks: Collection[str]) -> PolicyVerdict:
     """The verdict on a subject after some attacks."""
-    found = run_audit(subject, replace(options, attacks=tuple(attacks))).policy
+    found = run_audit(subject, replace(options, attacks=tuple(attacks), facts=())).policy
     assert found is not None
     return found
 

@@ -14,6 +14,7 @@ from auditor.commands.options import (
     AllReports,
     Attacks,
     Common,
+    Facts,
     Files,
     Links,
     Plots,
@@ -28,7 +29,16 @@ from auditor.commands.options import (
     Withheld,
 )
 from auditor.commands.output import Output, exit_if_failed, refuse_inputs, run_files
-from auditor.commands.parsing import adversaries, attack_settings, choice, link_models, listed_targets, measures, names
+from auditor.commands.parsing import (
+    adversaries,
+    attack_settings,
+    choice,
+    facts_known,
+    link_models,
+    listed_targets,
+    measures,
+    names,
+)
 from auditor.commands.progress import Progress
 from auditor.commands.scanning import EngineOptions, chosen_engine, local_files, scan
 from auditor.commands.telling import tell
@@ -104,6 +114,7 @@ class Asked:
     suppression: Suppressed = "excluded"
     withheld_cells: Withheld = "wildcard"
     recursive_l: RecursiveL = 2
+    facts: Facts = "0,1,2,3"
     weighting: Annotated[
         str, Option("--weighting", help="How classes are weighted: size, or paper (the slicing paper's rule).")
     ] = "size"
@@ -144,6 +155,7 @@ class Asked:
             utility=measures(self.utility),
             recursive_l=self.recursive_l,
             remedies=self.remedies,
+            facts=facts_known(self.facts),
             sample=self.sample,
         )
 

@@ -55,6 +55,13 @@ Withheld = Annotated[
     ),
 ]
 RecursiveL = Annotated[int, Option("--recursive-l", min=1, help="The l of l_recursive_c.")]
+Facts = Annotated[
+    str,
+    Option(
+        "--facts",
+        help="For how many facts about people bounds are told: whole numbers from 0 to 20, separated by commas.",
+    ),
+]
 
 Plots = Annotated[
     Path | None, Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG and PNG.")

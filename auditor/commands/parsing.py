@@ -127,6 +127,16 @@ def measures(text: str | None) -> tuple[str, ...] | None:
     return None if wanted is None else find_measures(wanted)
 
 
+def facts_known(text: str) -> tuple[int, ...]:
+    """The numbers of facts that --facts names."""
+    from scenarios.options import MOST_FACTS
+
+    found = numbers(text, "--facts")
+    if max(found) > MOST_FACTS:
+        raise UsageError(f"--facts must be at most {MOST_FACTS}. Got {max(found)}.")
+    return found
+
+
 def adversaries(knows: str | None, population: bool) -> tuple[Adversary, ...] | None:
     """Who attacks where --knows limits what they know; None for the default adversaries."""
     from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR

@@ -3,7 +3,7 @@
 The interval of a figure is about the people, given one release. A method that draws makes another release with another seed,
 with other figures, and one release does not say by how much they differ. So `redteam --seeds` makes several. A rate and its
 excess are then means over the releases, with Student's t interval of the mean; other figures are means without an interval.
-Everything else (the release's facts, who is hit hardest, details) is of the first release.
+Everything else (the release's facts, bounds, who is hit hardest, details) is of the first release.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def over_releases(records: Sequence[AuditRecord]) -> AuditRecord:
     utility = [_mean_utility(row, records) for row in first.utility]
     note = Note(
         f"Figures are means over {len(records)} releases (seeds {first.seed} to {last.seed}), with intervals over the "
-        "releases. The classes, and who is hit hardest, are those of the first."
+        "releases. The classes, the bounds, and who is hit hardest, are those of the first."
     )
     verdict, said = _verdict([r.policy for r in records if r.policy is not None])
     notes = (*first.notes, note, *said)

@@ -129,7 +129,7 @@ def _averaged(record: AuditRecord, steps: Sequence[_Step], quasi: Sequence[str],
         )
         for step in steps
     )
-    return replace(record, risks=tuple(risks), adversaries=facts)
+    return replace(record, risks=tuple(risks), adversaries=facts, bounds=())  # these are of those who know the class
 
 
 def _mean_risks(record: AuditRecord, step: _Step) -> list[Risk]:

@@ -16,10 +16,12 @@ population. So we give the original as the register, and must find the same.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from auditor.auditing.audit import audit
@@ -29,6 +31,7 @@ from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
 from scenarios.options import Options
 from tests.support.adult import unpack_release, write_adult
+from tests.support.worst_cases import least
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
@@ -46,6 +49,7 @@ class Case:
     text: str
     alone: AuditRecord
     beside: AuditRecord
+    file: Path
 
     def number(self, key: str) -> float:
         return float(self.told[key])
@@ -69,7 +73,7 @@ def case(request: pytest.FixtureRequest, data_folder: Path, tmp_path_factory: py
     options = Options(attacks=("linking",), utility=())
     alone = audit(file, schema, options=options)
     beside = audit(file, schema, original=table, match="rows", population=table, options=options)
-    return Case(name, dict(re.findall(r"([\w.()]+)=(\S+)", text)), text, alone, beside)
+    return Case(name, dict(re.findall(r"([\w.()]+)=(\S+)", text)), text, alone, beside, file)
 
 
 def test_classes_and_suppressed_rows(case: Case) -> None:
@@ -218,3 +222,31 @@ def test_nothing_else_is_printed(case: Case) -> None:
         r"missings|non_uniform_entropy|attr_squared_error|record_squared_error|ssesst|  attr "
     )
     assert [line for line in case.text.splitlines() if not re.match(known, line)] == []
+
+
+# The bounds are not ARX's: its releases are read again as plain text, and the formulas worked out class by class.
+
+
+def test_bounds_for_those_who_know_the_classes(case: Case) -> None:
+    table = pd.read_csv(case.file, sep=";", dtype=str)
+    quasi = list(case.release.quasi)
+    hidden = (table[quasi] == "*").all(axis=1)
+    known = table[~hidden].groupby(quasi)["occupation"].agg(list)
+    groups = [list(Counter(found).values()) for found in known]
+    everybody = [*groups, list(Counter(table["occupation"][hidden]).values())] if hidden.any() else groups
+    people = sum(map(sum, groups))
+    bounds = {bound.facts: bound for bound in case.beside.bounds if bound.column == "occupation"}
+    assert bounds[0].people == people
+    assert bounds[0].mean == pytest.approx(sum(map(max, groups)) / people, abs=1e-12)
+    assert bounds[0].mean == pytest.approx(case.release.sensitive[0].homogeneity, abs=1e-12)
+    # One fact: about the class itself, or about the most uniform of the other classes.
+    alike = sorted(1 - max(counts) / sum(counts) for counts in everybody)[:2]
+    own, anybody = 0.0, 0.0
+    for counts in groups:
+        odds = float(least(tuple(counts), 2)) * sum(counts) / max(counts)
+        mine = 1 - max(counts) / sum(counts)
+        outside = alike[1] if mine <= alike[0] else alike[0]
+        own += sum(counts) / (1 + odds)
+        anybody += sum(counts) / (1 + min(odds, mine * sum(counts) / max(counts) * outside))
+    assert bounds[1].own_mean == pytest.approx(own / people, abs=1e-12)
+    assert bounds[1].mean == pytest.approx(anybody / people, abs=1e-12)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.commands.parsing import choice, listed_targets, numbers, numbers_or_none, values
+from auditor.commands.parsing import choice, facts_known, listed_targets, numbers, numbers_or_none, values
 from auditor.model.errors import UsageError
 from auditor.posterior.links import Link
 
@@ -27,6 +27,14 @@ def test_numbers_are_whole_and_each_is_taken_once() -> None:
             numbers(text, "--k")
     with pytest.raises(UsageError, match="separated by commas, or none, such as --l 2,3"):
         numbers_or_none("2,x", "--l")
+
+
+def test_facts_are_few() -> None:
+    assert facts_known("0, 2,2") == (0, 2)
+    with pytest.raises(UsageError, match=r"--facts must be at most 20\. Got 21\."):
+        facts_known("3,21")
+    with pytest.raises(UsageError, match="--facts must be whole numbers"):
+        facts_known("some")
 
 
 def test_an_unknown_choice_names_the_nearest_one() -> None:

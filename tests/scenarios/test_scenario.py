@@ -67,6 +67,8 @@ def test_a_scenario_in_full(tmp_path: Path) -> None:
         run = ["linking", "proximity"]
         link = ["class"]
         proximity = { epsilon = 2 }
+        [bounds]
+        facts = [0, 5]
         [policy]
         use = "rules.toml"
         """,
@@ -86,6 +88,7 @@ def test_a_scenario_in_full(tmp_path: Path) -> None:
     ]
     assert (options.attacks, options.links) == (("linking", "proximity"), (Link.CLASS,))
     assert options.settings == {"proximity": {"epsilon": 2}}
+    assert options.facts == (0, 5)
 
 
 def test_what_is_left_out(tmp_path: Path) -> None:
@@ -153,6 +156,11 @@ def test_what_is_left_out(tmp_path: Path) -> None:
         (GOOD + "[attacks]\nlink = []\n", ", [attacks]: link must be a list of: "),
         (GOOD + "[attacks]\nlinking = { treshold = 1 }\n", ", [attacks]: linking has no setting 'treshold'."),
         (GOOD + "[attacks]\nlinking = 1\n", ", [attacks]: linking must be a table of settings. Got 1."),
+        (GOOD + "[bounds]\nfacts = 3\n", ", [bounds]: facts must be a list of whole numbers from 0 to 20. Got 3."),
+        (
+            GOOD + "[bounds]\nfacts = [21]\n",
+            ", [bounds]: facts must be a list of whole numbers from 0 to 20. Got [21].",
+        ),
         (GOOD + "[policy]\nuse = 3\n", ", [policy]: use must be the name of a policy or a file. Got 3."),
         (GOOD + '[policy]\nuse = "rules.toml"\n', "/rules.toml: there is no such file."),
         (GOOD + '[policy]\nuse = "emaa"\n', ", [policy]: There is no policy 'emaa'. Did you mean 'ema'?"),

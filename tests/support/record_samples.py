@@ -14,6 +14,7 @@ from typing import Any
 from attacks import ATTACKS
 from auditor.measure.statistics import STATISTICS
 from auditor.measure.utility import MEASURES, utility_meanings
+from auditor.model.record.bound import Bound, Contender
 from auditor.model.record.meaning import AttackFacts, LinkFacts, Measure, Note, NoteKind
 from auditor.model.record.record import (
     NOT_APPLICABLE,
@@ -49,6 +50,13 @@ WORDS: dict[str, Any] = {
     "links": LINK_FACTS,
 }
 """What attacks, links and measures are, as an audit writes it into the record."""
+OWN_CLASS = Contender("homogeneity", "prosecutor", "class", 0.41)
+_LEARNED = Contender("definetti", "prosecutor", None, 0.47, "what other classes teach")
+BOUNDS = (
+    Bound("disease", "the classes, 1 fact", 1, "ok", None, 0.62, 1.0, 0.5, 0.75, 400, OWN_CLASS, (_LEARNED,)),
+    Bound("disease", "all records but one", reason="values are published as they are", mean=1.0, worst=1.0),
+    Bound("income", "the classes", 3, NOT_APPLICABLE, "published values are not the people's own"),
+)
 
 
 def utilities(error: float, granularity: float | None) -> tuple[Utility, ...]:
@@ -134,6 +142,7 @@ def record(
         inputs=inputs,
         notes=(Note("Values are not revealed."),),
         tool={"name": "auditor", "version": "0.1.0", "numpy": "2.4.6"},
+        bounds=BOUNDS,
     )
 
 
@@ -255,6 +264,7 @@ def hostile_run() -> RunRecord:
             detail={"histogram": {"labels": [HOSTILE], "counts": [3]}},
         )
     )
+    broken = Contender(HOSTILE, HOSTILE, HOSTILE, 0.5, HOSTILE)
     check = PolicyCheck(HOSTILE, 0.1, HOSTILE, None, None, HOSTILE, HOSTILE)
     made = replace(
         whole,
@@ -269,5 +279,6 @@ def hostile_run() -> RunRecord:
         inputs=(Input(HOSTILE, HOSTILE, HOSTILE, 3),),
         notes=(Note(HOSTILE, HOSTILE), Note(HOSTILE, NoteKind.DOUBT)),
         tool={HOSTILE: HOSTILE},
+        bounds=(Bound(HOSTILE, HOSTILE, 1, "ok", HOSTILE, 0.5, 0.5, best=broken, outside=(broken,)),),
     )
     return RunRecord(title=HOSTILE, seed=1, records=(made, replace(made, release=release)), tool={HOSTILE: HOSTILE})

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from auditor.model.record.bound import Bound
 from auditor.model.record.comparison import Comparison, RunCell
 from auditor.model.record.meaning import AttackFacts, Better, Kind, LinkFacts, Measure, Note
 from auditor.model.record.record_json import from_json, json_object, json_text
@@ -156,7 +157,7 @@ class SampleFacts:
 class AuditRecord:
     """One audited release. `lacking` says what could not be told from what was given; where a policy failed, `drivers` which
     classes drive it and `remedies` what would help, the best first. `sample` is there where not everybody was attacked: the
-    rates are then estimates."""
+    rates are then estimates. `bounds` say how much more adversaries of a stated kind could expect."""
 
     seed: int
     release: ReleaseFacts
@@ -175,6 +176,7 @@ class AuditRecord:
     sample: SampleFacts | None = None
     measures: Sequence[Measure] = ()
     links: Sequence[LinkFacts] = ()
+    bounds: Sequence[Bound] = ()
 
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""
