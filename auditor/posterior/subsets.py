@@ -98,11 +98,11 @@ class Subsets:
         self.sensitive, self.targets = tuple(sensitive), knowledge.targets
         wildcard = suppression is Suppression.WILDCARD
         self.counted = np.ones(len(release.sizes), np.bool_) if wildcard else ~release.suppressed
-        nowhere = np.full(self.targets, -1), np.full((self.targets, len(release.blocks)), -1)
+        nowhere: tuple[Ints, Ints] = np.full(self.targets, -1), np.full((self.targets, len(release.blocks)), -1)
         self.bucket, self.fragment = nowhere if own is None else own
         self.inside = (self.bucket >= 0) & self.counted[self.bucket]
         ends = np.cumsum([release.labels[c].domain.size for c in self.sensitive], dtype=np.int64)
-        self.places = {c: slice(int(e) - release.labels[c].domain.size, int(e)) for c, e in zip(self.sensitive, ends)}
+        self.places = {c: slice(int(e) - release.labels[c].domain.size, int(e)) for c, e in zip(self.sensitive, ends, strict=True)}
         self.values = int(ends[-1]) if len(ends) else 0
         self._marks: dict[tuple[int, str], sparse.csr_array] = {}
         self._covered: dict[str, Bools] = {}
@@ -129,7 +129,12 @@ class Subsets:
         blocks = {self.release.block_number(c) for c in known.columns if c in self.release.columns}
         exact = not known.errors and known.membership is None and not (known.codes < 0).any()
         plain = known.acquaintances is None and not known.not_values and self.release.beyond is None
-        return exact and plain and len(blocks) <= 1 and self.targets * self.values <= MOST_ENTRIES
+        if not exact or not plain or len(blocks) > 1 or self.targets * self.values > MOST_ENTRIES:
+            return False
+        masks = sum(self.release.labels[c].domain.size for c in known.columns if c in self.release.columns)
+        apart = any(self.release.block_number(c) not in blocks for c in self.sensitive)
+        pairs = int(self.release.sizes[self.bucket[self.inside]].sum()) if apart else 0
+        return masks * (self.release.rows // 64 + 1) <= 4 * MASK_WORDS and pairs <= MOST_ENTRIES
 
     def fit(self, columns: Sequence[str], links: Sequence[Link] = LINKS) -> dict[Link, Fit]:
         """The beliefs of who knows these columns, by link model."""
@@ -149,7 +154,7 @@ class Subsets:
             weights[1] = 1 / self.population.of_labels(release, known, labels)
         shape = (len(labels), len(block.bucket))
         held = sparse.csr_array((np.ones(len(there)), (pattern[there], there)), shape=shape)
-        parts = [sparse.csr_array(held @ self._values(number, c)) for c in self.sensitive]
+        parts = [sparse.csr_array(held @ self.fragment_values(number, c)) for c in self.sensitive]
         amounts = sparse.csr_array(sparse.hstack(parts)) if parts else sparse.csr_array((len(labels), 0))
         places = [self.knowledge.columns.index(c) for c in known]
         tuples, row_of = distinct_people(self.alike[:, places])
@@ -169,8 +174,6 @@ class Subsets:
             return rows * counts.sum(), rows, rows * counts.sum(), np.repeat(mass, len(tuples), axis=1)
         columns = [self.release.labels[c] for c in known]
         slots = Slots.of(columns, tuples)
-        if slots.masks * ((len(labels) + 63) // 64) > 4 * MASK_WORDS:
-            raise MemoryError
         masks = slots.allowed(columns, labels, [None] * len(known))
         starts, codes = amounts.indptr.astype(np.int64), amounts.indices.astype(np.int32)
         found = weigh(slots.keys, masks, slots.first, weights, counts, starts, codes, amounts.data, self.values, TIE)
@@ -178,7 +181,7 @@ class Subsets:
         back[slots.rows] = np.arange(len(back))
         return found[0][:, back], found[1][:, back], found[2][:, back], found[3][:, back]
 
-    def _values(self, number: int, column: str) -> sparse.csr_array:
+    def fragment_values(self, number: int, column: str) -> sparse.csr_array:
         """v(f) of every fragment of a block, fragments × codes."""
         if (number, column) not in self._marks:
             release, home = self.release, self.release.block_number(column)
@@ -215,8 +218,6 @@ class Subsets:
             first = np.searchsorted(block.bucket[order], np.arange(len(self.release.sizes) + 1))
             who = np.flatnonzero(self.inside)
             size = first[self.bucket[who] + 1] - first[self.bucket[who]]
-            if size.sum() > MOST_ENTRIES:
-                raise MemoryError
             self._mates[number] = _Mates(
                 self, number, np.repeat(who, size), order[expand(first[self.bucket[who]], size)], {}
             )
@@ -309,7 +310,7 @@ class Fit:
         home = release.block_number(column)
         who = np.flatnonzero(subsets.inside)
         if home == self.block or not self.columns:
-            values = subsets._values(home, column)[subsets.fragment[who, home]].toarray()
+            values = subsets.fragment_values(home, column)[subsets.fragment[who, home]].toarray()
             mass[who] -= self.own[who, None] * values
         else:
             mates = subsets.mates(self.block)
@@ -317,8 +318,8 @@ class Fit:
             each = self.weight[self.pattern[mates.fragment[fits]]]
             weight = np.bincount(mates.person[fits], weights=each, minlength=subsets.targets)[who]
             size = release.sizes[subsets.bucket[who]].astype(np.float64)
-            mean = subsets._values(self.block, column)[subsets.fragment[who, self.block]].toarray()
-            value = subsets._values(home, column)[subsets.fragment[who, home]].toarray()
+            mean = subsets.fragment_values(self.block, column)[subsets.fragment[who, self.block]].toarray()
+            value = subsets.fragment_values(home, column)[subsets.fragment[who, home]].toarray()
             others = np.divide(mean * size[:, None] - value, size[:, None] - 1, out=np.zeros_like(mean), where=size[:, None] > 1)
             mass[who] += (weight - self.own[who])[:, None] * others - weight[:, None] * mean
         alone = self.count[self.row_of] <= (self.own > 0)

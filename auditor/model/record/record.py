@@ -17,6 +17,7 @@ from auditor.model.record.meaning import AttackFacts, Better, Kind, LinkFacts, M
 from auditor.model.record.record_json import from_json, json_object, json_text
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.record.remedy import Driver, Remedy
+from auditor.model.record.search import SearchFacts
 from auditor.model.record.version_1 import upgraded
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class SampleFacts:
 class AuditRecord:
     """One audited release. `lacking` says what could not be told from what was given; where a policy failed, `drivers` which
     classes drive it and `remedies` what would help, the best first. `sample` is there where not everybody was attacked: the
-    rates are then estimates."""
+    rates are then estimates. `search` is what a search for the strongest adversary found."""
 
     seed: int
     release: ReleaseFacts
@@ -175,6 +176,7 @@ class AuditRecord:
     sample: SampleFacts | None = None
     measures: Sequence[Measure] = ()
     links: Sequence[LinkFacts] = ()
+    search: Sequence[SearchFacts] = ()
 
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""
