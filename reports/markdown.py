@@ -15,6 +15,7 @@ from reports.reading import Meanings, lead_adversary
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
+from reports.tables.search import SEARCH_TABLES, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import sweep_table, sweeps
 from reports.tables.tables import (
@@ -51,6 +52,10 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
     for one in sweeps(run):
         title = f"## {markdown(one.title)}: {one.measure} by known attributes (of {one.of})"
         parts += [title, markdown(SWEEP), _table(sweep_table(one))]
+    for sought in searches(run):
+        parts += [f"## {markdown(sought.title)}", f"**{markdown(sought.answer)}**", *map(markdown, sought.lines)]
+        for name, table in zip(SEARCH_TABLES, sought.tables, strict=True):
+            parts += [f"### {name}", _table(table)] if table is not None else []
     drawn = f"![Risk against utility]({picture})" if picture else ""
     if run.comparison is not None:
         found_points = run.comparison

@@ -8,13 +8,14 @@ Records and values are sought under every link model that the adversary has, for
 learned attacks, further links) is an ordinary audit of the people of one half by an adversary who knows the set.
 
 A figure is kept as a rate and the number of trials that it is worth, so that its interval can be taken at any confidence.
-Its excess counts figure and control as independent. They are of the same people and go up and down together, so the interval
-is a little too wide.
+In a row of an ordinary audit it is not told how figure and control go together: they count as independent there, and the
+interval of the excess is a little too wide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,7 +28,16 @@ from auditor.auditing.attacking import Attacker
 from auditor.auditing.scoring.people import greatest
 from auditor.auditing.sides import Sides
 from auditor.auditing.subjects import Subject
-from auditor.measure.intervals import CONFIDENCE, Estimate, Interval, excess, trials_behind, trials_of, wilson
+from auditor.measure.intervals import (
+    CONFIDENCE,
+    Estimate,
+    Interval,
+    correlation,
+    excess,
+    trials_behind,
+    trials_of,
+    wilson,
+)
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.packing import Hashes, contents
 from auditor.model.record.meaning import Goal, Kind
@@ -52,6 +62,8 @@ _EVERYWHERE = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.DISTANCE)
 """The links under which every set is tried."""
 LINKING, HOMOGENEITY, PROXIMITY, MEMBERSHIP = "linking", "homogeneity", "proximity", "membership"
 SUCCESS, AREA = "success", "auc"
+_Each = tuple[Floats, Ints]
+"""A figure of each of some people, and who they are."""
 MEASURES = (SUCCESS, AREA, "mean", "max", "certain")
 """The measures of which a search knows every set's figure."""
 
@@ -63,6 +75,8 @@ class Companion:
     name: str
     value: float
     trials: float | None = None
+    together: float = 0.0
+    """The correlation of the two, where they are of the same people."""
 
     def interval(self, confidence: float) -> Interval:
         """Where it may lie."""
@@ -103,7 +117,8 @@ class Tried:
         """What it has over the higher of its companions; the interval begins where it would over either."""
         found: list[tuple[float, Estimate]] = []
         for other in self.beside:
-            beyond = excess(self.value, self.interval(confidence), other.value, other.interval(confidence))
+            limits = self.interval(confidence), other.interval(confidence)
+            beyond = excess(self.value, limits[0], other.value, limits[1], other.together)
             if beyond is None:
                 return None
             found.append((other.value, beyond))
@@ -155,13 +170,13 @@ class Exposure:
         return place
 
     @cached_property
-    def half(self) -> Ints:
-        """The half of each target."""
-        return _halves(self._place)[self._person]
+    def _side(self) -> Ints:
+        """The half of each person."""
+        return _halves(self._place)
 
     def people(self, half: int) -> int:
         """How many people are in a half."""
-        return len(np.unique(self._person[self.half == half]))
+        return int((self._side == half).sum())
 
     # ----- every set of attributes -----------------------------------------------------------------------------------
 
@@ -230,11 +245,11 @@ class Exposure:
         """How often the record named is the person's own."""
         right = fit.record_probability()
         named, _ = self._per_person(fit.records().named(right))
-        right, half = self._per_person(right)
+        right, person = self._per_person(right)
         there = int(np.where(self._subsets.counted, self.release.sizes, 0).sum())
         random = Companion("baseline", 1 / max(there, 1))
         for side in (CHOOSING, REPORTING):
-            mine = half == side
+            mine = self._side[person] == side
             for measure, each in ((SUCCESS, named[mine]), ("mean", right[mine])):
                 if len(each):
                     yield side, _rate(columns, LINKING, link, measure, each, (random,))
@@ -246,48 +261,56 @@ class Exposure:
         self, columns: tuple[str, ...], link: Link, fit: Fit | _Whole, outside: Fit | _Whole | None
     ) -> Iterator[tuple[int, Tried]]:
         """How often the likeliest value is the true one, of people whom something fits."""
-        assert self.column is not None
         codes = self._codes
-        if codes is None:
+        if self.column is None or codes is None:
             return
         values, matched = fit.values(self.column), fit.matched
-        each, half = self._per_person(values.named(codes), matched)
+        each, person = self._per_person(values.named(codes), matched)
         sure, _ = self._per_person((values.top()[values.row_of] > 1 - TIE).astype(np.float64), matched)
         prior = self.sides.priors[self.column]
         base, _ = self._per_person(Dense(prior[None, :], np.zeros(len(codes), dtype=np.int64)).named(codes), matched)
-        control, of_control, who = self._control(fit, outside)
+        control = self._control(self.column, codes, fit, outside)
         for side in (CHOOSING, REPORTING):
-            mine, others = half == side, of_control == side
+            mine = self._side[person] == side
             if not mine.any():
                 continue
-            beside = [_companion("baseline", base[mine])]
-            if others.any():
-                beside.append(_companion(who, control[others]))
+            me = each[mine], person[mine]
+            beside = [_beside("baseline", me, (base[mine], person[mine])), *control(side, me)]
             yield side, _rate(columns, HOMOGENEITY, link, SUCCESS, each[mine], tuple(beside))
             certain = float(sure[mine].sum())
             yield side, Tried(columns, HOMOGENEITY, link, "certain", Kind.COUNT, certain, int(mine.sum()), 0.0)
 
-    def _control(self, fit: Fit | _Whole, outside: Fit | _Whole | None) -> tuple[Floats, Ints, str]:
+    def _control(
+        self, column: str, codes: Ints, fit: Fit | _Whole, outside: Fit | _Whole | None
+    ) -> Callable[[int, _Each], list[Companion]]:
         """The same attack on people who are not in the release, by half: outsiders, or the own record left out."""
-        assert self.column is not None
-        assert self._codes is not None
         if outside is not None and outside.matched.any():
-            codes, half = self._outside_halves
-            matched = outside.matched
-            return outside.values(self.column).named(codes)[matched], half[matched], "outsiders"
-        values, matched = fit.without(self.column)
-        each, half = self._per_person(values.named(self._codes), matched)
-        return each, half, "leave_one_out"
+            truth, half = self._outside_halves
+            found, half = outside.values(column).named(truth)[outside.matched], half[outside.matched]
+
+            def others(side: int, _: _Each) -> list[Companion]:
+                some = found[half == side]
+                return [Companion("outsiders", float(some.mean()), trials_of(some))] if len(some) else []
+
+            return others
+        values, matched = fit.without(column)
+        left, person = self._per_person(values.named(codes), matched)
+
+        def the_same(side: int, me: _Each) -> list[Companion]:
+            here = self._side[person] == side
+            return [_beside("leave_one_out", me, (left[here], person[here]))] if here.any() else []
+
+        return the_same
 
     def _per_person(self, each: Floats, which: Bools | None = None) -> tuple[Floats, Ints]:
-        """A figure of each target as one of each person, who is hit as hard as the worst of their rows, and their half."""
-        person, half = self._person, self.half
+        """A figure of each target as one of each person, who is hit as hard as the worst of their rows; and who they are."""
+        person = self._person
         if which is not None:
-            each, person, half = each[which], person[which], half[which]
+            each, person = each[which], person[which]
         if self.subject.person is None:
-            return each, half
-        _, first, number = np.unique(person, return_index=True, return_inverse=True)
-        return greatest(each, number, len(first)), half[first]
+            return each, person
+        people, number = np.unique(person, return_inverse=True)
+        return greatest(each, number, len(people)), people
 
     # ----- by an ordinary audit --------------------------------------------------------------------------------------
 
@@ -303,22 +326,20 @@ class Exposure:
     def _half_sides(self, half: int, links: tuple[Link, ...]) -> Sides:
         """The sides of trials on the people of one half; of membership, on some of them."""
         if (half, links) not in self._sides:
-            place = self._place[self._person]
-            chosen = self.half == half
+            place, middle = self._place[self._person], len(self._place) // 2
+            first, last = (0, middle) if half == CHOOSING else (middle, len(self._place))
             if self.goal is Goal.MEMBERSHIP:
-                first = 0 if half == CHOOSING else len(self._place) // 2
-                chosen &= place < first + MOST_ASKED
-            rows = tuple(self.sides.targets[chosen].tolist())
+                last = min(last, first + MOST_ASKED)
+            rows = tuple(self.sides.targets[(place >= first) & (place < last)].tolist())
             self._sides[half, links] = Sides(self.subject, replace(self.options, targets=rows, links=links, policy=None))
         return self._sides[half, links]
 
     def again(self, chosen: Tried, half: int) -> list[Tried]:
         """The figures of the attack, link and set of one that was tried, on one half."""
-        everywhere = {LINKING, HOMOGENEITY} if self._plain else {PROXIMITY, MEMBERSHIP}
-        if chosen.attack in everywhere and (chosen.link is None or chosen.link in self.links):
+        if chosen.attack in self._everywhere and (chosen.link is None or chosen.link in self.links):
             found = self.tried(chosen.columns, half)
         else:
-            links = tuple(link for link in self.further()[1] if chosen.link is None or link == chosen.link)
+            links = tuple(link for link in self.further()[chosen.attack] if chosen.link in (None, link))
             found = self.audited(chosen.columns, half, (chosen.attack,), links)
         return [one for one in found if (one.attack, one.link) == (chosen.attack, chosen.link)]
 
@@ -339,14 +360,27 @@ class Exposure:
         real = [risk for risk in found if risk.params.get("against") == "outsiders"]
         return real or found
 
-    def further(self) -> tuple[list[str], tuple[Link, ...]]:
-        """The attacks and links beyond those that every set is tried with: attacks that claim the same as the first, and all
-        links but the granted class."""
-        asked = self.options.attacks
-        names = [name for name in ATTACKS.all() if asked is None or name in asked]
-        attacks = [name for name in names if ATTACKS.get(name).goal is self.goal and self._comparable(ATTACKS.get(name))]
+    def further(self) -> dict[str, tuple[Link, ...]]:
+        """The attacks that claim the same as those that every set is tried with, and the links under which these have not
+        been tried: all but a granted class."""
+        asked, everywhere = self.options.attacks, self._everywhere
+        names = [name for name, attack in ATTACKS.all().items() if attack.goal is self.goal and self._comparable(attack)]
         found, _ = Attacker(self.adversary, self.sides, ()).links
-        return attacks, tuple(link for link in found if link is not Link.CLASS)
+        free = tuple(link for link in found if link is not Link.CLASS)
+        beyond = tuple(link for link in free if link not in self.links)
+        left = {name: beyond if name in everywhere else free for name in names if asked is None or name in asked}
+        tried = everywhere if self.goal is Goal.MEMBERSHIP or not beyond else ()
+        return {name: links for name, links in left.items() if name not in tried}
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """All attacks of the search."""
+        return (*self._everywhere, *self.further())
+
+    @property
+    def _everywhere(self) -> tuple[str, ...]:
+        """The attacks that every set is tried with."""
+        return (LINKING, HOMOGENEITY) if self._plain else (PROXIMITY, MEMBERSHIP)
 
     def _comparable(self, attack: type[Attack]) -> bool:
         """Whether a success means the same: a record named, a value named, an interval that holds the number."""
@@ -419,8 +453,13 @@ def _rate(
     )
 
 
-def _companion(name: str, each: Floats) -> Companion:
-    return Companion(name, float(each.mean()), trials_of(each))
+def _beside(name: str, me: _Each, other: _Each) -> Companion:
+    """A figure of the same people, or of some of them, as a companion."""
+    (mine, my), (theirs, their) = me, other
+    _, first, second = np.intersect1d(my, their, return_indices=True)
+    share = len(first) / math.sqrt(len(mine) * len(theirs))
+    together = correlation(mine[first], theirs[second]) * share if len(first) else 0.0
+    return Companion(name, float(theirs.mean()), trials_of(theirs), together)
 
 
 def _of_risk(columns: tuple[str, ...], risk: Risk) -> Tried:

@@ -45,7 +45,7 @@ ALL_SETS = 12
 MOST_SETS = 1 << ALL_SETS
 BEST_SETS = 10
 """On so many of the best sets every further attack is tried."""
-MOST_MINIMAL, MOST_STRONGEST = 10, 3
+MOST_MINIMAL, MOST_STRONGEST, MINIMUM = 10, 5, 1e-3
 LEAST_PEOPLE = 2
 """The fewest people that a half may have."""
 _BEYOND = 1e-9
@@ -67,10 +67,11 @@ def search_release(
         for name in asked.goals
         for column in (subject.release.sensitive or (None,) if GOALS[name] is Goal.ATTRIBUTE else (None,))
     ]
-    return tuple(
-        _searched(subject, options, replace(asked, budget=asked.budget / len(wanted)), *one, progress or silent, clock)
-        for one in wanted
-    )
+    found, end = [], clock() + asked.budget
+    for place, one in enumerate(wanted):  # what one does not need is left for the others
+        share = replace(asked, budget=max((end - clock()) / (len(wanted) - place), MINIMUM))
+        found.append(_searched(subject, options, share, *one, progress or silent, clock))
+    return tuple(found)
 
 
 def _searched(
@@ -97,7 +98,7 @@ def _searched(
         return _lacking(nothing, f"each half must have at least {LEAST_PEOPLE} people")
     if not exposure.links and goal is not Goal.MEMBERSHIP:
         return _lacking(nothing, "no link model applies but a granted class")
-    limit = _Limit.of(options.policy, exposure.further()[0], asked.threshold)
+    limit = _Limit.of(options.policy, exposure.attacks, asked.threshold)
     found = _Search(exposure, name, limit, asked.budget, lambda: clock() > until, progress).facts()
     return found if found.numbers else _lacking(replace(found, numbers=()), "no attack applied to any set of attributes")
 
@@ -222,8 +223,8 @@ class _Search:
     @property
     def _ended(self) -> str:
         return (
-            f"the budget of {self.budget:g} seconds of CPU time ended; on another machine it may end elsewhere, and with more "
-            "time (--budget) more is found"
+            f"its share of the budget, {self.budget:.3g} seconds of CPU time, ended; on another machine it may end elsewhere, "
+            "and with more time (--budget) more is found"
         )
 
     def _unseen(self, what: str, why: str) -> None:
@@ -258,19 +259,20 @@ class _Search:
             self.known[frozenset(columns)] = _Known(columns, best, score, _plain(breaker, figures))
 
     def _strongest(self) -> list[Tried]:
-        """The strongest attacks of all on the best sets."""
+        """The strongest attacks of all on the best sets: of each the best of its figures."""
         best = sorted(self.known.values(), key=lambda each: -each.score)[:BEST_SETS]
-        attacks, links = self.exposure.further()
-        found: list[Tried] = []
-        for place, (one, attack) in enumerate(itertools.product(best, attacks)):
+        found, work = [one.best for one in best], list(itertools.product(best, self.exposure.further().items()))
+        for place, (one, (attack, links)) in enumerate(work):
             if self.late():
-                left = len(best) * len(attacks) - place
-                self._unseen(f"{left} of {len(best) * len(attacks)} attacks on the {len(best)} best sets", self._ended)
+                self._unseen(f"{len(work) - place} of {len(work)} attacks on the {len(best)} best sets", self._ended)
                 break
-            self.progress(place, len(best) * len(attacks), f"{attack} on the best sets")
+            self.progress(place, len(work), f"{attack} on the best sets")
             found += self.exposure.audited(one.columns, CHOOSING, (attack,), links)
         found.sort(key=lambda each: (-_score(each), -each.value))
-        return found[:MOST_STRONGEST]
+        first: dict[str, Tried] = {}
+        for each in found:
+            first.setdefault(each.attack, each)
+        return list(first.values())[:MOST_STRONGEST]
 
     # ----- reporting -------------------------------------------------------------------------------------------------
 
