@@ -49,6 +49,8 @@ MOST_MINIMAL, MOST_STRONGEST, MINIMUM = 10, 5, 1e-3
 LEAST_PEOPLE = 2
 """The fewest people that a half may have."""
 _BEYOND = 1e-9
+CHOSEN_AT = (CONFIDENCE, 0.9999)
+"""How sure it must be on the choosing half that a set breaks the limit: sure, and very sure."""
 Clock = Callable[[], float]
 
 
@@ -171,8 +173,8 @@ class _Known:
     """Its best figure."""
     score: float
     """How good that is for sure."""
-    breaker: Tried | None
-    """The figure by which it breaks the limit."""
+    breakers: tuple[Tried | None, ...]
+    """The figure by which it breaks the limit at each of the confidences `CHOSEN_AT`."""
 
 
 class _Search:
@@ -190,6 +192,7 @@ class _Search:
         self.least = int(exposure.goal is Goal.MEMBERSHIP)  # of somebody unknown membership cannot be asked
         self.of = (1 << len(self.attributes)) - self.least
         self.known: dict[frozenset[str], _Known] = {}
+        self.tried = 0
         self.unseen: list[str] = []
 
     def facts(self) -> SearchFacts:
@@ -206,17 +209,16 @@ class _Search:
         every = itertools.chain.from_iterable(
             itertools.combinations(names, size) for size in range(self.least, len(names) + 1)
         )
-        tried = 0
         for columns in every if len(names) <= ALL_SETS else itertools.islice(self._best_first(), MOST_SETS):
             if self.late():
-                self._unseen(f"{self.of - tried} of {self.of} sets of known attributes", self._ended)
+                self._unseen(f"{self.of - self.tried} of {self.of} sets of known attributes", self._ended)
                 return
-            self.progress(tried, min(self.of, MOST_SETS), f"search for {self.goal}")
-            tried += 1
+            self.progress(self.tried, min(self.of, MOST_SETS), f"search for {self.goal}")
+            self.tried += 1
             yield columns
-        if tried < self.of:
+        if self.tried < self.of:
             self._unseen(
-                f"{self.of - tried} of {self.of} sets of known attributes",
+                f"{self.of - self.tried} of {self.of} sets of known attributes",
                 f"of more than {ALL_SETS} attributes only the best sets are extended",
             )
 
@@ -255,8 +257,8 @@ class _Search:
         scored = [(_score(one), one) for one in figures if one.measure in (SUCCESS, AREA)]
         if scored:
             score, best = max(scored, key=lambda pair: (pair[0], pair[1].value))
-            breaker = self.limit.breaker(figures, CONFIDENCE)
-            self.known[frozenset(columns)] = _Known(columns, best, score, _plain(breaker, figures))
+            breakers = tuple(_plain(self.limit.breaker(figures, level), figures) for level in CHOSEN_AT)
+            self.known[frozenset(columns)] = _Known(columns, best, score, breakers)
 
     def _strongest(self) -> list[Tried]:
         """The strongest attacks of all on the best sets: of each the best of its figures."""
@@ -282,10 +284,7 @@ class _Search:
         for one in sorted(self.known.values(), key=lambda each: (len(each.columns), -each.score)):
             by_number.setdefault(len(one.columns), []).append(one)
         steps = {n: (some[0], some[(len(some) - 1) // 2], some[-1]) for n, some in by_number.items()}
-        minimal = self._minimal()
-        if len(minimal) > MOST_MINIMAL:
-            self._unseen(f"{len(minimal) - MOST_MINIMAL} of {len(minimal)} smallest sets", f"{MOST_MINIMAL} are reported")
-        smallest = [one.breaker for one in minimal[:MOST_MINIMAL] if one.breaker is not None]
+        smallest = self._minimal()
         told = {one.same for one in (*smallest, *strongest, *(one.best for three in steps.values() for one in three))}
         intervals = len(told) * (2 + len(self.limit.checks))  # of the figure, its excess, and what the policy asks about
         confidence = 1 - (1 - CONFIDENCE) / max(intervals, 1)
@@ -299,25 +298,37 @@ class _Search:
         exposure, schema = self.exposure, self.exposure.release.schema
         return SearchFacts(
             self.goal, exposure.adversary.name, tuple(c for c in schema.quasi if c in self.attributes), self.limit.figure,
-            self.limit.value, exposure.column, self.limit.policy, tried=len(self.known), of=self.of,
+            self.limit.value, exposure.column, self.limit.policy, tried=self.tried, of=self.of,
             choosing=exposure.people(CHOOSING), reporting=exposure.people(REPORTING), intervals=intervals,
             confidence=CONFIDENCE, numbers=tuple(numbers), minimal=self._all_again(smallest, confidence),
             strongest=self._all_again(strongest, confidence), unseen=tuple(self.unseen),
         )  # fmt: skip
 
-    def _minimal(self) -> list[_Known]:
-        """The sets that break the limit on the choosing half and no part of which does, the smallest and best first."""
-        found: list[_Known] = []
-        for one in sorted(self.known.values(), key=lambda each: (len(each.columns), -each.score)):
-            if one.breaker is not None and not any(set(other.columns) < set(one.columns) for other in found):
-                found.append(one)
-        return found
+    def _minimal(self) -> list[Tried]:
+        """What breaks the limit on the choosing half and no part of which does, the smallest and best first. Just beyond the
+        limit a set may fail to be so on the other half: so those that are far beyond it are taken, too."""
+        found: dict[frozenset[str], Tried] = {}
+        for level in range(len(CHOSEN_AT)):
+            mine: list[_Known] = []
+            for one in sorted(self.known.values(), key=lambda each: (len(each.columns), -each.score)):
+                if one.breakers[level] and not any(set(other.columns) < set(one.columns) for other in mine):
+                    mine.append(one)
+            if len(mine) > MOST_MINIMAL:
+                self._unseen(
+                    f"{len(mine) - MOST_MINIMAL} of {len(mine)} smallest sets, on the half that did not choose them",
+                    f"{MOST_MINIMAL} are reported",
+                )
+            for one in mine[:MOST_MINIMAL]:
+                breaker = one.breakers[level]
+                assert breaker is not None
+                found.setdefault(frozenset(one.columns), breaker)
+        return sorted(found.values(), key=lambda each: (len(each.columns), -_score(each)))
 
     def _none_breaks(self, sets: Sequence[_Known]) -> bool | None:
         """Whether all figures of these sets, taken at once with all that was tried, are within the limit."""
         several = self.of * max(len(self.exposure.links), 1) * max(len(self.limit.checks), 1)
         confidence = 1 - (1 - CONFIDENCE) / several
-        if any(one.breaker is not None for one in sets):
+        if any(one.breakers[0] is not None for one in sets):
             return False
         for one in sets:
             if self.late():

@@ -14,9 +14,10 @@ from auditor.model.record.record import OK, AuditRecord, RunRecord
 from auditor.model.record.search import KnownNumber, SearchFacts, SetFigure
 from reports.tables.sweeps import Curve, Known, Sweep
 from reports.tables.tables import Table
-from reports.text import NONE, capital, clean, interval, number, percent, probability, span, spoken, words
+from reports.text import NONE, capital, clean, interval, number, percent, probability, short, span, spoken, words
 
 SEARCH_TABLES = ("The smallest sets", "By the number of known attributes", "The strongest attacks on the best sets")
+_FEW = 3
 _NUMBERS = {0: "nothing", 1: "no single attribute", 2: "no pair", 3: "no three of them", 4: "no four of them"}
 
 
@@ -63,10 +64,10 @@ def _answer(facts: SearchFacts) -> str:
         every = facts.numbers and all(one.none_breaks for one in facts.numbers) and facts.tried == facts.of
         lead = "No set of known attributes is beyond the limit" if every else "No set was shown to be beyond the limit"
         best = max((one.best for one in facts.numbers), key=lambda one: one.value, default=None)
-        return lead + ("." if best is None else f"; {_knowing(best)}, the best that was found is to {_deed(facts, best)}.")
+        return lead + ("." if best is None else f"; {_knowing(facts, best)}, the best that was found is to {_deed(facts, best)}.")
     first = enough[0]
     size = len(first.columns)
-    said = f"{capital(_knowing(first))} is enough to {_deed(facts, first)}"
+    said = f"{capital(_knowing(facts, first))} is enough to {_deed(facts, first)}"
     fewer = next((one for one in facts.numbers if one.known == size - 1), None)
     if size == 0:
         return f"{said}."
@@ -74,12 +75,14 @@ def _answer(facts: SearchFacts) -> str:
     if size == 1:
         return f"{said}; {none} is." if fewer is None or not fewer.none_breaks else f"{said}; knowing nothing is not."
     shown = fewer is not None and fewer.none_breaks
-    others = len([one for one in enough if len(one.columns) == size]) - 1
+    others = sum(len(one.columns) == size for one in enough) - 1
     also = f" So {'is' if others == 1 else 'are'} {number(others)} more of that size." if others else ""
     return f"{said}; {none} {'is' if shown else 'was shown to be'}.{also}"
 
 
-def _knowing(one: SetFigure) -> str:
+def _knowing(facts: SearchFacts, one: SetFigure) -> str:
+    if len(one.columns) == len(facts.attributes) > _FEW:
+        return f"knowing all {number(len(one.columns))} attributes"
     return f"knowing {_listed(one.columns)}" if one.columns else "knowing nothing of people"
 
 
@@ -103,11 +106,8 @@ def _deed(facts: SearchFacts, one: SetFigure) -> str:
 
 def _limit(facts: SearchFacts) -> str:
     if facts.policy is not None:
-        return f"The limit is that of the policy {clean(facts.policy, 60)}: {clean(facts.figure)} at most {number(facts.limit)}."
-    return (
-        f"The limit is an excess of {number(facts.limit)}: that share of what baseline and control leave. It was not taken "
-        "from a policy."
-    )
+        return f"The limit is that of the policy {clean(facts.policy, 60)}: {clean(facts.figure)} at most {short(facts.limit)}."
+    return f"The limit is an excess of {short(facts.limit)}: that share of what baseline and control leave."
 
 
 def _method(facts: SearchFacts) -> str:

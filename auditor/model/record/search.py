@@ -87,7 +87,7 @@ class SearchFacts:
     confidence: float = 0.95
     numbers: Sequence[KnownNumber] = ()
     minimal: Sequence[SetFigure] = ()
-    """The smallest sets beyond the limit on the choosing half: no part of them is."""
+    """The smallest sets beyond the limit on the choosing half, and the smallest that were far beyond it."""
     strongest: Sequence[SetFigure] = ()
     """The strongest attacks of all on the best sets, learned ones included."""
     unseen: Sequence[str] = ()
