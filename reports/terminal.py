@@ -78,7 +78,7 @@ def _searches(run: RunRecord, width: int) -> list[str]:
     parts = []
     for found in searches(run):
         said = [_wrap(line, width) for line in (found.answer, *found.lines)]
-        spare = [["baseline"], ["link"], ["control"], ["worst"], ["typical"], ["sets"]]
+        spare = [["sets"], ["baseline"], ["link"], ["control"]]
         tables = [
             f"{name}:\n\n{_fitted(table, width, spare)}"
             for name, table in zip(SEARCH_TABLES, found.tables, strict=True)

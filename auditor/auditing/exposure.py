@@ -331,7 +331,9 @@ class Exposure:
             if self.goal is Goal.MEMBERSHIP:
                 last = min(last, first + MOST_ASKED)
             rows = tuple(self.sides.targets[(place >= first) & (place < last)].tolist())
-            self._sides[half, links] = Sides(self.subject, replace(self.options, targets=rows, links=links, policy=None))
+            self._sides[half, links] = Sides(
+                self.subject, replace(self.options, targets=rows, links=links, policy=None)
+            )
         return self._sides[half, links]
 
     def again(self, chosen: Tried, half: int) -> list[Tried]:
@@ -364,7 +366,9 @@ class Exposure:
         """The attacks that claim the same as those that every set is tried with, and the links under which these have not
         been tried: all but a granted class."""
         asked, everywhere = self.options.attacks, self._everywhere
-        names = [name for name, attack in ATTACKS.all().items() if attack.goal is self.goal and self._comparable(attack)]
+        names = [
+            name for name, attack in ATTACKS.all().items() if attack.goal is self.goal and self._comparable(attack)
+        ]
         found, _ = Attacker(self.adversary, self.sides, ()).links
         free = tuple(link for link in found if link is not Link.CLASS)
         beyond = tuple(link for link in free if link not in self.links)
@@ -448,9 +452,7 @@ def _halves(place: Ints) -> Ints:
 def _rate(
     columns: tuple[str, ...], attack: str, link: Link, measure: str, each: Floats, beside: tuple[Companion, ...]
 ) -> Tried:
-    return Tried(
-        columns, attack, link, measure, Kind.RATE, float(each.mean()), len(each), trials_of(each), beside
-    )
+    return Tried(columns, attack, link, measure, Kind.RATE, float(each.mean()), len(each), trials_of(each), beside)
 
 
 def _beside(name: str, me: _Each, other: _Each) -> Companion:
@@ -476,4 +478,6 @@ def _of_risk(columns: tuple[str, ...], risk: Risk) -> Tried:
     if risk.control is not None and not fixed:
         beside.append(Companion(risk.control_kind or "control", risk.control, float(risk.detail.get("control_n", n))))
     params = {key: value for key, value in risk.params.items() if key in ("score", "against")}
-    return Tried(columns, risk.attack, risk.link, risk.measure, Kind.RATE, float(risk.value), n, trials, tuple(beside), params)
+    return Tried(
+        columns, risk.attack, risk.link, risk.measure, Kind.RATE, float(risk.value), n, trials, tuple(beside), params
+    )

@@ -239,7 +239,10 @@ class Sought:
 
     search: Annotated[
         bool,
-        Option("--search", help="Search for the strongest adversary: which known attributes are enough. Nothing else is run."),
+        Option(
+            "--search",
+            help="Search for the strongest adversary: which known attributes are enough. Nothing else is run.",
+        ),
     ] = False
     goal: Annotated[
         str | None,
@@ -264,7 +267,9 @@ class Sought:
         given = {"goals": names(self.goal), "budget": self.budget, "threshold": self.threshold}
         asked = {key: value for key, value in given.items() if value is not None}
         if asked and not self.search and scenario.search is None:
-            raise UsageError("--goal, --budget and --threshold are about a search: give --search, or [search] in the scenario.")
+            raise UsageError(
+                "--goal, --budget and --threshold are about a search: give --search, or [search] in the scenario."
+            )
         if not self.search and scenario.search is None:
             return scenario
         return replace(scenario, search=replace(scenario.search or Search(), **asked))
@@ -303,7 +308,9 @@ def redteam(
     if sweep is not None and seeds > 1:
         raise UsageError("--sweep averages over sets of columns, and --seeds over releases: give one of them.")
     if sought.search and (sweep is not None or seeds > 1):
-        raise UsageError("--search looks at one release of each kind and at all sets: give it without --sweep and --seeds.")
+        raise UsageError(
+            "--search looks at one release of each kind and at all sets: give it without --sweep and --seeds."
+        )
     plan = sought.of(changes.of(read_scenario(scenario)))
     people = None if targets is None else listed_targets(targets)
     with Progress(common.quiet) as progress:

@@ -10,8 +10,8 @@ its own label; where it stands in another one, v(f) is the mean over the fragmen
 weighs. So for each set of columns it is enough to sum weights over *patterns* (distinct labels over these columns), and no
 pair of a person and a class is ever listed. Values of a column that no label tells apart count as one value.
 
-Left out of the release, a person takes w(f) v(f) of their own fragment with them (same block); in another block, the class has
-one person fewer and the mean over its fragments changes (see `Fit.without`).
+Left out of the release, a person takes w(f) v(f) of their own fragment with them (same block); in another block, the class
+has one person fewer and the mean over its fragments changes (see `Fit.without`).
 
 `Subsets.can` says when this holds. Elsewhere (known columns in several blocks, knowledge that may be wrong or missing,
 membership in doubt) the ordinary posterior answers.
@@ -102,7 +102,9 @@ class Subsets:
         self.bucket, self.fragment = nowhere if own is None else own
         self.inside = (self.bucket >= 0) & self.counted[self.bucket]
         ends = np.cumsum([release.labels[c].domain.size for c in self.sensitive], dtype=np.int64)
-        self.places = {c: slice(int(e) - release.labels[c].domain.size, int(e)) for c, e in zip(self.sensitive, ends, strict=True)}
+        self.places = {
+            c: slice(int(e) - release.labels[c].domain.size, int(e)) for c, e in zip(self.sensitive, ends, strict=True)
+        }
         self.values = int(ends[-1]) if len(ends) else 0
         self._marks: dict[tuple[int, str], sparse.csr_array] = {}
         self._covered: dict[str, Bools] = {}
@@ -160,13 +162,21 @@ class Subsets:
         tuples, row_of = distinct_people(self.alike[:, places])
         summed = self._summed(known, labels, tuples, weights, counts, amounts)
         return {
-            link: Fit(self, link, number, tuple(known), row_of, pattern, weights[i], summed[0][0], *(p[i] for p in summed))
+            link: Fit(
+                self, link, number, tuple(known), row_of, pattern, weights[i], summed[0][0], *(p[i] for p in summed)
+            )
             for i, link in enumerate(LINKS)
             if link in links
         }
 
     def _summed(
-        self, known: Sequence[str], labels: Codes, tuples: Codes, weights: Floats, counts: Floats, amounts: sparse.csr_array
+        self,
+        known: Sequence[str],
+        labels: Codes,
+        tuples: Codes,
+        weights: Floats,
+        counts: Floats,
+        amounts: sparse.csr_array,
     ) -> tuple[Floats, Floats, Floats, Floats]:
         if not known or not len(labels):  # everything fits, or nothing is there
             rows = np.ones((2, len(tuples)))
@@ -320,7 +330,9 @@ class Fit:
             size = release.sizes[subsets.bucket[who]].astype(np.float64)
             mean = subsets.fragment_values(self.block, column)[subsets.fragment[who, self.block]].toarray()
             value = subsets.fragment_values(home, column)[subsets.fragment[who, home]].toarray()
-            others = np.divide(mean * size[:, None] - value, size[:, None] - 1, out=np.zeros_like(mean), where=size[:, None] > 1)
+            others = np.divide(
+                mean * size[:, None] - value, size[:, None] - 1, out=np.zeros_like(mean), where=size[:, None] > 1
+            )
             mass[who] += (weight - self.own[who])[:, None] * others - weight[:, None] * mean
         alone = self.count[self.row_of] <= (self.own > 0)
         lost = np.flatnonzero((left < _CANCELLED * total) & ~alone)

@@ -40,9 +40,13 @@ def redteam(
     options, world = prepare(scenario, seed, targets, reveal)
     sought = scenario.search or (Search() if only_search else None)
     if sought is not None and not world.people.schema.quasi:
-        raise UsageError("search: there is no quasi-identifier that could be known. Give columns that role in the schema.")
+        raise UsageError(
+            "search: there is no quasi-identifier that could be known. Give columns that role in the schema."
+        )
     if sought is not None and targets is not None:
-        raise UsageError("search: it needs everybody, half of them to choose and half to report on. Leave out --targets.")
+        raise UsageError(
+            "search: it needs everybody, half of them to choose and half to report on. Leave out --targets."
+        )
     asked = replace(options, attacks=(), utility=(), policy=None) if only_search else options
     audits: list[list[AuditRecord]] = [[] for _ in scenario.releases]
     for number, own in enumerate(run_seeds(seeds, options.seed)):

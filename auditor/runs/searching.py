@@ -1,13 +1,13 @@
 """The search for the strongest adversary: which attributes are enough to break a release, and by which attack.
 
-All sets of known attributes are tried where there are up to twelve; of more, the best first: the best set so far is extended by
-each further attribute. Every set is tried under every link model that the adversary has (`auditor/auditing/exposure.py`); on
-the ten best sets also every further attack for the goal, learned ones included, under every link.
+All sets of known attributes are tried where there are up to twelve; of more, the best first: the best set so far is extended
+by each further attribute. Every set is tried under every link model that the adversary has (`auditor/auditing/exposure.py`);
+on the ten best sets also every further attack for the goal, learned ones included, under every link.
 
 **Honest by construction.** Sets, links and attacks are chosen on one half of the people; whatever is reported was measured on
 the other half. The intervals of all reported figures hold at once with 95 % (Bonferroni). A set breaks the limit only if the
-worse end of its interval does. That no set of a smaller number breaks it is said only if the upper ends of all of them, taken at
-once over everything that was tried, are below the limit. Where nothing can be learned (permuted truth) some figure exceeds
+worse end of its interval does. That no set of a smaller number breaks it is said only if the upper ends of all of them, taken
+at once over everything that was tried, are below the limit. Where nothing can be learned (permuted truth) some figure exceeds
 chance in at most 5 % of searches: `tests/proofs/test_size_of_search.py`.
 
 The limit is that of the policy's checks about the goal's attacks, judged by this adversary's own figures; without such checks
@@ -90,7 +90,9 @@ def _searched(
     goal, until = GOALS[name], clock() + asked.budget
     nothing = SearchFacts(name, adversary.name, subject.release.quasi, "excess", asked.threshold, column)
     if subject.people is None or subject.provenance is None or not subject.has_original:
-        return _lacking(nothing, "without the original nothing is known of the people: give it, matched with the release")
+        return _lacking(
+            nothing, "without the original nothing is known of the people: give it, matched with the release"
+        )
     if goal not in adversary.aims:
         return _lacking(nothing, f"the {adversary.name} is not after this goal")
     if goal is Goal.ATTRIBUTE and column is None:
@@ -102,7 +104,9 @@ def _searched(
         return _lacking(nothing, "no link model applies but a granted class")
     limit = _Limit.of(options.policy, exposure.attacks, asked.threshold)
     found = _Search(exposure, name, limit, asked.budget, lambda: clock() > until, progress).facts()
-    return found if found.numbers else _lacking(replace(found, numbers=()), "no attack applied to any set of attributes")
+    return (
+        found if found.numbers else _lacking(replace(found, numbers=()), "no attack applied to any set of attributes")
+    )
 
 
 def _lacking(facts: SearchFacts, why: str) -> SearchFacts:
@@ -225,8 +229,8 @@ class _Search:
     @property
     def _ended(self) -> str:
         return (
-            f"its share of the budget, {self.budget:.3g} seconds of CPU time, ended; on another machine it may end elsewhere, "
-            "and with more time (--budget) more is found"
+            f"its share of the budget, {self.budget:.3g} seconds of CPU time, ended; another machine may get farther, and "
+            "with more time (--budget) more is found"
         )
 
     def _unseen(self, what: str, why: str) -> None:
@@ -286,7 +290,9 @@ class _Search:
         steps = {n: (some[0], some[(len(some) - 1) // 2], some[-1]) for n, some in by_number.items()}
         smallest = self._minimal()
         told = {one.same for one in (*smallest, *strongest, *(one.best for three in steps.values() for one in three))}
-        intervals = len(told) * (2 + len(self.limit.checks))  # of the figure, its excess, and what the policy asks about
+        intervals = len(told) * (
+            2 + len(self.limit.checks)
+        )  # of the figure, its excess, and what the policy asks about
         confidence = 1 - (1 - CONFIDENCE) / max(intervals, 1)
         numbers = []
         for number, three in steps.items():

@@ -49,9 +49,13 @@ def _words(record: AuditRecord, facts: SearchFacts, several: bool) -> SearchWord
     goal = f"the {spoken(facts.sensitive)}" if facts.sensitive else clean(facts.goal, 40)
     title = f"The strongest {clean(facts.adversary, 60)} after {goal}{where}"
     if facts.status != OK:
-        return SearchWords(title, f"Nothing was searched: {clean(facts.reason or '', 300)}.", (), (None,) * len(SEARCH_TABLES), None)
-    tables = (_smallest(facts), _numbers(facts), _strongest(facts))
-    return SearchWords(title, _answer(facts), (_limit(facts), _method(facts), *_unseen(facts)), tables, _sweep(facts, title))
+        return SearchWords(
+            title, f"Nothing was searched: {clean(facts.reason or '', 300)}.", (), (None,) * len(SEARCH_TABLES), None
+        )
+    tables = (_figures(facts, facts.minimal), _numbers(facts), _figures(facts, facts.strongest))
+    return SearchWords(
+        title, _answer(facts), (_limit(facts), _method(facts), *_unseen(facts)), tables, _sweep(facts, title)
+    )
 
 
 # ----- words ----------------------------------------------------------------------------------------------------------
@@ -64,7 +68,9 @@ def _answer(facts: SearchFacts) -> str:
         every = facts.numbers and all(one.none_breaks for one in facts.numbers) and facts.tried == facts.of
         lead = "No set of known attributes is beyond the limit" if every else "No set was shown to be beyond the limit"
         best = max((one.best for one in facts.numbers), key=lambda one: one.value, default=None)
-        return lead + ("." if best is None else f"; {_knowing(facts, best)}, the best that was found is to {_deed(facts, best)}.")
+        return lead + (
+            "." if best is None else f"; {_knowing(facts, best)}, the best that was found is to {_deed(facts, best)}."
+        )
     first = enough[0]
     size = len(first.columns)
     said = f"{capital(_knowing(facts, first))} is enough to {_deed(facts, first)}"
@@ -81,13 +87,15 @@ def _answer(facts: SearchFacts) -> str:
 
 
 def _knowing(facts: SearchFacts, one: SetFigure) -> str:
-    if len(one.columns) == len(facts.attributes) > _FEW:
-        return f"knowing all {number(len(one.columns))} attributes"
-    return f"knowing {_listed(one.columns)}" if one.columns else "knowing nothing of people"
+    return f"knowing {_set(facts, one)}" if one.columns else "knowing nothing of people"
 
 
-def _listed(columns: Sequence[str]) -> str:
-    return words([spoken(column) for column in columns], max(len(columns), 1))
+def _set(facts: SearchFacts, one: SetFigure) -> str:
+    """A set of attributes in words."""
+    count = len(one.columns)
+    if count == len(facts.attributes) > _FEW:
+        return f"all {number(count)} attributes"
+    return words([spoken(column) for column in one.columns], count) if count else "nothing"
 
 
 def _deed(facts: SearchFacts, one: SetFigure) -> str:
@@ -106,7 +114,8 @@ def _deed(facts: SearchFacts, one: SetFigure) -> str:
 
 def _limit(facts: SearchFacts) -> str:
     if facts.policy is not None:
-        return f"The limit is that of the policy {clean(facts.policy, 60)}: {clean(facts.figure)} at most {short(facts.limit)}."
+        figure = f"{clean(facts.figure)} at most {short(facts.limit)}"
+        return f"The limit is that of the policy {clean(facts.policy, 60)}: {figure}."
     return f"The limit is an excess of {short(facts.limit)}: that share of what baseline and control leave."
 
 
@@ -124,32 +133,27 @@ def _unseen(facts: SearchFacts) -> tuple[str, ...]:
 
 # ----- tables ---------------------------------------------------------------------------------------------------------
 
-_Cell = Callable[[SetFigure], str]
-_COLUMNS: tuple[tuple[str, _Cell], ...] = (
-    ("known", lambda one: _listed(one.columns) or "nothing"),
+_COLUMNS: tuple[tuple[str, Callable[[SetFigure], str]], ...] = (
     ("attack", lambda one: clean(one.attack, 40)),
     ("link", lambda one: spoken(one.link) if one.link else NONE),
     ("figure", lambda one: f"{probability(one.value)} {interval(one.low, one.high)}"),
     ("baseline", lambda one: NONE if one.baseline is None else probability(one.baseline)),
     ("control", lambda one: NONE if one.control is None else probability(one.control)),
-    ("excess", lambda one: NONE if one.excess is None else f"{probability(one.excess)} {interval(one.excess_low, one.excess_high)}"),
+    (
+        "excess",
+        lambda one: (
+            NONE if one.excess is None else f"{probability(one.excess)} {interval(one.excess_low, one.excess_high)}"
+        ),
+    ),
     ("beyond the limit", lambda one: "yes" if one.breaks else "not shown"),
 )
 
 
-def _table(figures: Sequence[SetFigure]) -> Table | None:
+def _figures(facts: SearchFacts, figures: Sequence[SetFigure]) -> Table | None:
     if not figures:
         return None
-    rows = tuple(tuple(cell(one) for _, cell in _COLUMNS) for one in figures)
-    return Table(tuple(name for name, _ in _COLUMNS), rows).without_empty()
-
-
-def _smallest(facts: SearchFacts) -> Table | None:
-    return _table(facts.minimal)
-
-
-def _strongest(facts: SearchFacts) -> Table | None:
-    return _table(facts.strongest)
+    rows = tuple((_set(facts, one), *(cell(one) for _, cell in _COLUMNS)) for one in figures)
+    return Table(("known", *(name for name, _ in _COLUMNS)), rows).without_empty()
 
 
 def _numbers(facts: SearchFacts) -> Table | None:
@@ -162,7 +166,7 @@ def _numbers(facts: SearchFacts) -> Table | None:
             number(one.known),
             f"{number(one.tried)} of {number(one.of)}",
             f"{probability(one.best.value)} {interval(one.best.low, one.best.high)}",
-            _listed(one.best.columns) or "nothing",
+            _set(facts, one.best),
             probability(one.typical.value),
             probability(one.worst.value),
         )

@@ -1,8 +1,8 @@
 """Where nothing can be learned, the search for the strongest adversary finds somebody no more often than its level says.
 
 The truth is permuted after the release: nobody's record is their own, and values belong to others. The search tries all sets
-of four attributes under every link, and further attacks on the best sets; one that chose and reported on the same people would
-nearly always find something. A search *finds* something if the interval of any reported excess lies above nothing.
+of four attributes under every link, and further attacks on the best sets; one that chose and reported on the same people
+would find something far more often. A search *finds* something if the interval of any reported excess lies above nothing.
 """
 
 from __future__ import annotations
@@ -80,7 +80,16 @@ def test_the_same_people_would_find_too_much() -> None:
     gaps = []
     for seed in range(5):
         exposure = Exposure(permuted(seed, "value"), Options(seed=seed), PROSECUTOR, Goal.ATTRIBUTE, "disease")
-        sets = [("age",), ("sex",), ("town",), ("job",), ("age", "town"), ("age", "job"), ("town", "job"), ("sex", "job")]
+        sets = [
+            ("age",),
+            ("sex",),
+            ("town",),
+            ("job",),
+            ("age", "town"),
+            ("age", "job"),
+            ("town", "job"),
+            ("sex", "job"),
+        ]
         both = [(exposure.tried(c, CHOOSING)[0].value, exposure.tried(c, 1 - CHOOSING)[0].value) for c in sets]
         chosen = max(both)
         gaps.append(chosen[0] - chosen[1])

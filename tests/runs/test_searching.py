@@ -22,7 +22,6 @@ from auditor.model.record.meaning import Goal
 from auditor.model.record.policy import parse_policy
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.record.search import SearchFacts
-from auditor.posterior.links import Link
 from auditor.runs import searching
 from auditor.runs.redteaming import redteam
 from auditor.runs.searching import search_release
@@ -136,7 +135,9 @@ def test_smallest_sets_are_smallest(found: SearchFacts) -> None:
         tried = [one.excess(level) for one in exposure.tried(columns, CHOOSING) if one.measure == "success"]
         return any(beyond is not None and beyond.low > 0.05 for beyond in tried)
 
-    broken = {level: [frozenset(columns) for columns in SETS if breaks(columns, level)] for level in searching.CHOSEN_AT}
+    broken = {
+        level: [frozenset(columns) for columns in SETS if breaks(columns, level)] for level in searching.CHOSEN_AT
+    }
     expected = {one for some in broken.values() for one in some if not any(other < one for other in some)}
     assert {frozenset(one.columns) for one in found.minimal} == expected
 
@@ -160,11 +161,15 @@ def test_intervals_are_simultaneous(found: SearchFacts) -> None:
     ]
     assert (best.low, best.high) == pytest.approx(tuple(one.interval(1 - 0.05 / found.intervals)))
     assert best.low < one.interval().low
-    assert found.intervals >= 2 * len({(o.columns, o.link) for number in found.numbers for o in (number.best, number.worst)})
+    assert found.intervals >= 2 * len(
+        {(o.columns, o.link) for number in found.numbers for o in (number.best, number.worst)}
+    )
 
 
 def test_the_limit_may_be_a_policys() -> None:
-    policy = parse_policy("mine", {"check": [{"figure": "linking.max", "at_most": 0.09}, {"figure": "release.k", "at_least": 2}]})
+    policy = parse_policy(
+        "mine", {"check": [{"figure": "linking.max", "at_most": 0.09}, {"figure": "release.k", "at_least": 2}]}
+    )
     options = Options(("linking",), policy=policy, seed=3)
     (facts,) = search_release(released(people(2, 300), "mondrian"), options, Search())
     assert (facts.policy, facts.figure, facts.limit) == ("mine", "linking.max", 0.09)
@@ -182,7 +187,9 @@ def test_the_budget_ends_the_search_and_the_record_says_so() -> None:
         released(people(2, 100), "mondrian"), FEW, Search(budget=6), clock=lambda: float(next(ticks))
     )
     assert facts.tried < facts.of
-    assert facts.unseen[0].startswith(f"{facts.of - facts.tried} of 16 sets of known attributes: its share of the budget")
+    assert facts.unseen[0].startswith(
+        f"{facts.of - facts.tried} of 16 sets of known attributes: its share of the budget"
+    )
     assert any("attacks on the" in one for one in facts.unseen)
 
 
@@ -195,7 +202,9 @@ def test_of_many_attributes_the_best_are_extended(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(searching, "MOST_SETS", 10)
     (some,) = search_release(subject, FEW, Search())
     assert some.tried == 10
-    assert some.unseen == ("6 of 16 sets of known attributes: of more than 3 attributes only the best sets are extended",)
+    assert some.unseen == (
+        "6 of 16 sets of known attributes: of more than 3 attributes only the best sets are extended",
+    )
     assert some.numbers[-1].best.columns == every.numbers[-1].best.columns
     assert some.numbers[1].best.columns == every.numbers[1].best.columns
 

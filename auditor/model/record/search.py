@@ -1,8 +1,8 @@
 """What a search for the strongest adversary adds to an audit record: which attributes are enough, and for what.
 
 The search tries sets of known attributes on one half of the people, and reports on the other half. Its intervals are
-simultaneous: with probability `confidence` all of them hold at once (Bonferroni over `intervals`). Plain values that travel as
-JSON, like the rest of the record.
+simultaneous: with probability `confidence` all of them hold at once (Bonferroni over `intervals`). Plain values that travel
+as JSON, like the rest of the record.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class SetFigure:
 
 @dataclass(frozen=True, slots=True)
 class KnownNumber:
-    """The sets of so many attributes: the best, the typical (median) and the worst of them on the choosing half, as they do on
-    the other one. `none_breaks` says that none of them is beyond the limit for sure: the upper ends of all of them are below
-    it, all at once; null where not all were tried."""
+    """The sets of so many attributes: the best, the typical (median) and the worst of them on the choosing half, as they do
+    on the other one. `none_breaks` says that none of them is beyond the limit for sure: the upper ends of all of them are
+    below it, all at once; null where not all were tried."""
 
     known: int
     tried: int
