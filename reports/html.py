@@ -31,7 +31,7 @@ from reports.reading import Meanings, lead_adversary, one_person, size
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
-from reports.tables.search import SEARCH_TABLES, searches
+from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import Sweep, sweep_table, sweeps
 from reports.tables.tables import (
@@ -103,6 +103,7 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "lacking_title": title(run.records[0]) if run.records else "",
         "bottom_line": bottom_line(run),
         "searches": _searches(run),
+        "only_search": only_search(run),
         "sweeps": _sweeps(run),
         "overview": overview(run) if several and run.comparison is None else None,
         "frontier": _frontier(run) if several else None,

@@ -15,7 +15,7 @@ from reports.reading import Meanings, lead_adversary
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
-from reports.tables.search import SEARCH_TABLES, searches
+from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import sweep_table, sweeps
 from reports.tables.tables import (
@@ -67,11 +67,11 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
         ]
         if found_points.left_out:
             parts += ["### Left out of the picture", _table(left_out_table(found_points))]
-    if len(run.records) == 1:
+    if len(run.records) == 1 and not only_search(run):
         record = run.records[0]
         parts += [markdown(basis(record)), f"## {ALONE if alone(record) else 'Findings'}", _findings(findings(record))]
         parts += _lacking(record, "##")
-    elif run.records:
+    elif run.records and not only_search(run):
         parts += _several(run) + ([drawn] if run.comparison is None else [])
     places = detailed(run)
     for place in places:

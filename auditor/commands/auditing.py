@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -264,7 +264,7 @@ class Sought:
         """The scenario with these changes."""
         from scenarios.options import Search
 
-        given = {"goals": names(self.goal), "budget": self.budget, "threshold": self.threshold}
+        given: dict[str, Any] = {"goals": names(self.goal), "budget": self.budget, "threshold": self.threshold}
         asked = {key: value for key, value in given.items() if value is not None}
         if asked and not self.search and scenario.search is None:
             raise UsageError(
