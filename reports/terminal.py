@@ -78,7 +78,7 @@ def _searches(run: RunRecord, width: int) -> list[str]:
     parts = []
     for found in searches(run):
         said = [_wrap(line, width) for line in (found.answer, *found.lines)]
-        spare = [["sets"], ["baseline"], ["link"], ["control"]]
+        spare = [["sets"], ["baseline"], ["link"]]
         tables = [
             f"{name}:\n\n{_fitted(table, width, spare)}"
             for name, table in zip(SEARCH_TABLES, found.tables, strict=True)

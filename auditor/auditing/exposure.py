@@ -62,6 +62,7 @@ _EVERYWHERE = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.DISTANCE)
 """The links under which every set is tried."""
 LINKING, HOMOGENEITY, PROXIMITY, MEMBERSHIP = "linking", "homogeneity", "proximity", "membership"
 SUCCESS, AREA = "success", "auc"
+_TOLD = ("score", "against", "width")  # the settings of a figure that a search tells
 _Each = tuple[Floats, Ints]
 """A figure of each of some people, and who they are."""
 MEASURES = (SUCCESS, AREA, "mean", "max", "certain")
@@ -477,7 +478,7 @@ def _of_risk(columns: tuple[str, ...], risk: Risk) -> Tried:
         beside.append(Companion("baseline", risk.baseline, None if fixed else float(n)))
     if risk.control is not None and not fixed:
         beside.append(Companion(risk.control_kind or "control", risk.control, float(risk.detail.get("control_n", n))))
-    params = {key: value for key, value in risk.params.items() if key in ("score", "against")}
+    params = {key: value for key, value in risk.params.items() if key in _TOLD}
     return Tried(
         columns, risk.attack, risk.link, risk.measure, Kind.RATE, float(risk.value), n, trials, tuple(beside), params
     )

@@ -274,11 +274,16 @@ class _Search:
                 break
             self.progress(place, len(work), f"{attack} on the best sets")
             found += self.exposure.audited(one.columns, CHOOSING, (attack,), links)
-        found.sort(key=lambda each: (-_score(each), -each.value))
+        found.sort(key=lambda each: (self._uncontrolled(each), -_score(each), -each.value))
         first: dict[str, Tried] = {}
         for each in found:
             first.setdefault(each.attack, each)
         return list(first.values())[:MOST_STRONGEST]
+
+    def _uncontrolled(self, one: Tried) -> bool:
+        """Whether a value was sought and nothing says how well that goes for people who are not in the release: what has a
+        control comes first."""
+        return self.exposure.column is not None and all(each.name == "baseline" for each in one.beside)
 
     # ----- reporting -------------------------------------------------------------------------------------------------
 

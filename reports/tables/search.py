@@ -14,10 +14,23 @@ from auditor.model.record.record import OK, AuditRecord, RunRecord
 from auditor.model.record.search import KnownNumber, SearchFacts, SetFigure
 from reports.tables.sweeps import Curve, Known, Sweep
 from reports.tables.tables import Table
-from reports.text import NONE, capital, clean, interval, number, percent, probability, short, span, spoken, words
+from reports.text import (
+    NONE,
+    capital,
+    clean,
+    finite,
+    interval,
+    number,
+    percent,
+    probability,
+    short,
+    span,
+    spoken,
+    words,
+)
 
 SEARCH_TABLES = ("The smallest sets", "By the number of known attributes", "The strongest attacks on the best sets")
-_FEW = 3
+_FEW, _LEAST_POINTS = 3, 2
 _NUMBERS = {0: "nothing", 1: "no single attribute", 2: "no pair", 3: "no three of them", 4: "no four of them"}
 
 
@@ -103,7 +116,12 @@ def _deed(facts: SearchFacts, one: SetFigure) -> str:
     if facts.goal == "identity":
         said = f"link {bounds} of people to their own record"
     elif facts.goal == "membership":
-        said = f"rank members above others in {bounds} of pairs, where a coin has 50\u202f%"
+        others = "made-up people" if one.params.get("against") == "fakes" else "people who are not in the data"
+        said = f"rank members above {others} in {bounds} of pairs, where a coin has 50\u202f%"
+    elif (width := finite(one.params.get("width"))) is not None:
+        said = (
+            f"name an interval of width {short(width)} that holds the {spoken(facts.sensitive)} of {bounds} of people"
+        )
     else:
         said = f"name the right {spoken(facts.sensitive)} of {bounds} of people"
     if facts.goal == "value" and one.excess is not None:
@@ -153,39 +171,50 @@ def _figures(facts: SearchFacts, figures: Sequence[SetFigure]) -> Table | None:
     if not figures:
         return None
     rows = tuple((_set(facts, one), *(cell(one) for _, cell in _COLUMNS)) for one in figures)
+    if facts.sensitive is not None:  # without a control nobody knows what is owed to the release
+        rows = tuple(
+            row if one.control is not None else (*row[:-1], "no control")
+            for row, one in zip(rows, figures, strict=True)
+        )
     return Table(("known", *(name for name, _ in _COLUMNS)), rows).without_empty()
 
 
 def _numbers(facts: SearchFacts) -> Table | None:
-    """Success against the number of known attributes: the best, the typical and the worst set."""
+    """Success and excess against the number of known attributes: the best, the typical and the worst set."""
     if not facts.numbers:
         return None
-    headings = ("known", "sets", "best", "best set", "typical", "worst")
+    headings = ("known", "sets", "best set", "figure", "its excess", "typical excess", "worst excess")
     rows = tuple(
         (
             number(one.known),
             f"{number(one.tried)} of {number(one.of)}",
-            f"{probability(one.best.value)} {interval(one.best.low, one.best.high)}",
             _set(facts, one.best),
-            probability(one.typical.value),
-            probability(one.worst.value),
+            probability(one.best.value),
+            f"{probability(one.best.excess)} {interval(one.best.excess_low, one.best.excess_high)}",
+            probability(one.typical.excess),
+            probability(one.worst.excess),
         )
         for one in facts.numbers
     )
-    return Table(headings, rows, frozenset({0, 4, 5}))
+    return Table(headings, rows, frozenset({0, 3, 5, 6}))
 
 
 def _sweep(facts: SearchFacts, title: str) -> Sweep | None:
-    """The curves of the picture."""
-    if len(facts.numbers) < 2:
-        return None
+    """The curves of the picture: the excess, by which sets are best and worst."""
     parts: tuple[tuple[str, Callable[[KnownNumber], SetFigure]], ...] = (
         ("best set", lambda one: one.best),
         ("typical set", lambda one: one.typical),
         ("worst set", lambda one: one.worst),
     )
     curves = tuple(
-        Curve(name, tuple(Known(one.known, of(one).value, of(one).low, of(one).high) for one in facts.numbers))
+        Curve(name, tuple(_point(one.known, of(one)) for one in facts.numbers if of(one).excess is not None))
         for name, of in parts
     )
-    return Sweep(title, facts.numbers[-1].best.measure, len(facts.attributes), curves)
+    if any(len(curve.points) < _LEAST_POINTS for curve in curves):
+        return None
+    return Sweep(title, "excess", len(facts.attributes), curves)
+
+
+def _point(known: int, one: SetFigure) -> Known:
+    value, low, high = (None if end is None else max(end, 0.0) for end in (one.excess, one.excess_low, one.excess_high))
+    return Known(known, value or 0.0, low, high)

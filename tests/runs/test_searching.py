@@ -354,3 +354,32 @@ def test_without_quasi_identifiers_there_is_nothing_to_know(tmp_path: Path) -> N
     file.write_text('[data]\nfile = "data.csv"\nschema = "schema.toml"\n[[release]]\nmethod = "identity"\n')
     with pytest.raises(UsageError, match="no quasi-identifier"):
         redteam(read_scenario(str(file)), only_search=True)
+
+
+@pytest.mark.parametrize(
+    ("goal", "sensitive", "params", "said"),
+    [
+        ("value", "disease", {}, "name the right disease of"),
+        ("value", "income", {"width": 500.0}, "name an interval of width 500 that holds the income of"),
+        ("membership", None, {"against": "fakes"}, "rank members above made-up people in"),
+        ("membership", None, {"against": "outsiders"}, "rank members above people who are not in the data in"),
+    ],
+)
+def test_words_of_other_goals(
+    run: RunRecord, found: SearchFacts, goal: str, sensitive: str | None, params: dict[str, Any], said: str
+) -> None:
+    minimal = tuple(replace(one, params=params, control=0.1) for one in found.minimal)
+    other = replace(found, goal=goal, sensitive=sensitive, minimal=minimal)
+    (words,) = searches(replace(run, records=(replace(run.records[0], search=(other,)),)))
+    assert f"is enough to {said}" in words.answer
+
+
+def test_nothing_that_is_enough_is_said_with_care(run: RunRecord, found: SearchFacts) -> None:
+    safe = [replace(one, none_breaks=True) for one in found.numbers]
+    for numbers, lead in ((safe, "No set of known attributes is beyond"), (found.numbers, "No set was shown to be beyond")):
+        facts = replace(found, minimal=(), numbers=numbers)
+        (words,) = searches(replace(run, records=(replace(run.records[0], search=(facts,)),)))
+        assert words.answer.startswith(lead)
+    cut = replace(found, unseen=("3 of 16 sets: the budget ended",))
+    (words,) = searches(replace(run, records=(replace(run.records[0], search=(cut,)),)))
+    assert "Not looked at: 3 of 16 sets: the budget ended." in words.lines
