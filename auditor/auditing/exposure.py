@@ -203,8 +203,8 @@ class Exposure:
 
     def _both(self, columns: tuple[str, ...]) -> dict[int, list[Tried]]:
         found: dict[int, list[Tried]] = {CHOOSING: [], REPORTING: []}
-        fits = _fits(self._subsets, columns, self.links, len(self.sides.targets))
-        outside = {} if self._outside is None else _fits(self._outside, columns, self.links, 0)
+        fits = _fits(self._subsets, columns, self.links)
+        outside = {} if self._outside is None else _fits(self._outside, columns, self.links)
         for link, fit in fits.items():
             made = self._records(columns, link, fit)
             if self.goal is Goal.ATTRIBUTE:
@@ -430,7 +430,7 @@ class _Whole:
         return rest.values(column), rest.matched
 
 
-def _fits(subsets: Subsets, columns: tuple[str, ...], links: Sequence[Link], people: int) -> dict[Link, Fit | _Whole]:
+def _fits(subsets: Subsets, columns: tuple[str, ...], links: Sequence[Link]) -> dict[Link, Fit | _Whole]:
     """The beliefs of who knows these columns, by link."""
     found: dict[Link, Fit | _Whole] = {}
     fast = [link for link in links if link is not Link.DISTANCE]
@@ -439,7 +439,7 @@ def _fits(subsets: Subsets, columns: tuple[str, ...], links: Sequence[Link], peo
     elif fast:
         matching = Matching(subsets.release, restricted(subsets.knowledge, columns), subsets.suppression)
         found.update({link: _Whole(Posterior(matching, link), subsets.bucket, subsets.fragment) for link in fast})
-    if Link.DISTANCE in links and no_distance(subsets.release, columns, max(people, subsets.targets)) is None:
+    if Link.DISTANCE in links and no_distance(subsets.release, columns, subsets.targets) is None:
         known = restricted(subsets.knowledge, columns)
         nearest = Nearest(subsets.release, known, subsets.suppression)
         found[Link.DISTANCE] = _Whole(nearest, subsets.bucket, subsets.fragment)

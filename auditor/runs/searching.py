@@ -103,10 +103,11 @@ def _searched(
     if not exposure.links and goal is not Goal.MEMBERSHIP:
         return _lacking(nothing, "no link model applies but a granted class")
     limit = _Limit.of(options.policy, exposure.attacks, asked.threshold)
-    found = _Search(exposure, name, limit, asked.budget, lambda: clock() > until, progress).facts()
-    return (
-        found if found.numbers else _lacking(replace(found, numbers=()), "no attack applied to any set of attributes")
-    )
+    under_way = _Search(exposure, name, limit, asked.budget, lambda: clock() > until, progress)
+    if options.policy is not None and limit.policy is None:
+        under_way.unseen.append(f"the policy {options.policy.name}: none of its checks is about figures of this goal")
+    found = under_way.facts()
+    return found if found.numbers else _lacking(found, "no attack applied to any set of attributes")
 
 
 def _lacking(facts: SearchFacts, why: str) -> SearchFacts:

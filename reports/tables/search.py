@@ -31,7 +31,7 @@ from reports.text import (
 
 SEARCH_TABLES = ("The smallest sets", "By the number of known attributes", "The strongest attacks on the best sets")
 _FEW, _LEAST_POINTS = 3, 2
-_NUMBERS = {0: "nothing", 1: "no single attribute", 2: "no pair", 3: "no three of them", 4: "no four of them"}
+_FEWER = {1: ("no single attribute", "is", "was"), 2: ("no pair", "is", "was"), 3: ("no three", "are", "were")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,13 @@ def _answer(facts: SearchFacts) -> str:
     fewer = next((one for one in facts.numbers if one.known == size - 1), None)
     if size == 0:
         return f"{said}."
-    none = _NUMBERS.get(size - 1, f"no {number(size - 1)} of them")
-    if size == 1:
-        return f"{said}; {none} is." if fewer is None or not fewer.none_breaks else f"{said}; knowing nothing is not."
     shown = fewer is not None and fewer.none_breaks
+    if size == 1:
+        return f"{said}; knowing nothing {'is not' if shown else 'was not shown to be'}."
+    none, verb, past = _FEWER.get(size - 1, (f"no {number(size - 1)} attributes", "are", "were"))
     others = sum(len(one.columns) == size for one in enough) - 1
     also = f" So {'is' if others == 1 else 'are'} {number(others)} more of that size." if others else ""
-    return f"{said}; {none} {'is' if shown else 'was shown to be'}.{also}"
+    return f"{said}; {none} {verb if shown else f'{past} shown to be'}.{also}"
 
 
 def _knowing(facts: SearchFacts, one: SetFigure) -> str:

@@ -376,7 +376,10 @@ def test_words_of_other_goals(
 
 def test_nothing_that_is_enough_is_said_with_care(run: RunRecord, found: SearchFacts) -> None:
     safe = [replace(one, none_breaks=True) for one in found.numbers]
-    for numbers, lead in ((safe, "No set of known attributes is beyond"), (found.numbers, "No set was shown to be beyond")):
+    for numbers, lead in (
+        (safe, "No set of known attributes is beyond"),
+        (found.numbers, "No set was shown to be beyond"),
+    ):
         facts = replace(found, minimal=(), numbers=numbers)
         (words,) = searches(replace(run, records=(replace(run.records[0], search=(facts,)),)))
         assert words.answer.startswith(lead)
