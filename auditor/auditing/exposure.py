@@ -194,7 +194,7 @@ class Exposure:
 
     def tried(self, columns: tuple[str, ...], half: int) -> list[Tried]:
         """The figures of a set of attributes on one half, by every link."""
-        if not self._plain:
+        if not self.plain:
             attack = MEMBERSHIP if self.goal is Goal.MEMBERSHIP else PROXIMITY
             return self.audited(columns, half, (attack,), self.links)
         if columns not in self._kept:
@@ -347,7 +347,7 @@ class Exposure:
         return [one for one in found if (one.attack, one.link) == (chosen.attack, chosen.link)]
 
     @property
-    def _plain(self) -> bool:
+    def plain(self) -> bool:
         """Whether records or plain values are sought, for which every set's posterior is known."""
         return self.goal is not Goal.MEMBERSHIP and not self.numeric
 
@@ -385,7 +385,7 @@ class Exposure:
     @property
     def _everywhere(self) -> tuple[str, ...]:
         """The attacks that every set is tried with."""
-        return (LINKING, HOMOGENEITY) if self._plain else (PROXIMITY, MEMBERSHIP)
+        return (LINKING, HOMOGENEITY) if self.plain else (PROXIMITY, MEMBERSHIP)
 
     def _comparable(self, attack: type[Attack]) -> bool:
         """Whether a success means the same: a record named, a value named, an interval that holds the number."""

@@ -180,6 +180,8 @@ class _Known:
     """How good that is for sure."""
     breakers: tuple[Tried | None, ...]
     """The figure by which it breaks the limit at each of the confidences `CHOSEN_AT`."""
+    within: bool | None
+    """Whether it is within the limit for sure, on the other half; None where that would take another audit."""
 
 
 class _Search:
@@ -263,7 +265,8 @@ class _Search:
         if scored:
             score, best = max(scored, key=lambda pair: (pair[0], pair[1].value))
             breakers = tuple(_plain(self.limit.breaker(figures, level), figures) for level in CHOSEN_AT)
-            self.known[frozenset(columns)] = _Known(columns, best, score, breakers)
+            within = self._within(columns) if self.exposure.plain else None
+            self.known[frozenset(columns)] = _Known(columns, best, score, breakers, within)
 
     def _strongest(self) -> list[Tried]:
         """The strongest attacks of all on the best sets: of each the best of its figures."""
@@ -305,7 +308,8 @@ class _Search:
             best, typical, worst = (self._again(one.best, confidence) for one in three)
             if best is not None and typical is not None and worst is not None:
                 tried, of = len(by_number[number]), comb(len(self.attributes), number)
-                none = self._none_breaks(by_number[number]) if tried == of else None
+                wanted = not smallest or number == len(smallest[0].columns) - 1
+                none = self._none_breaks(by_number[number], wanted) if tried == of else None
                 numbers.append(KnownNumber(number, tried, of, best, typical, worst, none))
         exposure, schema = self.exposure, self.exposure.release.schema
         return SearchFacts(
@@ -336,18 +340,21 @@ class _Search:
                 found.setdefault(frozenset(one.columns), breaker)
         return sorted(found.values(), key=lambda each: (len(each.columns), -_score(each)))
 
-    def _none_breaks(self, sets: Sequence[_Known]) -> bool | None:
-        """Whether all figures of these sets, taken at once with all that was tried, are within the limit."""
+    def _within(self, columns: tuple[str, ...]) -> bool:
+        """Whether all figures of a set, taken at once with all that can be tried, are within the limit."""
         several = self.of * max(len(self.exposure.links), 1) * max(len(self.limit.checks), 1)
-        confidence = 1 - (1 - CONFIDENCE) / several
+        chosen, reported = (self.exposure.tried(columns, half) for half in (CHOOSING, REPORTING))
+        facts = [each for each in chosen if each.kind is not Kind.RATE]  # an extreme counts in whichever half it is
+        return self.limit.keeps([*facts, *reported], 1 - (1 - CONFIDENCE) / several)
+
+    def _none_breaks(self, sets: Sequence[_Known], wanted: bool) -> bool | None:
+        """Whether all of these sets are within the limit; None where it is not known, nor `wanted` enough to find out."""
         if any(one.breakers[0] is not None for one in sets):
             return False
         for one in sets:
-            if self.late():
+            if one.within is None and (not wanted or self.late()):
                 return None
-            chosen, reported = (self.exposure.tried(one.columns, half) for half in (CHOOSING, REPORTING))
-            facts = [each for each in chosen if each.kind is not Kind.RATE]  # an extreme counts in whichever half it is
-            if not self.limit.keeps([*facts, *reported], confidence):
+            if not (self._within(one.columns) if one.within is None else one.within):
                 return False
         return True
 
