@@ -32,6 +32,7 @@ from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
+from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import Sweep, sweep_table, sweeps
 from reports.tables.tables import (
@@ -102,6 +103,8 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "lacking": [] if several else [one for record in run.records for one in wanted(record)],
         "lacking_title": title(run.records[0]) if run.records else "",
         "bottom_line": bottom_line(run),
+        "searches": _searches(run),
+        "only_search": only_search(run),
         "sweeps": _sweeps(run),
         "overview": overview(run) if several and run.comparison is None else None,
         "frontier": _frontier(run) if several else None,
@@ -135,6 +138,19 @@ def _sweeps(run: RunRecord) -> list[dict[str, Any]]:
         axes = Axes(f"known attributes, of {found.of}", found.measure)
         picture = _both(partial(_lines, found, axes), f"sweep-{place}")
         made.append({"title": found.title, "picture": picture, "table": sweep_table(found), "measure": found.measure})
+    return made
+
+
+def _searches(run: RunRecord) -> list[dict[str, Any]]:
+    """What a search for the strongest adversary found: the answer, the picture, and the tables."""
+    made = []
+    for place, found in enumerate(searches(run)):
+        picture = ""
+        if found.sweep is not None:
+            axes = Axes(f"known attributes, of {found.sweep.of}", found.sweep.measure)
+            picture = _both(partial(_lines, found.sweep, axes), f"search-{place}")
+        tables = [(name, table) for name, table in zip(SEARCH_TABLES, found.tables, strict=True) if table is not None]
+        made.append({"words": found, "picture": picture, "tables": tables})
     return made
 
 

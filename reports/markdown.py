@@ -16,6 +16,7 @@ from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.remedies import remedy_words
+from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import sweep_table, sweeps
 from reports.tables.tables import (
@@ -52,6 +53,10 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
     for one in sweeps(run):
         title = f"## {markdown(one.title)}: {one.measure} by known attributes (of {one.of})"
         parts += [title, markdown(SWEEP), _table(sweep_table(one))]
+    for sought in searches(run):
+        parts += [f"## {markdown(sought.title)}", f"**{markdown(sought.answer)}**", *map(markdown, sought.lines)]
+        for name, table in zip(SEARCH_TABLES, sought.tables, strict=True):
+            parts += [f"### {name}", _table(table)] if table is not None else []
     drawn = f"![Risk against utility]({picture})" if picture else ""
     if run.comparison is not None:
         found_points = run.comparison
@@ -63,11 +68,11 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
         ]
         if found_points.left_out:
             parts += ["### Left out of the picture", _table(left_out_table(found_points))]
-    if len(run.records) == 1:
+    if len(run.records) == 1 and not only_search(run):
         record = run.records[0]
         parts += [markdown(basis(record)), f"## {ALONE if alone(record) else 'Findings'}", _findings(findings(record))]
         parts += _lacking(record, "##")
-    elif run.records:
+    elif run.records and not only_search(run):
         parts += _several(run) + ([drawn] if run.comparison is None else [])
     places = detailed(run)
     for place in places:

@@ -23,6 +23,7 @@ from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP
 from reports.tables.remedies import remedy_words
+from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import is_sweep, sweep_table, sweeps
 from reports.tables.tables import (
@@ -48,8 +49,11 @@ _SPARE = ("best other link", "excess", "guessed")  # endings of the headings tha
 def render_terminal(run: RunRecord, width: int = 100) -> str:
     """The run as text, at most `width` columns wide where its names allow it."""
     parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(run, width)]
+    parts.extend(_searches(run, width))
     if is_sweep(run):
         parts.extend(_sweeps(run, width))
+    elif only_search(run):
+        parts.append(_adversaries(run, width))
     elif run.comparison is not None:
         parts.extend(_comparison(run, run.comparison, width))
     elif len(run.records) == 1:
@@ -67,6 +71,21 @@ def _sweeps(run: RunRecord, width: int) -> list[str]:
     for found in sweeps(run):
         title = f"{found.title}: {found.measure} by known attributes (of {found.of})"
         parts.append(_section(title, _fitted(sweep_table(found), width), width))
+    return parts
+
+
+def _searches(run: RunRecord, width: int) -> list[str]:
+    """What a search for the strongest adversary found."""
+    parts = []
+    for found in searches(run):
+        said = [_wrap(line, width) for line in (found.answer, *found.lines)]
+        spare = [["sets"], ["baseline"], ["link"]]
+        tables = [
+            f"{name}:\n\n{_fitted(table, width, spare)}"
+            for name, table in zip(SEARCH_TABLES, found.tables, strict=True)
+            if table is not None
+        ]
+        parts.append(_section(found.title, "\n\n".join([*said, *tables]), width))
     return parts
 
 

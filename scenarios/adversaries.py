@@ -226,6 +226,16 @@ def check_knowledge(faults: Faults) -> None:
         faults.value(key, good, wanted)
 
 
+def bases(adversaries: Sequence[Adversary]) -> list[Adversary]:
+    """The adversaries that differ in more than their name and the columns they know."""
+    kept: list[tuple[Adversary, Adversary]] = []
+    for adversary in adversaries:
+        bare = replace(adversary, name="", knows=None, subsets=None)
+        if all(bare != other for _, other in kept):
+            kept.append((replace(adversary, knows=None, subsets=None), bare))
+    return [base for base, _ in kept]
+
+
 def _is_share(value: Any) -> bool:
     return is_number(value, 0, 1)
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from auditor.model.errors import UsageError
+from auditor.model.faults import hint, is_number
+from auditor.model.record.meaning import Goal
 from auditor.model.record.policy import Policy
 from auditor.model.release import Suppression, WithheldCells
 from auditor.model.seeding import DEFAULT_SEED
@@ -14,6 +17,8 @@ from scenarios.adversaries import Adversary
 
 MOST_FACTS = 20
 """Bounds are told for up to so many facts about people; long before that they are 1."""
+GOALS = {"identity": Goal.IDENTITY, "value": Goal.ATTRIBUTE, "membership": Goal.MEMBERSHIP}
+"""What a search may be after, by the names that users give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +50,25 @@ class Options:
     """For which numbers of facts about people bounds are told."""
     sample: int | None = None
     """About how many people are attacked, drawn by the seed; None: all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search for the strongest adversary is asked: see `auditor/runs/searching.py`."""
+
+    goals: tuple[str, ...] = ("identity",)
+    """What is sought: identity, value, membership."""
+    budget: float = 600.0
+    """How many seconds of CPU it may take, shared evenly between releases and goals."""
+    threshold: float = 0.1
+    """The excess that counts as a breach, where no policy says what does."""
+
+    def __post_init__(self) -> None:
+        wrong = [goal for goal in self.goals if goal not in GOALS]
+        if wrong or not self.goals:
+            got = f" Got {wrong[0]!r}.{hint(wrong[0], GOALS)}" if wrong else ""
+            raise UsageError(f"search: goal must be one of {', '.join(GOALS)}, or several of them.{got}")
+        if not is_number(self.budget, 0) or self.budget <= 0:
+            raise UsageError(f"search: budget must be a number of seconds above 0. Got {self.budget!r}.")
+        if not is_number(self.threshold, 0, 1) or self.threshold >= 1:
+            raise UsageError(f"search: threshold must be at least 0 and below 1. Got {self.threshold!r}.")

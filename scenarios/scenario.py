@@ -29,6 +29,10 @@
     [policy]
     use = "ema"
 
+    [search]                 # the strongest adversary: which attributes are enough (docs/search.md)
+    goal = "identity"        # identity, value or membership; or a list of them
+    budget = 600             # seconds of CPU time
+
 Files are looked up beside the scenario. All faults of a file are reported at once.
 """
 
@@ -51,7 +55,7 @@ from auditor.model.record.policy import Policy, read_policy
 from auditor.model.seeding import DEFAULT_SEED
 from auditor.posterior.links import Link
 from scenarios.adversaries import SETTINGS, Adversary, MechanismKnown, Stance, check_knowledge
-from scenarios.options import MOST_FACTS, Options
+from scenarios.options import MOST_FACTS, Options, Search
 
 DATA_SOURCES = ("town",)
 
@@ -86,6 +90,7 @@ class Scenario:
     data: Data
     releases: tuple[Plan, ...]
     options: Options = field(default_factory=Options)  # what each audit does
+    search: Search | None = None  # what a search for the strongest adversary is asked
     folder: Path = Path()  # where its files are
 
     @property
@@ -136,7 +141,7 @@ class _Reader:
         self.releases: list[Plan] = []
 
     def scenario(self) -> Scenario:
-        self.faults.known("data", "release", "adversary", "attacks", "utility", "bounds", "policy")
+        self.faults.known("data", "release", "adversary", "attacks", "utility", "bounds", "policy", "search")
         data, seed = self._data(self._part("data"))
         for number, entry in enumerate(self.faults.tables("release"), 1):
             self.releases += self._plans(self.faults.at(_entry("release", number, entry.get("name")), entry))
@@ -153,8 +158,9 @@ class _Reader:
             facts=self._facts(self._part("bounds")),
             seed=seed,
         )
+        search = self._search(self._part("search")) if "search" in self.faults.data else None
         self.faults.check()
-        return Scenario(self.title, data, tuple(self.releases), options, self.folder)
+        return Scenario(self.title, data, tuple(self.releases), options, search, self.folder)
 
     def _part(self, key: str) -> Faults:
         return self.faults.at(f"[{key}]", self.faults.data.get(key, {}))
@@ -288,6 +294,18 @@ class _Reader:
         part.known("facts")
         found = part.value("facts", _are_facts, f"a list of whole numbers from 0 to {MOST_FACTS}")
         return Options().facts if found is None else tuple(dict.fromkeys(found))
+
+    def _search(self, part: Faults) -> Search | None:
+        part.known("goal", "budget", "threshold")
+        given = {key: part.data[key] for key in ("budget", "threshold") if key in part.data}
+        if "goal" in part.data:
+            goal = part.data["goal"]
+            given["goals"] = tuple(map(str, goal)) if isinstance(goal, list) else (str(goal),)
+        try:
+            return Search(**given)
+        except UsageError as error:
+            part.take(error)
+            return None
 
     def _policy(self, part: Faults) -> Policy | None:
         part.known("use")

@@ -170,7 +170,7 @@ class Sides:
 
     def main(self, knowledge: Knowledge, matching: Matching, link: Link) -> Side:
         """The targets, from the release."""
-        return Side("targets", knowledge, self._beliefs(knowledge, matching, link), self._truth)
+        return Side("targets", knowledge, self._beliefs(knowledge, matching, link), self.truth)
 
     def matching(self, knowledge: Knowledge) -> Matching:
         """The targets matched with the release, their class granted for the link model that may know it."""
@@ -180,7 +180,7 @@ class Sides:
 
     def outside(self, outsiders: Knowledge, link: Link) -> Side:
         """People who are not in the release."""
-        return Side("outsiders", outsiders, self._beliefs(outsiders, None, link), self._outside_truth)
+        return Side("outsiders", outsiders, self._beliefs(outsiders, None, link), self.outside_truth)
 
     def _beliefs(self, knowledge: Knowledge, matching: Matching | None, link: Link) -> Posterior | Nearest:
         """What is believed under a link model, from the matching where there is one already."""
@@ -202,7 +202,7 @@ class Sides:
         values would not fit into memory."""
         posterior = main.beliefs
         assert isinstance(posterior, Posterior | Nearest)
-        bucket, fragment = self._records(self.targets)
+        bucket, fragment = self.records(self.targets)
         if self._without is None or self._without[0] is not posterior:
             self._without = (posterior, _without(posterior, bucket, fragment))
         without, which = self._without[1], np.arange(len(self.targets))
@@ -247,15 +247,17 @@ class Sides:
         assert table is not None
         return contents(table.codes.values(), table.rows)
 
-    def _records(self, rows: Ints) -> tuple[Ints, Ints]:
+    def records(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The class and the fragments of some rows of the original."""
         provenance = self.subject.provenance
         assert provenance is not None
         return provenance.bucket[rows].astype(np.int64), provenance.fragment[rows].astype(np.int64)
 
-    def _truth(self, column: str | None) -> Truth | None:
+    def truth(self, column: str | None) -> Truth | None:
+        """The truth about the targets."""
         people = self.subject.people
         assert people is not None
-        truth = self._truth_of(people, self.targets, *self._records(self.targets), column)
+        truth = self._truth_of(people, self.targets, *self.records(self.targets), column)
         of_rows = (self.subject.person, self.subject.household)
         person, household = (None if one is None else one[self.targets] for one in of_rows)
         return None if truth is None else replace(truth, crowd=self._crowd(False), person=person, household=household)
@@ -283,7 +285,8 @@ class Sides:
             self._crowds[outside] = crowd
         return self._crowds[outside]
 
-    def _outside_truth(self, column: str | None) -> Truth | None:
+    def outside_truth(self, column: str | None) -> Truth | None:
+        """The truth about people who are not in the release."""
         population, rows = self.subject.population, self._outsider_rows()
         assert population is not None
         nowhere = np.full(len(rows), -1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -245,6 +245,48 @@ class Changes:
         return replace(scenario, options=changed)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """The search for the strongest adversary, as the command line asks for it."""
+
+    search: Annotated[
+        bool,
+        Option(
+            "--search",
+            help="Search for the strongest adversary: which known attributes are enough. Nothing else is run.",
+        ),
+    ] = False
+    goal: Annotated[
+        str | None,
+        Option(
+            "--goal",
+            help="What the search is after: identity, value, membership; several separated by commas. Default: identity.",
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        Option("--budget", metavar="SECONDS", help="The CPU time that the search may take. Default: 600 seconds."),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        Option("--threshold", help="The excess that counts as a breach, where no policy says what does. Default: 0.1."),
+    ] = None
+
+    def of(self, scenario: Scenario) -> Scenario:
+        """The scenario with these changes."""
+        from scenarios.options import Search
+
+        given: dict[str, Any] = {"goals": names(self.goal), "budget": self.budget, "threshold": self.threshold}
+        asked = {key: value for key, value in given.items() if value is not None}
+        if asked and not self.search and scenario.search is None:
+            raise UsageError(
+                "--goal, --budget and --threshold are about a search: give --search, or [search] in the scenario."
+            )
+        if not self.search and scenario.search is None:
+            return scenario
+        return replace(scenario, search=replace(scenario.search or Search(), **asked))
+
+
 @Grouped
 def redteam(
     scenario: Annotated[str, Argument(help="A scenario file (TOML), or a built-in one.", show_default=False)],
@@ -264,6 +306,7 @@ def redteam(
             metavar="known=N..M",
         ),
     ] = None,
+    sought: Sought,
     reports: Annotated[Files, Reports(without=("html", "markdown"))],  # the folder has these
     common: Common,
 ) -> None:
@@ -276,12 +319,22 @@ def redteam(
     written.check()
     if sweep is not None and seeds > 1:
         raise UsageError("--sweep averages over sets of columns, and --seeds over releases: give one of them.")
-    plan = changes.of(read_scenario(scenario))
+    if sought.search and (sweep is not None or seeds > 1):
+        raise UsageError(
+            "--search looks at one release of each kind and at all sets: give it without --sweep and --seeds."
+        )
+    plan = sought.of(changes.of(read_scenario(scenario)))
     people = None if targets is None else listed_targets(targets)
     with Progress(common.quiet) as progress:
         if sweep is None:
             run = redteaming.redteam(
-                plan, seed=common.seed, seeds=seeds, targets=people, reveal=is_revealing(), progress=progress.step
+                plan,
+                seed=common.seed,
+                seeds=seeds,
+                targets=people,
+                reveal=is_revealing(),
+                progress=progress.step,
+                only_search=sought.search,
             )
         else:
             counts = sweeping.read_sweep(sweep)

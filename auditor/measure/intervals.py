@@ -96,16 +96,29 @@ def mean_of(each: Floats, confidence: float = CONFIDENCE) -> Interval:
     """The interval of a mean of figures from 0 to 1, one for each person. Of rights and wrongs it is Wilson's. Figures that
     vary less are as good as more trials. Their variance is drawn a little towards that of rights and wrongs (by one person),
     so that equal figures do not give a point."""
-    n = len(each)
-    if not n:
+    if not len(each):
         return Interval(0.0, 1.0)
-    mean = min(max(float(np.mean(each)), 0.0), 1.0)
+    mean, trials = min(max(float(np.mean(each)), 0.0), 1.0), trials_of(each)
+    return wilson((round(mean) if mean * (1 - mean) < _NOISE else mean) * trials, trials, confidence)
+
+
+def trials_of(each: Floats) -> float:
+    """As many rights and wrongs as have a mean that varies as much as that of figures from 0 to 1."""
+    n = len(each)
+    mean = min(max(float(np.mean(each)), 0.0), 1.0) if n else 0.0
     most = mean * (1 - mean)
     if most < _NOISE:
-        return wilson(round(mean) * n, n, confidence)
+        return float(n)
     variance = (n * min(float(np.var(each)), most) + most) / (n + 1)
-    trials = n * most / variance
-    return wilson(mean * trials, trials, confidence)
+    return n * most / variance
+
+
+def trials_behind(value: float, limits: Interval, n: int, confidence: float = CONFIDENCE) -> float:
+    """How many rights and wrongs an interval around a rate comes from: the fewer of what its two ends say. An end π of
+    Wilson's interval lies z·sqrt(π(1 - π)/trials) from the rate."""
+    z = _quantile(confidence)
+    ends = [end for end in limits if 0 < end < 1 and abs(end - value) > _NOISE]
+    return min([z * z * end * (1 - end) / (end - value) ** 2 for end in ends], default=float(n))
 
 
 def excess(

@@ -56,6 +56,13 @@ class ValueBeliefs:
         """The probability of one given value for each target."""
         return self.between(self.row_of, codes, codes + 1)
 
+    def named(self, codes: Ints) -> Floats:
+        """The chance that one given value is named for each target: 1 over the number of values that tie for the top."""
+        tied = np.bincount(self.row_number, weights=self.top_entries(), minlength=self.rows.shape[0])
+        top = self.top()[self.row_of]
+        right = (top > 0) & (self.at(codes) >= top * (1 - TIE))
+        return np.where(right, 1 / np.maximum(tied, 1)[self.row_of], 0.0)
+
     def of(self, row_of: Ints) -> ValueBeliefs:
         """The same rows for other targets."""
         return ValueBeliefs(self.rows, row_of)
@@ -137,6 +144,10 @@ class RecordBeliefs:
 
     best: Floats
     tied: Floats
+
+    def named(self, probability: Floats) -> Floats:
+        """The chance that a record of this probability is named for each target: 1 over the number of those that tie."""
+        return np.where((probability > 0) & (probability >= self.best * (1 - TIE)), 1 / self.tied, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

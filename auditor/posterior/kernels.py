@@ -1,4 +1,5 @@
-"""Compiled kernels: which people fit which labels, by bitsets; running sums within rows; and sampled assignments.
+"""Compiled kernels: which people fit which labels, by bitsets, and what weighs how much of it; running sums within rows; and
+sampled assignments.
 
 For every attribute and value there is a mask with one bit per label pattern that allows the value. A person's patterns are
 the AND of the masks of their values. People are sorted, so the AND over a common prefix of attributes is reused, and words
@@ -28,6 +29,37 @@ def allow_intervals(masks: NDArray[np.uint64], lo: Codes, hi: Codes, slot: Codes
 
 
 @kernel
+def _meet(
+    people: Codes, i: int, masks: NDArray[np.uint64], first: Ints, left: NDArray[np.uint64], place: Codes, alive: Ints
+) -> None:
+    """The AND of the masks of person i's first values, for each number of them: its words that are not zero (`left`) and
+    where they stand (`place`), `alive` of them. Where the values are the previous person's, it is theirs."""
+    width, words = people.shape[1], masks.shape[1]
+    shared = 0
+    if i > 0:
+        while shared < width and people[i, shared] == people[i - 1, shared]:
+            shared += 1
+    for a in range(shared, width):
+        mask = masks[first[a] + people[i, a]]
+        kept = 0
+        if a == 0:
+            for w in range(words):
+                if mask[w] != 0:
+                    left[0, kept] = mask[w]
+                    place[0, kept] = w
+                    kept += 1
+        else:
+            for j in range(alive[a - 1]):
+                w = place[a - 1, j]
+                both = left[a - 1, j] & mask[w]
+                if both != 0:
+                    left[a, kept] = both
+                    place[a, kept] = w
+                    kept += 1
+        alive[a] = kept
+
+
+@kernel
 def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, Codes]:
     """The patterns that fit each person, as row starts and pattern numbers.
 
@@ -42,28 +74,7 @@ def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, 
     found = np.empty(max(count, 1024), dtype=np.int32)
     total = 0
     for i in range(count):
-        shared = 0
-        if i > 0:
-            while shared < width and people[i, shared] == people[i - 1, shared]:
-                shared += 1
-        for a in range(shared, width):
-            mask = masks[first[a] + people[i, a]]
-            kept = 0
-            if a == 0:
-                for w in range(words):
-                    if mask[w] != 0:
-                        left[0, kept] = mask[w]
-                        place[0, kept] = w
-                        kept += 1
-            else:
-                for j in range(alive[a - 1]):
-                    w = place[a - 1, j]
-                    both = left[a - 1, j] & mask[w]
-                    if both != 0:
-                        left[a, kept] = both
-                        place[a, kept] = w
-                        kept += 1
-            alive[a] = kept
+        _meet(people, i, masks, first, left, place, alive)
         for j in range(alive[width - 1]):
             bits = left[width - 1, j]
             base = np.int64(place[width - 1, j]) << 6
@@ -80,6 +91,61 @@ def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, 
                 bit += 1
         starts[i + 1] = total
     return starts, found[:total].copy()
+
+
+@kernel
+def weigh(
+    people: Codes,
+    masks: NDArray[np.uint64],
+    first: Ints,
+    weights: Floats,
+    counts: Floats,
+    starts: Ints,
+    codes: Codes,
+    amounts: Floats,
+    values: int,
+    tie: float,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """What fits each person, summed up without listing it; `people`, `masks` and `first` are those of `match`.
+
+    `weights` (links × patterns) is what a record of a pattern weighs under each link, `counts` how many records have it. Its
+    records have `amounts` of the values `codes`, from `starts`. Returns by link and person the total weight, the greatest
+    weight of a record and how many records tie for it; and by link, person and value (of `values`) the weight of the value.
+    """
+    count, width = people.shape
+    links, words = len(weights), masks.shape[1]
+    left = np.empty((width, words), dtype=np.uint64)
+    place = np.empty((width, words), dtype=np.int32)
+    alive = np.zeros(width, dtype=np.int64)
+    total, best, tied = np.zeros((links, count)), np.zeros((links, count)), np.zeros((links, count))
+    mass = np.zeros((links, count, values))
+    fitting = np.empty(64 * words, dtype=np.int64)
+    for i in range(count):
+        _meet(people, i, masks, first, left, place, alive)
+        found = 0
+        for j in range(alive[width - 1]):
+            bits = left[width - 1, j]
+            pattern = np.int64(place[width - 1, j]) << 6
+            while bits != 0:
+                if bits & _ONE:
+                    fitting[found] = pattern
+                    found += 1
+                bits >>= _ONE
+                pattern += 1
+        for link in range(links):
+            weight = weights[link]
+            for j in range(found):
+                pattern = fitting[j]
+                each = weight[pattern]
+                total[link, i] += each * counts[pattern]
+                best[link, i] = max(best[link, i], each)
+                for v in range(starts[pattern], starts[pattern + 1]):
+                    mass[link, i, codes[v]] += each * amounts[v]
+            edge = best[link, i] * (1 - tie)
+            for j in range(found):
+                if weight[fitting[j]] >= edge:
+                    tied[link, i] += counts[fitting[j]]
+    return total, best, tied, mass
 
 
 @kernel

@@ -88,28 +88,55 @@ def match_labels(
     """The same over any labels; `doubts` tell how the known values of a column may be wrong, and -1 fits everything."""
     if not len(people) or not len(labels):
         return np.zeros(len(people) + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    sizes = [one.domain.size for one in columns]
-    order = np.argsort(sizes, kind="stable")  # coarse attributes first: long common prefixes
-    slots, known, first = [], [], [0]
-    for a in order:
-        values, slot_of = np.unique(people[:, a], return_inverse=True)
-        slots.append(slot_of.reshape(-1).astype(np.int32))
-        known.append(values)
-        first.append(first[-1] + len(values))
-    keys = np.column_stack(slots)
-    rows = np.lexsort(keys.T[::-1])
-    keys = np.ascontiguousarray(keys[rows])
-    step = 64 * max(MASK_WORDS // first[-1], 1)
+    slots = Slots.of(columns, people)
+    step = 64 * max(MASK_WORDS // slots.masks, 1)
     passes = []
     for begin in range(0, len(labels), step):
-        part = labels[begin : begin + step]
-        masks = np.zeros((first[-1], (len(part) + 63) // 64), dtype=np.uint64)
-        for place, a in enumerate(order):
-            mask = masks[first[place] : first[place + 1]]
-            _allow(columns[a], part[:, a], known[place], mask, doubts[a])
-        starts, found = match(keys, masks, np.array(first[:-1]))
+        masks = slots.allowed(columns, labels[begin : begin + step], doubts)
+        starts, found = match(slots.keys, masks, slots.first)
         passes.append((starts, found + np.int32(begin)))
-    return _unsort(*_merge(passes), rows)
+    return _unsort(*_merge(passes), slots.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slots:
+    """People as the kernels take them: sorted, their values numbered within each column. Columns of few values come first,
+    so that people have long prefixes in common."""
+
+    order: Ints
+    """The columns, in the order in which they are looked at."""
+    known: tuple[Codes, ...]
+    """The values of each that occur."""
+    first: Ints
+    """The first mask of each."""
+    masks: int
+    """The number of masks: one for each value of each column."""
+    keys: Codes
+    """By person, the numbers of their values."""
+    rows: Ints
+    """Which of the people as they were given each one is."""
+
+    @classmethod
+    def of(cls, columns: Sequence[Labels], people: Codes) -> Slots:
+        """The slots of distinct people (codes over the columns)."""
+        order = np.argsort([one.domain.size for one in columns], kind="stable")
+        slots, known, first = [], [], [0]
+        for a in order:
+            values, slot_of = np.unique(people[:, a], return_inverse=True)
+            slots.append(slot_of.reshape(-1).astype(np.int32))
+            known.append(values)
+            first.append(first[-1] + len(values))
+        keys = np.column_stack(slots)
+        rows = np.lexsort(keys.T[::-1])
+        return cls(order, tuple(known), np.array(first[:-1]), first[-1], np.ascontiguousarray(keys[rows]), rows)
+
+    def allowed(self, columns: Sequence[Labels], labels: Codes, doubts: Sequence[Doubt | None]) -> NDArray[np.uint64]:
+        """By value, one bit for each of some patterns of `labels` that may hold it."""
+        masks = np.zeros((self.masks, (len(labels) + 63) // 64), dtype=np.uint64)
+        for place, a in enumerate(self.order):
+            begin, values = self.first[place], self.known[place]
+            _allow(columns[a], labels[:, a], values, masks[begin : begin + len(values)], doubts[a])
+        return masks
 
 
 def _merge(passes: list[tuple[Ints, Codes]]) -> tuple[Ints, Codes]:

@@ -11,15 +11,16 @@ from auditor.auditing.audit import run_audit
 from auditor.auditing.correspondence import find_targets
 from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.files.releases import read_release
-from auditor.model.errors import ScenarioError
+from auditor.model.errors import ScenarioError, UsageError
 from auditor.model.progress import Progress
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.release import Release
 from auditor.model.seeding import stage
 from auditor.runs.averaging import over_releases
+from auditor.runs.searching import search_release
 from auditor.runs.worlds import World, build_world, run_seeds
 from auditor.version import VERSION
-from scenarios.options import Options
+from scenarios.options import Options, Search
 from scenarios.scenario import Plan, Scenario
 
 
@@ -31,10 +32,22 @@ def redteam(
     targets: Sequence[str] | None = None,
     reveal: bool = False,
     progress: Progress | None = None,
+    only_search: bool = False,
 ) -> RunRecord:
     """Carries out a scenario: an audit record for each release. With several `seeds` each method makes as many releases of
-    the same people, and figures are means over them, with intervals over the releases (see `averaging`)."""
+    the same people, and figures are means over them, with intervals over the releases (see `averaging`). Where the scenario
+    asks for a search the first release of each has one; with `only_search` nothing else is done, and no policy is judged."""
     options, world = prepare(scenario, seed, targets, reveal)
+    sought = scenario.search or (Search() if only_search else None)
+    if sought is not None and not world.people.schema.quasi:
+        raise UsageError(
+            "search: there is no quasi-identifier that could be known. Give columns that role in the schema."
+        )
+    if sought is not None and targets is not None:
+        raise UsageError(
+            "search: it needs everybody, half of them to choose and half to report on. Leave out --targets."
+        )
+    asked = replace(options, attacks=(), utility=(), policy=None) if only_search else options
     audits: list[list[AuditRecord]] = [[] for _ in scenario.releases]
     for number, own in enumerate(run_seeds(seeds, options.seed)):
 
@@ -46,7 +59,11 @@ def redteam(
 
         for place, (subject, step) in enumerate(subjects(scenario, world, own, part)):
             if number == 0 or scenario.releases[place].method is not None:  # a file is the same whatever the seed
-                audits[place].append(run_audit(subject, replace(options, seed=own), step))
+                record = run_audit(subject, replace(asked, seed=own), step)
+                if sought is not None and number == 0:
+                    share = replace(sought, budget=sought.budget / len(scenario.releases))
+                    record = replace(record, search=search_release(subject, options, share, step))
+                audits[place].append(record)
     records = tuple(over_releases(found) for found in audits)
     return RunRecord(scenario.name, options.seed, records, {"name": "auditor", "version": VERSION})
 

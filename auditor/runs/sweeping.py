@@ -24,7 +24,7 @@ from auditor.model.seeding import stage
 from auditor.runs.averaging import by_figure, mean
 from auditor.runs.redteaming import prepare, subjects
 from auditor.version import VERSION
-from scenarios.adversaries import PROSECUTOR, Adversary
+from scenarios.adversaries import PROSECUTOR, Adversary, bases
 from scenarios.scenario import Scenario
 
 ORDERS = 5  # the number of random orders in which quasi-identifiers become known
@@ -80,7 +80,7 @@ def sweep(
         )
     steps = [
         step
-        for base in _bases(options.adversaries or (PROSECUTOR,))
+        for base in bases(options.adversaries or (PROSECUTOR,))
         for step in _steps(base, sorted(set(counts), reverse=True), quasi, options.seed)
     ]
     crew = tuple(
@@ -95,16 +95,6 @@ def sweep(
         record = run_audit(subject, asked, step_done)
         records.append(_averaged(record, steps, quasi, population))
     return RunRecord(scenario.name, options.seed, tuple(records), {"name": "auditor", "version": VERSION})
-
-
-def _bases(adversaries: Sequence[Adversary]) -> list[Adversary]:
-    """The adversaries that differ in more than their name and the columns they know."""
-    kept: list[tuple[Adversary, Adversary]] = []
-    for adversary in adversaries:
-        bare = replace(adversary, name="", knows=None, subsets=None)
-        if all(bare != other for _, other in kept):
-            kept.append((replace(adversary, knows=None, subsets=None), bare))
-    return [base for base, _ in kept]
 
 
 def _steps(base: Adversary, counts: Sequence[int], quasi: Sequence[str], seed: int) -> list[_Step]:

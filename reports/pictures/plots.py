@@ -27,6 +27,7 @@ from reports.pictures.lines import lines
 from reports.pictures.pictures import frontier, panels
 from reports.pictures.points import numbers
 from reports.pictures.small import small_pictures
+from reports.tables.search import searches
 from reports.tables.sweeps import sweeps
 from reports.text import clean
 
@@ -119,6 +120,10 @@ def _drawings(run: RunRecord) -> Iterator[tuple[str, str, str, str]]:
     for found in sweeps(run):
         axes = Axes(f"known attributes, of {found.of}", found.measure)
         yield f"known-attributes-{_slug(found.title)}", found.title, about, lines(found, axes, "sweep", WIDE)
+    for sought in (one for one in searches(run) if one.sweep is not None):
+        assert sought.sweep is not None
+        axes = Axes(f"known attributes, of {sought.sweep.of}", sought.sweep.measure)
+        yield f"search-{_slug(sought.title)}", sought.title, about, lines(sought.sweep, axes, "search", WIDE)
     several = len(run.records) > 1
     tradeoff = frontier(run) if several else None
     if tradeoff is not None:

@@ -63,7 +63,6 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
     beliefs = claims.beliefs
     right = beliefs.record_probability(truth.bucket, truth.fragment)
     records = beliefs.records()
-    named = (right > 0) & (right >= records.best * (1 - TIE))
     found, top = beliefs.classes(truth.bucket)
     params = {"threshold": claims.threshold}
     mean = rate("mean", right)
@@ -76,7 +75,7 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
         Figure("max", EXTREME, float(right.max()) if len(right) else None, len(right), None, right, hit=right),
         replace(mean, detail={**mean.detail, "histogram": {"edges": edges, "counts": counts}}, hit=right),
         count("at_risk", _above(right, claims.threshold), right, params=params),
-        rate("success", np.where(named, 1 / records.tied, 0.0), records.best),
+        rate("success", records.named(right), records.best),
         count("class_found", found, expected=float(top.sum())),
         *household_figures(right, truth, claims.threshold),
     ]
@@ -121,14 +120,6 @@ def _shown(values: ValueBeliefs, truth: Truth) -> dict[str, Any]:
     return {"claim": claims[0] if len(claims) == 1 else claims}
 
 
-def _right_top(values: ValueBeliefs, codes: Ints) -> Floats:
-    """For each target the share that its true value has in the tied top of its row."""
-    tied = np.bincount(values.row_number, weights=values.top_entries(), minlength=values.rows.shape[0])
-    top = values.top()[values.row_of]
-    right = (top > 0) & (values.at(codes) >= top * (1 - TIE))
-    return np.where(right, 1 / np.maximum(tied, 1)[values.row_of], 0.0)
-
-
 @score.register
 def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     """Homogeneity: how sure the likeliest value is, and whether it was the true one."""
@@ -138,11 +129,11 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     edges = [round(0.1 * i, 1) for i in range(11)]
     counts = _histogram(top, edges)
     shown = _shown(values, truth)
-    right = _right_top(values, truth.codes)
+    right = values.named(truth.codes)
     how = dict(claims.detail)
     if claims.beside and len(right):
         codes = truth.codes
-        how["success_of"] = {name: float(_right_top(other, codes).mean()) for name, other in claims.beside.items()}
+        how["success_of"] = {name: float(other.named(codes).mean()) for name, other in claims.beside.items()}
     figures = [
         count("certain", _above(top, 1 - 2 * TIE), top, detail=shown),
         count("above", _above(top, claims.tau), top, params={"tau": claims.tau}, detail=shown),

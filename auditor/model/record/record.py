@@ -18,6 +18,7 @@ from auditor.model.record.meaning import AttackFacts, Better, Kind, LinkFacts, M
 from auditor.model.record.record_json import from_json, json_object, json_text
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.record.remedy import Driver, Remedy
+from auditor.model.record.search import SearchFacts
 from auditor.model.record.version_1 import upgraded
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ class SampleFacts:
 class AuditRecord:
     """One audited release. `lacking` says what could not be told from what was given; where a policy failed, `drivers` which
     classes drive it and `remedies` what would help, the best first. `sample` is there where not everybody was attacked: the
-    rates are then estimates. `bounds` say how much more adversaries of a stated kind could expect."""
+    rates are then estimates. `bounds` say how much more adversaries of a stated kind could expect, `search` what a search for
+    the strongest adversary found."""
 
     seed: int
     release: ReleaseFacts
@@ -177,6 +179,7 @@ class AuditRecord:
     measures: Sequence[Measure] = ()
     links: Sequence[LinkFacts] = ()
     bounds: Sequence[Bound] = ()
+    search: Sequence[SearchFacts] = ()
 
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""
