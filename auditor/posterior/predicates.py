@@ -25,6 +25,9 @@ Meeting = Mapping[int, tuple[Ints, Floats]]
 """For each block with conditions the fragments that may meet them, and their probabilities."""
 
 
+_NOISE = 1e-9
+
+
 class Sets:
     """The values that the labels of a column denote, and the share of each value among people at large."""
 
@@ -90,6 +93,7 @@ class ReleasedPeople:
         self.cells = {column: release.block_of(column).cell(column) for column in columns}
         self.sets = {c: Sets(release.labels[c], np.unique(cell), shares[c]) for c, cell in self.cells.items()}
         self._block = {column: release.block_number(column) for column in columns}
+        self._place = {column: place for place, column in enumerate(columns)}
 
     def meeting(self, column: str, allowed: Bools, so_far: Meeting | None = None) -> Meeting:
         """Who meets a condition on one column, in addition to those on others."""
@@ -117,3 +121,23 @@ class ReleasedPeople:
                 people = np.bincount(whose, weights=meets, minlength=len(self.release.sizes))
                 chance = chance * (people / np.maximum(self.release.sizes, 1))[bucket]
         return chance[chance > 0]
+
+    def weight(self, predicate: Mapping[str, Bools]) -> float:
+        """The share of people at large who meet a predicate that was made from somebody's record, as far as the release
+        tells. The conditions that most people meet come first. Of those who meet the first so many, the one whose record it
+        is told nothing new and is left out; the share of the others counts as it is, and the remaining conditions as
+        independent of it. The highest of these estimates is taken: columns that go together make a predicate heavier than
+        independent ones would, and people whom the release puts apart make it look lighter than it is."""
+        size = max(self.release.rows - 1, 1)
+        mass = {c: float((self.sets[c].shares * allowed).sum()) for c, allowed in predicate.items()}
+        order = sorted(predicate, key=lambda column: (-round(mass[column], 12), self._place[column]))
+        after = np.append(np.cumprod([mass[column] for column in order][::-1])[::-1], 1.0)
+        heaviest, found = float(after[0]), None
+        for place, column in enumerate(order):
+            found = self.meeting(column, predicate[column], found)
+            chances = self.chances(found)
+            others = float(chances.sum() - chances.max(initial=0.0))
+            heaviest = max(heaviest, others / size * float(after[place + 1]))
+            if others <= _NOISE:
+                break
+        return float(f"{heaviest:.9g}")  # sums in another order differ in the last digits

@@ -19,7 +19,8 @@ from auditor.model.table import Table
 
 def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
     """Singling out: a predicate that exactly one person of the data meets is right. Where other people stand in for those
-    of the data it is the chance that exactly one of as many of them would. What is not known of them is not judged."""
+    of the data it is the chance that exactly one of as many of them would. What is not known of them is not judged. Beside
+    it stands the chance with which predicates of such weights isolate one of as many fresh people."""
     crowd = _crowd(truth)
     judged = [i for i, p in enumerate(claims.predicates) if all(column in crowd.table.codes for column in p)]
     matches, hit = np.zeros(len(judged), dtype=np.int64), np.zeros(crowd.table.rows)
@@ -30,11 +31,13 @@ def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
             hit[place[0]] += 1.0
     there = crowd.table.rows if crowd.person is None else len(np.unique(crowd.person))
     right = isolated(matches, there, crowd.size)
-    detail = {
-        "people_isolated": int((hit > 0).sum()),
-        "by_chance": float(by_chance(claims.weight, crowd.size).mean()) if len(claims.weight) else None,
-    }
-    figure = rate("success", right, claims.belief[judged], params=claims.params, detail=detail)
+    none = np.zeros(max(claims.tried - len(claims.predicates), 0))
+    right, belief, chance = (
+        np.concatenate([each, none])
+        for each in (right, claims.belief[judged], by_chance(claims.weight[judged], crowd.size))
+    )
+    detail = {"people_isolated": int((hit > 0).sum()), "predicates": len(judged)}
+    figure = rate(claims.measure, right, belief, params=claims.params, detail=detail, chance=chance)
     return [replace(figure, each=None, hit=np.where(np.isin(crowd.rows, truth.rows), hit, 0.0), rows=crowd.rows)]
 
 
