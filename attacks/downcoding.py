@@ -28,14 +28,13 @@ from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, PredicateClaims, SeveralClaims
 from attacks.shared.measures import fact_measure
 from attacks.shared.narrowest import METHODS, Parts, parts
-from attacks.singling_out import Predicate, Shares, SinglingOut
+from attacks.singling_out import CANDIDATES, Predicate, Shares, SinglingOut
+from auditor.measure.isolation import nobody
 from auditor.model.arrays import Floats, Ints
 from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import ReleasedPeople
 
-CANDIDATES = 2
-"""How many predicates are looked at for each one that may be claimed."""
 _CLAIMED = 0.5
 _LARGEST = 120
 """In larger classes the number of people in a part says nothing sharp; they are not narrowed."""
@@ -216,10 +215,7 @@ class _Classes:
         for column in sorted(predicate, key=lambda c: (float(predicate[c].mean()), c)):
             found = self.people.meeting(column, predicate[column], found)
         assert found is not None
-        place, chance = found[0]
-        other = np.sort(chance[self.release.blocks[0].bucket[place] != self.where[number][0]])
-        none = float(np.exp(np.log1p(-np.minimum(other, 1 - 1e-12)).sum()))
-        return float(self.own[number]) * none
+        return float(self.own[number]) * nobody(*self.people.chances(found, but=self.where[number][0]))
 
     def facts(self) -> tuple[Fact, ...]:
         """The share of records that get finer for certain, and of those that get exact in a column for certain."""

@@ -1,18 +1,18 @@
 """Singling out: exactly one person in the data has these values.
 
 The first criterion of the European data protection authorities. From the release alone the adversary makes predicates
-("born 1931, widowed, in North") that are to isolate one person in the original data: one for each of many records, drawn at
-random, so that success is the share of the people of the release who can be described in this way. The values of a record
-are taken one column after the other until nobody else is left. In a release of several blocks they are those of one block
-first, then of fragments of the same class, which may or may not belong together.
+("born 1931, widowed, in North") that are to isolate one person in the original data, each from a record drawn at random. The
+values of the record are taken one column after the other until nobody else is left. In a release of several blocks they are
+those of one block first, then of fragments of the same class, which may or may not belong together.
 
 Whoever guesses a predicate that one in n people meets isolates somebody in 37 % of cases, without any release. So only
 predicates count that hardly anybody would meet (Cohen and Nissim ask for a negligible weight w): among as many fresh people
 as are in the data at most `weight` are expected to, n·w ≤ 0.1. By chance these isolate somebody in n·w·(1-w)^(n-1), at most
 9 % of cases, which is the control unless there are real outsiders. Where all values of a record leave several people, or
 more weight than that, they are narrowed to a part of their labels: k-anonymity does not hinder that, and it gains something
-where a class has a smaller weight than its people's share of the data. A record of which no such predicate can be made
-counts as one that was not singled out.
+where a class has a smaller weight than its people's share of the data. Of a record whose values are too common no predicate
+is made (`detail.records_tried` says of how many it was tried): success is about an adversary who may choose whom to single
+out, but who must come up with many predicates, not with the one that is likeliest to isolate.
 
 `success` is by the quasi-identifiers, the values by which people may be recognised; `success_all` by all published values.
 An exact income singles out whoever has it, however coarse the rest is: the second figure says so, the first tells releases
@@ -23,14 +23,14 @@ out", PNAS 2020; M. Giomi et al., "Anonymeter", PoPETs 2023.
 
 Decided here: the weight is not known, and is estimated from the release (`ReleasedPeople.weight`). Nothing is known of the
 people but what is published, so it does not matter who attacks. Where labels are wide, how their people are spread over them
-is not known either: the adversary takes all values for as likely as another and expects too much, so nothing is expected.
+is known only from narrower ones (a few steps of EM): the adversary may expect too much, so nothing is expected.
 Anonymeter claims the predicates that are likeliest to isolate; there are a few hundred of them in almost any release, so
 that their success does not tell one from another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +52,8 @@ Shares = dict[str, Floats]
 Conditions = tuple[tuple[str, int], ...]
 """Labels (or values) of some columns."""
 
+CANDIDATES = 2
+"""How many records are looked at for each predicate that may be claimed."""
 _ONE = 1.5
 """Below so many people expected to meet a predicate nobody else is likely to be left."""
 _NEAR = 0.1
@@ -73,8 +75,8 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SinglingOut(WholeAttack):
-    """Tries to describe the people of up to `predicates` records, by at most `attributes` values each. Of as many fresh people
-    as are in the release at most `weight` may be expected to fit a description."""
+    """Describes people by up to `predicates` predicates, of at most `attributes` values each. Of as many fresh people as are in
+    the release at most `weight` may be expected to fit a description."""
 
     name = "singling-out"
     summary = "Describes people of the release by values that hardly anybody has, and that one person in the data has."
@@ -89,17 +91,17 @@ class SinglingOut(WholeAttack):
     measures = (
         Measure(
             "success",
-            "Share of records whose quasi-identifiers give a description that hardly anybody fits, and exactly one person in "
-            "the data does.",
-            "{rate} of {n} records{interval} can be described by their quasi-identifiers, as hardly anybody could be, so "
-            "that exactly one person in the data fits",
+            "Share of descriptions by quasi-identifiers, so rare that hardly anybody would fit them, that fit exactly one "
+            "person in the data.",
+            "of {n} descriptions by quasi-identifiers, so rare that hardly anybody would fit them, {rate}{interval} fit "
+            "exactly one person in the data",
             label="people singled out",
         ),
         Measure(
             "success_all",
             "The same by all published values, sensitive ones included.",
-            "{rate} of {n} records{interval} can be described by all that is published of them, as hardly anybody could be, "
-            "so that exactly one person in the data fits",
+            "of {n} descriptions by all published values, so rare that hardly anybody would fit them, {rate}{interval} fit "
+            "exactly one person in the data",
             label="people singled out by all values",
         ),
     )
@@ -133,8 +135,12 @@ class SinglingOut(WholeAttack):
     def _claims(self, view: View, columns: list[str], measure: str, rng: np.random.Generator) -> PredicateClaims:
         release = view.release
         maker = _Guesser(release, columns, self.weight) if view.blind else _Reader(release, columns, self.weight)
-        tried = min(self.predicates, release.rows)
-        found = [one for one in maker.made(tried, self.attributes, rng) if one is not None]
+        found, tried = [], 0
+        for one in maker.made(min(self.predicates * CANDIDATES, release.rows), self.attributes, rng):
+            found += [] if one is None else [one]
+            tried += 1
+            if len(found) == self.predicates:
+                break
         weight, belief = (np.array([getattr(one, name) for one in found]) for name in ("weight", "belief"))
         params = {"weight": self.weight}
         return PredicateClaims(tuple(one.predicate for one in found), weight, belief, params, tried, measure)
@@ -145,15 +151,15 @@ class _Reader:
 
     def __init__(self, release: Release, columns: list[str], most: float) -> None:
         self.release, self.columns = release, columns
-        self.people = ReleasedPeople(release, columns, IndependentPopulation.from_release(release).shares)
+        self.people = ReleasedPeople(release, columns, IndependentPopulation.fitted(release).shares)
         self.most = most / max(release.rows, 1) * _UP
         self.order = _settled(release)
         self._ends = np.cumsum([len(fragments) for fragments in self.order[0]])
 
-    def made(self, tried: int, attributes: int | None, rng: np.random.Generator) -> list[Candidate | None]:
+    def made(self, most: int, attributes: int | None, rng: np.random.Generator) -> Iterator[Candidate | None]:
         """A predicate for each of some records at random; None where there is none that light."""
-        drawn = rng.choice(int(self._ends[-1]), min(tried, int(self._ends[-1])), replace=False)
-        return [self._candidate(self._drawn(int(number), attributes, rng), rng) for number in drawn]
+        drawn = rng.choice(int(self._ends[-1]), min(most, int(self._ends[-1])), replace=False)
+        return (self._candidate(self._drawn(int(number), attributes, rng), rng) for number in drawn)
 
     def _drawn(self, number: int, attributes: int | None, rng: np.random.Generator) -> Conditions:
         """A record, its labels in the order in which they are taken: those of one block first, then those of fragments of
@@ -185,12 +191,12 @@ class _Reader:
             predicate[column] = allowed
             found = self.people.meeting(column, allowed, found)
             last = place == len(conditions) - 1
-            if last or float(self.people.chances(found).sum()) < _ONE:
+            if last or self.people.expected(found) < _ONE:
                 weight = self.people.weight(predicate)
                 if weight <= self.most:
                     break
         for column in sorted(predicate, key=lambda c: (-int(predicate[c].sum()), self.columns.index(c))):
-            people = float(self.people.chances(found).sum())
+            people = self.people.expected(found)
             wanted = min(self.most / weight, 1 / people if people >= _ONE else 1.0)
             if wanted >= 1:
                 break
@@ -198,7 +204,7 @@ class _Reader:
                 predicate[column] = _run(predicate[column], self.people.sets[column].shares, wanted, rng)
                 found = self.people.meeting(column, predicate[column], found)
                 weight = self.people.weight(predicate)
-        return Candidate(predicate, weight, exactly_one(self.people.chances(found))) if weight <= self.most else None
+        return Candidate(predicate, weight, exactly_one(*self.people.chances(found))) if weight <= self.most else None
 
 
 class _Guesser:
@@ -209,11 +215,12 @@ class _Guesser:
         self.n = max(release.rows, 1)
         self.most = most / self.n * _UP
 
-    def made(self, tried: int, attributes: int | None, rng: np.random.Generator) -> list[Candidate | None]:
+    def made(self, most: int, attributes: int | None, rng: np.random.Generator) -> Iterator[Candidate | None]:
         """Values of some columns each, drawn at random; None where nothing is as rare as that."""
         least = min(2, len(self.columns))
-        sizes = [attributes or int(rng.integers(least, len(self.columns) + 1)) for _ in range(tried)]
-        return [self._candidate(rng.permutation(len(self.columns))[:size], rng) for size in sizes]
+        for _ in range(most):
+            size = attributes or int(rng.integers(least, len(self.columns) + 1))
+            yield self._candidate(rng.permutation(len(self.columns))[:size], rng)
 
     def _candidate(self, places: Ints, rng: np.random.Generator) -> Candidate | None:
         columns = [self.columns[place] for place in places]

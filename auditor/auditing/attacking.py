@@ -25,7 +25,7 @@ from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applic
 from auditor.auditing.sides import Side, Sides, trial
 from auditor.model.arrays import Ints
 from auditor.model.knowledge import Knowledge
-from auditor.model.record.meaning import Goal
+from auditor.model.record.meaning import Goal, Kind
 from auditor.model.record.record import Risk
 from auditor.model.release import Suppression
 from auditor.model.seeding import stage
@@ -201,6 +201,9 @@ class Attacker:
             baseline = None if isinstance(found, NotApplicable) else found
             control = self._control(about, main, outside, baseline)
             for i, figure in enumerate(figures):
+                if figure.doubt is not None and figure.kind is not Kind.FACT:  # nothing was claimed
+                    yield not_applicable(about, NotApplicable(figure.doubt), figure.params, figure.measure)
+                    continue
                 without = None if baseline is None else baseline[i]
                 other = control.figures[i] if control.figures else None
                 beside = Beside(without, other, control.kind, control.rows, control.why)

@@ -16,6 +16,8 @@ from auditor.model.arrays import Floats
 from auditor.model.schema import Role
 from auditor.model.table import Table
 
+_TOO_COMMON = "no description by what is published is so rare that hardly anybody would fit it"
+
 
 def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
     """Singling out: a predicate that exactly one person of the data meets is right. Where other people stand in for those
@@ -31,13 +33,13 @@ def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
             hit[place[0]] += 1.0
     there = crowd.table.rows if crowd.person is None else len(np.unique(crowd.person))
     right = isolated(matches, there, crowd.size)
-    none = np.zeros(max(claims.tried - len(claims.predicates), 0))
-    right, belief, chance = (
-        np.concatenate([each, none])
-        for each in (right, claims.belief[judged], by_chance(claims.weight[judged], crowd.size))
-    )
-    detail = {"people_isolated": int((hit > 0).sum()), "predicates": len(judged)}
-    figure = rate(claims.measure, right, belief, params=claims.params, detail=detail, chance=chance)
+    detail = {"people_isolated": int((hit > 0).sum())}
+    if claims.tried is not None:
+        detail["records_tried"] = claims.tried
+    chance = by_chance(claims.weight[judged], crowd.size)
+    figure = rate(claims.measure, right, claims.belief[judged], params=claims.params, detail=detail, chance=chance)
+    if not len(judged):
+        figure = replace(figure, doubt=_TOO_COMMON)
     return [replace(figure, each=None, hit=np.where(np.isin(crowd.rows, truth.rows), hit, 0.0), rows=crowd.rows)]
 
 

@@ -34,11 +34,13 @@ class Attempt:
     column: str | None = None
 
 
-def not_applicable(attempt: Attempt, why: NotApplicable, params: Mapping[str, Any] | None = None) -> Risk:
+def not_applicable(
+    attempt: Attempt, why: NotApplicable, params: Mapping[str, Any] | None = None, measure: str | None = None
+) -> Risk:
     """The row of an attack that does not apply, with the reason and what it lacks. What it lacks of the people is in the
     original."""
     attack = attempt.attack
-    measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
+    measure = measure or ("auc" if attack.goal is Goal.MEMBERSHIP else "success")
     known = _declared(attack, measure)
     lacks = None if why.lacks is None else ORIGINAL if why.lacks is Lacks.PEOPLE else str(why.lacks)
     return Risk(
