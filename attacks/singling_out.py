@@ -58,7 +58,7 @@ _ONE = 1.5
 """Below so many people expected to meet a predicate nobody else is likely to be left."""
 _NEAR = 0.1
 """By how much of the wanted share narrowed values may differ from the best."""
-_UP = 1 + 1e-9
+_UP = 1 + 1e-6
 """What is above a limit by less than this is at it."""
 NONE = -1
 """A block in which a class has no fragment."""
@@ -75,8 +75,8 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SinglingOut(WholeAttack):
-    """Describes people by up to `predicates` predicates, of at most `attributes` values each. Of as many fresh people as are in
-    the release at most `weight` may be expected to fit a description."""
+    """Describes people by up to `predicates` predicates, of at most `attributes` values each. Of as many fresh people as are
+    in the release at most `weight` may be expected to fit a description."""
 
     name = "singling-out"
     summary = "Describes people of the release by values that hardly anybody has, and that one person in the data has."
