@@ -240,17 +240,19 @@ class _Guesser:
 
 def _run(allowed: Bools, shares: Floats, wanted: float, rng: np.random.Generator) -> Bools:
     """Of some values neighbours whose share among them is at most the wanted one, and near to it: any of those that come
-    nearest; one value where every value has more."""
+    nearest; one value where every value has more. After the last value comes the first: otherwise those in the middle, which
+    are the commonest of many columns, would be allowed more often than others."""
     codes = np.flatnonzero(allowed)
     share = shares[codes] / shares[codes].sum()
-    running = np.concatenate([[0.0], np.cumsum(share)])
+    running = np.concatenate([[0.0], np.cumsum(np.tile(share, 2))])
     start = np.arange(len(codes))
     end = np.maximum(np.searchsorted(running, running[start] + wanted * _UP, side="right") - 1, start + 1)
+    end = np.minimum(end, start + len(codes))
     miss = np.abs(running[end] - running[start] - wanted)
     near = np.flatnonzero(miss <= miss.min() + _NEAR * wanted)
     begin = int(near[0] if len(near) == 1 else rng.choice(near))
     run = np.zeros(len(allowed), dtype=np.bool_)
-    run[codes[begin : end[begin]]] = True
+    run[codes[np.arange(begin, end[begin]) % len(codes)]] = True
     return run
 
 
