@@ -225,9 +225,7 @@ class Attacker:
     def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
         return trial(attempt, side, self.release, self.options)
 
-    def _control(
-        self, attempt: Attempt, main: Side, outside: Side | None, baseline: list[Figure] | None
-    ) -> _Controls:
+    def _control(self, attempt: Attempt, main: Side, outside: Side | None, baseline: list[Figure] | None) -> _Controls:
         """The figures of the same attack on people who are not in the release."""
         attack = attempt.attack
         if outside is not None:

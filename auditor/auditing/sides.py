@@ -395,7 +395,9 @@ class Side:
             known = self.truth(column)
             return None if known is None else known.take(which)
 
-        return Side(self.control, self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which), truth, self.blind)
+        return Side(
+            self.control, self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which), truth, self.blind
+        )
 
 
 def trial(attempt: Attempt, side: Side, release: Release, options: Options) -> list[Figure] | NotApplicable:

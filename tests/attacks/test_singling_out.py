@@ -143,12 +143,15 @@ def test_a_centroid_is_read_as_what_is_nearest() -> None:
     rows = {"age": ["20", "30", "60", "70"], "sex": list("ffff"), "ill": list("abab")}
     world = by_hand(COLUMNS, rows, {"age": ["25", "25", "65", "65"]})
     several = claimed(world)["success_all"]
-    assert {part for words in said(world, several) for part in words.split() if "age" in part} <= {"age=20/30", "age=60/70"}
+    assert {part for words in said(world, several) for part in words.split() if "age" in part} <= {
+        "age=20/30",
+        "age=60/70",
+    }
     assert judged(world, several).value == 1.0
 
 
 def test_attributes_are_as_many_as_asked_for() -> None:
-    view, people, _, _ = town(0, "identity")
+    view, *_ = town(0, "identity")
     several = parts(view, predicates=20, attributes=3)["success_all"]
     assert max(len(p) for p in several.predicates) == 3
 
@@ -166,7 +169,8 @@ def test_people_who_stand_in_are_scaled_and_what_is_unknown_is_not_judged() -> N
     world = by_hand(COLUMNS, ROWS)
     one = PredicateClaims((codes(world, age="40"), codes(world, ill="b")), np.array([1 / 6, 0.5]), np.ones(2))
     twice = world.table.take(np.repeat(np.arange(6), 2))
-    # two of twelve are 40: exactly one of them among six drawn, with C(2,1)·C(10,5)/C(12,6); six have b: C(6,1)·C(6,5)/C(12,6)
+    # two of twelve are 40: exactly one of them among six drawn, with C(2,1)·C(10,5)/C(12,6); six have b, with
+    # C(6,1)·C(6,5)/C(12,6)
     assert judged(world, one, twice, size=6).value == pytest.approx((2 * 252 + 6 * 6) / 924 / 2)
     table = world.table
     bare = Table("bare", table.schema, table.domains, {c: table.codes[c] for c in ("age", "sex")}, table.rows)

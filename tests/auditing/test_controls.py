@@ -137,7 +137,9 @@ def test_where_an_attack_has_nothing_to_say_of_them_people_are_guessed_at() -> N
             whole = view.blind or view.release.rows == 80
             return super().run(view, rng) if whole else NotApplicable("it needs everybody")
 
-    (row,) = (r for r in rows_of(subject_of("mondrian"), Needy()) if r.measure == "success" and r.sensitive == "disease")
+    (row,) = (
+        r for r in rows_of(subject_of("mondrian"), Needy()) if r.measure == "success" and r.sensitive == "disease"
+    )
     assert row.control == pytest.approx(row.baseline)
     assert row.control_kind == "other_classes"
 
@@ -184,7 +186,8 @@ def test_figures_of_folds_put_together() -> None:
 
 def test_a_record_at_random_is_the_control_of_a_link() -> None:
     rows = run_audit(subject_of("mdav"), Options(("record-linkage", "linking"), None, (PROSECUTOR,), utility=())).risks
-    found = {(row.attack, row.control_kind, row.control) for row in rows if row.measure == "success" and row.status == OK}
+    found = {
+        (row.attack, row.control_kind, row.control) for row in rows if row.measure == "success" and row.status == OK
+    }
     assert {kind for _, kind, _ in found} == {"random_record"}
     assert all(control == pytest.approx(1 / 80) for _, _, control in found)
-
