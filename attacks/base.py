@@ -111,6 +111,8 @@ class Attack(Plugin):
     """Whether a value is claimed only of people whom something in the release fits."""
     needs_whole: ClassVar[bool] = False
     """Whether the attack looks at other classes than the person's own, so that it needs the whole release."""
+    anybody: ClassVar[bool] = False
+    """Whether it does not matter who attacks, since nothing but the release is read: it runs once for all adversaries."""
     effort: ClassVar[int] = 25
     """About how long it takes on a release of many classes, as a multiple of linking."""
     calibrated: ClassVar[bool] = False

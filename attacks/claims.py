@@ -160,12 +160,15 @@ class FactClaims:
 class PredicateClaims:
     """Exactly one person in the data has these values: each predicate allows, by column, some codes (a boolean for each
     code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
-    isolate somebody, `weight` the share of the population that they think it covers."""
+    isolate somebody, `weight` the share of the population that they think it covers. `tried` is of how many records one was
+    to be made, where that is known; `measure` what their success is called."""
 
     predicates: tuple[Mapping[str, Bools], ...]
     weight: Floats
     belief: Floats
     params: Mapping[str, Any] = field(default_factory=dict)
+    tried: int | None = None
+    measure: str = "success"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

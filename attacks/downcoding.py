@@ -28,11 +28,14 @@ from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, PredicateClaims, SeveralClaims
 from attacks.shared.measures import fact_measure
 from attacks.shared.narrowest import METHODS, Parts, parts
-from attacks.singling_out import CANDIDATES, Predicate, SinglingOut, likeliest, share_meeting, shares_at_large
-from auditor.model.arrays import Floats
+from attacks.singling_out import CANDIDATES, Predicate, Shares, SinglingOut
+from auditor.measure.isolation import nobody
+from auditor.model.arrays import Floats, Ints
 from auditor.model.record.meaning import Criterion, Goal, Measure
+from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import ReleasedPeople
 
+_CLAIMED = 0.5
 _LARGEST = 120
 """In larger classes the number of people in a part says nothing sharp; they are not narrowed."""
 
@@ -95,17 +98,42 @@ class Downcoding(WholeAttack):
         belief = np.array([classes.belief(i, p) for i, p in zip(some, made, strict=True)])
         good = likeliest(belief, self.predicates, rng)
         chosen = tuple(made[i] for i in good)
-        weight = np.array([share_meeting(view, p, classes.shares) for p in chosen])
+        weight = np.array([classes.people.weight(p) for p in chosen])
         claims = PredicateClaims(chosen, weight, belief[good], {"population": classes.population})
         return SeveralClaims((claims, FactClaims(classes.facts())))
 
     def _guessed(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        guesses = SinglingOut(self.predicates).run(view, rng)
+        guesses = SinglingOut(self.predicates, weight=1.0).run(view, rng)
         if isinstance(guesses, NotApplicable):
             return guesses
         assert isinstance(guesses, SeveralClaims)
         none = (Fact("finer", None, view.release.rows), Fact("exact", None, view.release.rows))
-        return SeveralClaims((guesses.parts[-1], FactClaims(none)))
+        return SeveralClaims((guesses.parts[0], FactClaims(none)))
+
+
+def likeliest(belief: Floats, most: int, rng: np.random.Generator) -> Ints:
+    """The places of the predicates to claim: all that are at least half as likely as the best, up to the number allowed,
+    among equally likely ones at random."""
+    good = np.flatnonzero(belief >= _CLAIMED * belief.max(initial=0.0))
+    if len(good) > most:
+        good = np.sort(good[np.lexsort((rng.permutation(len(good)), -belief[good].round(9)))[:most]])
+    return good
+
+
+def shares_at_large(view: View) -> tuple[Shares, str]:
+    """The share of each value among people at large, and where it is from: the population, and for the rest the release
+    itself. The shares of sensitive values that the audit grants are the data's own, and would say which values one person
+    has."""
+    release, register = view.release, view.knowledge.register
+    rest = IndependentPopulation.from_release(release)
+    shares = {}
+    for column in release.quasi:
+        size = release.labels[column].domain.size
+        if register is not None and column in register.codes:
+            shares[column] = np.bincount(register.codes[column], minlength=size) / register.people
+        else:
+            shares[column] = rest.shares[column]
+    return shares, rest.name if register is None else "register"
 
 
 def _unfit(view: View) -> str | None:
@@ -136,7 +164,7 @@ class _Classes:
         self.labels = np.column_stack([block.cell(c)[first] for c in self.quasi])
         order = np.lexsort(self.labels.T[::-1])
         self.order = order[~release.suppressed[order]]
-        self.shares, self.population = shares_at_large(view, self.quasi)
+        self.shares, self.population = shares_at_large(view)
         self.people = ReleasedPeople(release, self.quasi, self.shares)
         self._parts = self._of_labels()
         where, own = [], []
@@ -187,10 +215,7 @@ class _Classes:
         for column in sorted(predicate, key=lambda c: (float(predicate[c].mean()), c)):
             found = self.people.meeting(column, predicate[column], found)
         assert found is not None
-        place, chance = found[0]
-        other = np.sort(chance[self.release.blocks[0].bucket[place] != self.where[number][0]])
-        none = float(np.exp(np.log1p(-np.minimum(other, 1 - 1e-12)).sum()))
-        return float(self.own[number]) * none
+        return float(self.own[number]) * nobody(*self.people.chances(found, but=self.where[number][0]))
 
     def facts(self) -> tuple[Fact, ...]:
         """The share of records that get finer for certain, and of those that get exact in a column for certain."""

@@ -1,43 +1,49 @@
 """Singling out: exactly one person in the data has these values.
 
 The first criterion of the European data protection authorities. From the release alone the adversary makes predicates
-("born 1931, widowed, in North") that are to isolate one person in the original data:
+("born 1931, widowed, in North") that are to isolate one person in the original data, each from a record drawn at random. The
+values of the record are taken one column after the other until nobody else is left. In a release of several blocks they are
+those of one block first, then of fragments of the same class, which may or may not belong together.
 
-- `univariate`: one label of one column, or the lowest or highest published values of it;
-- `multivariate`: labels of several columns of one record; in a release of several blocks fragments of one class are put
-  together, which may or may not belong together.
+Whoever guesses a predicate that one in n people meets isolates somebody in 37 % of cases, without any release. So only
+predicates count that hardly anybody would meet (Cohen and Nissim ask for a negligible weight w): among as many fresh people
+as are in the data at most `weight` are expected to, n·w ≤ 0.1. By chance these isolate somebody in n·w·(1-w)^(n-1), at most
+9 % of cases, which is the control unless there are real outsiders. Where all values of a record leave several people, or
+more weight than that, they are narrowed to a part of their labels: k-anonymity does not hinder that, and it gains something
+where a class has a smaller weight than its people's share of the data. Of a record whose values are too common no predicate
+is made (`detail.records_tried` says of how many it was tried): success is about an adversary who may choose whom to single
+out, but who must come up with many predicates, not with the one that is likeliest to isolate.
 
-Where a label holds more than one person, the values are narrowed to the share that one of them would have: k-anonymity
-does not hinder that (Cohen and Nissim). Of many predicates those are claimed that are likeliest to isolate somebody.
-
-Success alone means little: whoever guesses a predicate that one in n people meets isolates somebody in 37 % of cases. So
-beside it stand the same predicates on people who are not in the data (the control), guesses from what is known of people
-at large (the baseline), and what a predicate of that weight w isolates by chance, n·w·(1-w)^(n-1) (`detail.by_chance`).
+`success` is by the quasi-identifiers, the values by which people may be recognised; `success_all` by all published values.
+An exact income singles out whoever has it, however coarse the rest is: the second figure says so, the first tells releases
+apart all the same.
 
 Papers: Article 29 Working Party, Opinion 05/2014; A. Cohen, K. Nissim, "Towards formalizing the GDPR's notion of singling
 out", PNAS 2020; M. Giomi et al., "Anonymeter", PoPETs 2023.
 
-Decided here: `expected` is what the adversary believes from the release; a predicate is claimed where that is at least half
-of the best one's; weights are counted in the population where there is one, else products of the release's shares. Values are
-taken at their word: where cells are those of a cluster's centre, or rows were left out, the adversary expects too much.
+Decided here: the weight is not known, and is estimated from the release (`ReleasedPeople.weight`). Nothing is known of the
+people but what is published, so it does not matter who attacks. Where labels are wide, how their people are spread over them
+is known only from narrower ones (a few steps of EM): the adversary may expect too much, so nothing is expected.
+Anonymeter claims the predicates that are likeliest to isolate; there are a few hundred of them in almost any release, so
+that their success does not tell one from another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
 
 import numpy as np
 
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, PredicateClaims, SeveralClaims
-from auditor.measure.isolation import by_chance, exactly_one, meeting
+from auditor.measure.isolation import by_chance, exactly_one
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.errors import UsageError
 from auditor.model.packing import mixed
 from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import DERIVED, Release
-from auditor.model.schema import Role, Type
+from auditor.model.schema import Role
 from auditor.posterior.population import IndependentPopulation
 from auditor.posterior.predicates import Meeting, ReleasedPeople
 
@@ -45,277 +51,209 @@ Predicate = dict[str, Bools]
 Shares = dict[str, Floats]
 Conditions = tuple[tuple[str, int], ...]
 """Labels (or values) of some columns."""
-Candidate = tuple[Predicate, float]
-"""A predicate, and the probability with which it is believed to isolate somebody."""
 
 CANDIDATES = 2
-"""How many predicates are looked at for each one that may be claimed."""
-_CLAIMED = 0.5
+"""How many records are looked at for each predicate that may be claimed."""
 _ONE = 1.5
 """Below so many people expected to meet a predicate nobody else is likely to be left."""
 _NEAR = 0.1
 """By how much of the wanted share narrowed values may differ from the best."""
+_UP = 1 + 1e-6
+"""What is above a limit by less than this is at it."""
 NONE = -1
 """A block in which a class has no fragment."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A predicate, its weight, and the probability with which it is believed to isolate somebody."""
+
+    predicate: Predicate
+    weight: float
+    belief: float
+
+
 @dataclass(frozen=True)
 class SinglingOut(WholeAttack):
-    """Claims up to `predicates` predicates of each kind. Those of several attributes have `attributes` of them, by default
-    any number from two to all."""
+    """Describes people by up to `predicates` predicates, of at most `attributes` values each. Of as many fresh people as are
+    in the release at most `weight` may be expected to fit a description."""
 
     name = "singling-out"
-    summary = "Makes predicates from the release that exactly one person in the data meets."
+    summary = "Describes people of the release by values that hardly anybody has, and that one person in the data has."
     paper = "Article 29 Working Party 2014; Cohen & Nissim 2020; Giomi et al. 2023"
     goal = Goal.IDENTITY
     claim = "Exactly one person in the data has these values."
     needs = "Nothing but the release; to be scored, the original data."
-    success = "Exactly one person of the original data meets the predicate."
+    success = "Exactly one person of the original data meets the predicate, which hardly anybody else would."
     lowered_by = "Coarser values in all columns, not only the quasi-identifiers; fewer columns."
     criterion = Criterion.SINGLING_OUT
-    calibrated = True
+    anybody = True
     measures = (
         Measure(
             "success",
-            "Share of descriptions that fit exactly one person in the data.",
-            "{who} describes people so that {rate} of {n} descriptions{interval} fit exactly one person in the data",
+            "Share of descriptions by quasi-identifiers, so rare that hardly anybody would fit them, that fit exactly one "
+            "person in the data.",
+            "of {n} descriptions by quasi-identifiers, so rare that hardly anybody would fit them, {rate}{interval} fit "
+            "exactly one person in the data",
             label="people singled out",
         ),
+        Measure(
+            "success_all",
+            "The same by all published values, sensitive ones included.",
+            "of {n} descriptions by all published values, so rare that hardly anybody would fit them, {rate}{interval} fit "
+            "exactly one person in the data",
+            label="people singled out by all values",
+        ),
     )
+    support = ("success_all",)
     caption = "Singling out: a description fits one person"
     least = (("predicates", 1), ("attributes", 2))
 
     predicates: int = 500
     attributes: int | None = None
+    weight: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.weight <= 1:
+            raise UsageError(f"singling-out: weight must be above 0 and at most 1. Got {self.weight}.")
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
-        hidden = (Role.WEIGHT, Role.CHOICE)
-        roles = {name: column.role for name, column in view.release.schema.columns.items()}
-        columns = _by_content(
-            view.release, [c for c in view.release.columns if c not in DERIVED and roles[c] not in hidden]
-        )
+        release, hidden = view.release, (Role.WEIGHT, Role.CHOICE)
+        roles = {name: column.role for name, column in release.schema.columns.items()}
+        columns = _by_content(release, [c for c in release.columns if c not in DERIVED and roles[c] not in hidden])
         if not columns:
             return NotApplicable("no column of the original is published.")
         if not view.knowledge.columns:
             return NotApplicable("without the original nobody can be singled out in it.", Lacks.PEOPLE)
-        shares, source = shares_at_large(view, columns)
-        most = self.predicates * CANDIDATES
-        maker = _Guesser(view, columns, shares) if view.blind else _Reader(view, columns, shares)
-        parts = [
-            self._claimed(view, maker.univariate(most, rng), shares, rng, {"kind": "univariate", "population": source})
-        ]
-        if len(columns) > 1:
-            found = maker.multivariate(most, self.attributes, rng)
-            parts.append(self._claimed(view, found, shares, rng, {"kind": "multivariate", "population": source}))
-        return SeveralClaims(tuple(parts))
+        quasi = [column for column in columns if column in release.quasi]
+        by = {"success": quasi} if quasi else {}
+        if len(quasi) < len(columns):
+            by["success_all"] = columns
+        return SeveralClaims(tuple(self._claims(view, some, measure, rng) for measure, some in by.items()))
 
-    def _claimed(
-        self, view: View, found: list[Candidate], shares: Shares, rng: np.random.Generator, params: dict[str, str]
-    ) -> PredicateClaims:
-        """The likeliest of some predicates."""
-        belief = np.array([believed for _, believed in found])
-        good = likeliest(belief, self.predicates, rng)
-        chosen = tuple(found[i][0] for i in good)
-        weight = np.array([share_meeting(view, p, shares) for p in chosen])
-        return PredicateClaims(chosen, weight, belief[good], params)
-
-
-def likeliest(belief: Floats, most: int, rng: np.random.Generator) -> Ints:
-    """The places of the predicates to claim: all that are at least half as likely as the best, up to the number allowed,
-    among equally likely ones at random."""
-    good = np.flatnonzero(belief >= _CLAIMED * belief.max(initial=0.0))
-    if len(good) > most:
-        good = np.sort(good[np.lexsort((rng.permutation(len(good)), -belief[good].round(9)))[:most]])
-    return good
-
-
-def shares_at_large(view: View, columns: Sequence[str]) -> tuple[Shares, str]:
-    """The share of each value among people at large, and where it is from: the population, and for the rest the release
-    itself (or, without it, every value alike). The shares of sensitive values that the audit grants are the data's own,
-    and would say which values one person has."""
-    release, register = view.release, view.knowledge.register
-    rest = IndependentPopulation.volume(release) if view.blind else IndependentPopulation.from_release(release)
-    shares = {}
-    for column in columns:
-        size = release.labels[column].domain.size
-        if register is not None and column in register.codes:
-            shares[column] = np.bincount(register.codes[column], minlength=size) / register.people
-        else:
-            shares[column] = rest.shares[column]
-    return shares, rest.name if register is None else "register"
-
-
-def share_meeting(view: View, predicate: Predicate, shares: Shares) -> float:
-    """The share of people at large who meet a predicate."""
-    register = view.knowledge.register
-    known = {} if register is None else {c: a for c, a in predicate.items() if c in register.codes}
-    weight = 1.0
-    if register is not None and known:
-        weight = max(len(meeting(known, register.codes, register.people)), 1) / register.people
-    for column, allowed in predicate.items():
-        if column not in known:
-            weight *= float(shares[column][allowed].sum())
-    return weight
+    def _claims(self, view: View, columns: list[str], measure: str, rng: np.random.Generator) -> PredicateClaims:
+        release = view.release
+        maker = _Guesser(release, columns, self.weight) if view.blind else _Reader(release, columns, self.weight)
+        found, tried = [], 0
+        for one in maker.made(min(self.predicates * CANDIDATES, release.rows), self.attributes, rng):
+            found += [] if one is None else [one]
+            tried += 1
+            if len(found) == self.predicates:
+                break
+        weight, belief = (np.array([getattr(one, name) for one in found]) for name in ("weight", "belief"))
+        params = {"weight": self.weight}
+        return PredicateClaims(tuple(one.predicate for one in found), weight, belief, params, tried, measure)
 
 
 class _Reader:
-    """Makes predicates from a release."""
+    """Makes predicates from a release; of as many fresh people at most `most` are expected to meet one."""
 
-    def __init__(self, view: View, columns: list[str], shares: Shares) -> None:
-        self.release, self.columns = view.release, columns
-        self.people = ReleasedPeople(view.release, columns, shares)
-        self.order = _settled(view.release)
+    def __init__(self, release: Release, columns: list[str], most: float) -> None:
+        self.release, self.columns = release, columns
+        self.people = ReleasedPeople(release, columns, IndependentPopulation.fitted(release).shares)
+        self.most = most / max(release.rows, 1) * _UP
+        self.order = _settled(release)
         self._ends = np.cumsum([len(fragments) for fragments in self.order[0]])
 
-    def univariate(self, most: int, rng: np.random.Generator) -> list[Candidate]:
-        """One label of one column each, and what lies at its ends."""
-        found: list[Candidate] = []
-        for column in self.columns:
-            used = np.unique(self.people.cells[column])
-            labels: list[Conditions] = [((column, int(label)),) for label in used]
-            found += [self._candidate(label, 1, rng) for label in _some(labels, most // len(self.columns) + 1, rng)]
-            domain = self.release.labels[column].domain
-            if domain.column.type is not Type.NOMINAL:
-                lowest = np.arange(domain.size) <= self.people.sets[column].hi[used].min()
-                highest = np.arange(domain.size) >= self.people.sets[column].lo[used].max()
-                found += [({column: end}, self._belief(self.people.meeting(column, end))) for end in (lowest, highest)]
-        return _distinct(found)
+    def made(self, most: int, attributes: int | None, rng: np.random.Generator) -> Iterator[Candidate | None]:
+        """A predicate for each of some records at random; None where there is none that light."""
+        drawn = rng.choice(int(self._ends[-1]), min(most, int(self._ends[-1])), replace=False)
+        return (self._candidate(self._drawn(int(number), attributes, rng), rng) for number in drawn)
 
-    def multivariate(self, most: int, attributes: int | None, rng: np.random.Generator) -> list[Candidate]:
-        """Labels of several columns of one record each."""
-        drawn = self._all(most, attributes)
-        if drawn is None:
-            drawn = list(dict.fromkeys(self._drawn(attributes, rng) for _ in range(most)))
-        return _distinct([self._candidate(cells, attributes or 2, rng) for cells in drawn if len(cells) > 1])
-
-    def _all(self, most: int, attributes: int | None) -> list[Conditions] | None:
-        """All combinations, where they are few enough to look at."""
-        found: dict[Conditions, None] = {}
-        for bucket in range(len(self.release.sizes)):
-            fragments = [cells[bucket].tolist() or [NONE] for cells in self.order]
-            if sum(map(len, fragments)) > most:
-                return None
-            for whole in product(*fragments):
-                cells = self._record(whole)
-                columns = [c for c in self.columns if c in cells]
-                for size in range(2, len(columns) + 1) if attributes is None else (min(attributes, len(columns)),):
-                    for chosen in combinations(columns, size):
-                        found[tuple((c, cells[c]) for c in chosen)] = None
-                        if len(found) > most:
-                            return None
-        rank = {column: place for place, column in enumerate(self.columns)}
-        return sorted(found, key=lambda conditions: [(rank[column], label) for column, label in conditions])
-
-    def _drawn(self, attributes: int | None, rng: np.random.Generator) -> Conditions:
-        """A record at random, with the order in which its labels are taken; half of the time of one block only, else
-        from each block some fragment of one class."""
-        bucket = int(np.searchsorted(self._ends, rng.integers(self.release.rows), side="right"))
+    def _drawn(self, number: int, attributes: int | None, rng: np.random.Generator) -> Conditions:
+        """A record, its labels in the order in which they are taken: those of one block first, then those of fragments of
+        the same class."""
+        bucket = int(np.searchsorted(self._ends, number, side="right"))
+        own = self._ends[bucket] - number - 1
         fragments = [cells[bucket] for cells in self.order]
-        cells = self._record([int(rng.choice(f)) if len(f) else NONE for f in fragments])
-        columns = [c for c in self.columns if c in cells]
-        columns = [columns[i] for i in rng.permutation(len(columns))]
-        if len(fragments) > 1 and rng.random() < 0.5:
-            block = self.release.block_of(columns[0]).columns
-            columns = [c for c in columns if c in block] if len(block) > 1 else columns
-        return tuple((c, cells[c]) for c in columns[:attributes])
-
-    def _record(self, fragments: Sequence[int]) -> dict[str, int]:
-        """The labels of a fragment of each block that has one."""
-        return {
+        chosen = [int(f[own] if place == 0 else rng.choice(f)) if len(f) else NONE for place, f in enumerate(fragments)]
+        cells = {
             column: int(cell)
-            for block, fragment in zip(self.release.blocks, fragments, strict=True)
+            for block, fragment in zip(self.release.blocks, chosen, strict=True)
             if fragment != NONE
             for column, cell in zip(block.columns, block.cells[fragment], strict=True)
         }
+        columns = [c for c in self.columns if c in cells]
+        columns = [columns[i] for i in rng.permutation(len(columns))]
+        first = self.release.block_of(columns[0]).columns
+        columns.sort(key=lambda column: column not in first)
+        return tuple((c, cells[c]) for c in columns[:attributes])
 
-    def _candidate(self, conditions: Conditions, least: int, rng: np.random.Generator) -> Candidate:
-        """The values of some labels, taken one after the other until nobody else is left, but at least so many. Where all
-        of them leave several people, the values of the widest are narrowed to the share of one."""
+    def _candidate(self, conditions: Conditions, rng: np.random.Generator) -> Candidate | None:
+        """The values of some labels, taken one after the other until nobody else is left, and few would meet them."""
         predicate: Predicate = {}
         found: Meeting = {}
-        people = 0.0
-        for column, label in conditions:
+        weight = 1.0
+        for place, (column, label) in enumerate(conditions):
             allowed = np.zeros(self.release.labels[column].domain.size, dtype=np.bool_)
             allowed[self.people.sets[column].codes(label)] = True
             predicate[column] = allowed
             found = self.people.meeting(column, allowed, found)
-            people = float(self.people.chances(found).sum())
-            if people < _ONE and len(predicate) >= least:
+            last = place == len(conditions) - 1
+            if last or self.people.expected(found) < _ONE:
+                weight = self.people.weight(predicate)
+                if weight <= self.most:
+                    break
+        for column in sorted(predicate, key=lambda c: (-int(predicate[c].sum()), self.columns.index(c))):
+            people = self.people.expected(found)
+            wanted = min(self.most / weight, 1 / people if people >= _ONE else 1.0)
+            if wanted >= 1:
                 break
-        widest = max(predicate, key=lambda c: (int(predicate[c].sum()), self.columns.index(c)))
-        if people >= _ONE and predicate[widest].sum() > 1:
-            predicate[widest] = _run(predicate[widest], self.people.sets[widest].shares, 1 / people, rng)
-            found = self.people.meeting(widest, predicate[widest], found)
-        return predicate, self._belief(found)
-
-    def _belief(self, found: Meeting) -> float:
-        return exactly_one(self.people.chances(found))
+            if predicate[column].sum() > 1:
+                predicate[column] = _run(predicate[column], self.people.sets[column].shares, wanted, rng)
+                found = self.people.meeting(column, predicate[column], found)
+                weight = self.people.weight(predicate)
+        return Candidate(predicate, weight, exactly_one(*self.people.chances(found))) if weight <= self.most else None
 
 
 class _Guesser:
-    """Makes predicates without a release: values of people at large, so many of them that one person would have them."""
+    """Makes predicates without a release: any values, so many of them that the wanted number of people would have them."""
 
-    def __init__(self, view: View, columns: list[str], shares: Shares) -> None:
-        self.columns, self.shares = columns, shares
-        self.n = max(view.release.rows, 1)
+    def __init__(self, release: Release, columns: list[str], most: float) -> None:
+        self.columns, self.shares = columns, IndependentPopulation.volume(release).shares
+        self.n = max(release.rows, 1)
+        self.most = most / self.n * _UP
 
-    def univariate(self, most: int, rng: np.random.Generator) -> list[Candidate]:
-        """One value of one column each."""
-        values: list[Conditions] = [((c, int(v)),) for c in self.columns for v in np.flatnonzero(self.shares[c] > 0)]
-        return [self._candidate(value) for value in _some(values, most, rng)]
-
-    def multivariate(self, most: int, attributes: int | None, rng: np.random.Generator) -> list[Candidate]:
-        """Values of several columns each, drawn by their shares, and widened until one in n people would meet them."""
-        running = {c: np.cumsum(share) for c, share in self.shares.items()}
-        found = []
+    def made(self, most: int, attributes: int | None, rng: np.random.Generator) -> Iterator[Candidate | None]:
+        """Values of some columns each, drawn at random; None where nothing is as rare as that."""
+        least = min(2, len(self.columns))
         for _ in range(most):
-            size = min(attributes or int(rng.integers(2, len(self.columns) + 1)), len(self.columns))
-            chosen = [self.columns[i] for i in rng.permutation(len(self.columns))[:size]]
-            drawn = [(c, int(np.searchsorted(running[c], rng.random() * running[c][-1], side="right"))) for c in chosen]
-            found.append(self._candidate(tuple(drawn)))
-        return _distinct(found)
+            size = attributes or int(rng.integers(least, len(self.columns) + 1))
+            yield self._candidate(rng.permutation(len(self.columns))[:size], rng)
 
-    def _candidate(self, conditions: Conditions) -> Candidate:
-        predicate = {c: np.arange(len(self.shares[c])) == value for c, value in conditions}
-        weight = float(np.prod([self.shares[c][value] for c, value in conditions]))
-        for column, value in conditions if len(conditions) > 1 else ():
-            if weight * self.n >= 1 or weight <= 0:
-                break
-            share, mine = self.shares[column], float(self.shares[column][value])
-            near = np.argsort(np.abs(np.arange(len(share)) - value), kind="stable")
-            enough = int(np.searchsorted(np.cumsum(share[near]), mine / (weight * self.n))) + 1
+    def _candidate(self, places: Ints, rng: np.random.Generator) -> Candidate | None:
+        columns = [self.columns[place] for place in places]
+        drawn = {c: int(rng.integers(len(self.shares[c]))) for c in columns}
+        predicate = {c: np.arange(len(self.shares[c])) == value for c, value in drawn.items()}
+        weight = float(np.prod([1 / len(self.shares[c]) for c in columns]))
+        for column in columns:  # as many neighbours as may be
+            size = len(self.shares[column])
+            enough = min(max(int(self.most / weight), 1), size)
+            near = np.argsort(np.abs(np.arange(size) - drawn[column]), kind="stable")
             predicate[column][near[:enough]] = True
-            weight *= float(share[predicate[column]].sum()) / mine
-        return predicate, float(by_chance(np.array([weight]), self.n)[0])
+            weight *= enough
+        if weight > self.most:
+            return None
+        return Candidate(predicate, weight, float(by_chance(np.array([weight]), self.n)[0]))
 
 
 def _run(allowed: Bools, shares: Floats, wanted: float, rng: np.random.Generator) -> Bools:
-    """Of some values neighbours whose share among them is about the wanted one: any of those that come nearest to it."""
+    """Of some values neighbours whose share among them is at most the wanted one, and near to it: any of those that come
+    nearest; one value where every value has more. After the last value comes the first: otherwise those in the middle, which
+    are the commonest of many columns, would be allowed more often than others."""
     codes = np.flatnonzero(allowed)
     share = shares[codes] / shares[codes].sum()
-    running = np.concatenate([[0.0], np.cumsum(share)])
+    running = np.concatenate([[0.0], np.cumsum(np.tile(share, 2))])
     start = np.arange(len(codes))
-    longer = np.clip(np.searchsorted(running, running[start] + wanted), start + 1, len(codes))
-    shorter = np.maximum(longer - 1, start + 1)
-    misses = np.abs(running[np.stack([longer, shorter])] - running[start] - wanted)
-    end, miss = np.where(misses[1] < misses[0], shorter, longer), misses.min(axis=0)
+    end = np.maximum(np.searchsorted(running, running[start] + wanted * _UP, side="right") - 1, start + 1)
+    end = np.minimum(end, start + len(codes))
+    miss = np.abs(running[end] - running[start] - wanted)
     near = np.flatnonzero(miss <= miss.min() + _NEAR * wanted)
     begin = int(near[0] if len(near) == 1 else rng.choice(near))
     run = np.zeros(len(allowed), dtype=np.bool_)
-    run[codes[begin : end[begin]]] = True
+    run[codes[np.arange(begin, end[begin]) % len(codes)]] = True
     return run
-
-
-def _some(items: list[Conditions], most: int, rng: np.random.Generator) -> list[Conditions]:
-    """All items, or as many at random as may be."""
-    if len(items) <= most:
-        return items
-    return [items[i] for i in np.sort(rng.choice(len(items), most, replace=False))]
-
-
-def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    seen = {tuple((c, p[c].tobytes()) for c in sorted(p)): (p, belief) for p, belief in candidates}
-    return list(seen.values())
 
 
 def _by_content(release: Release, columns: Sequence[str]) -> list[str]:

@@ -1,28 +1,31 @@
 """Attacking: one adversary tries every attack on a release, under every link model that applies, and each try is scored.
 
 An attack is run on the sides of a trial (`auditor/auditing/sides.py`): the targets, from the release; the same targets
-without it (the *baseline*); and people who are not in it (the *control*: real outsiders where a population is given,
-otherwise the targets themselves with their own record left out). Attacks that do not look for a person's class run once.
+without it (the *baseline*); and people who are not in it (the *control*). These are real outsiders where a population is
+given. Otherwise, for a claim of a value, they are the targets themselves with their own record left out or, where an attack
+learns from all classes, with their whole class left out; and for a claim of a record it is one drawn at random. Attacks that
+do not look for a person's class run once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
 from attacks.claims import MemberClaims
-from auditor.auditing.scoring.figures import Figure
+from auditor.auditing.folds import ONE_CLASS
+from auditor.auditing.scoring.figures import Control, Figure, joined
 from auditor.auditing.scoring.members import score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
 from auditor.auditing.sides import Side, Sides, trial
 from auditor.model.arrays import Ints
 from auditor.model.knowledge import Knowledge
-from auditor.model.record.meaning import Goal
+from auditor.model.record.meaning import Goal, Kind
 from auditor.model.record.record import Risk
 from auditor.model.release import Suppression
 from auditor.model.seeding import stage
@@ -39,6 +42,20 @@ RARELY = 0.01  # up to this share of them, whether covering records are one's ow
 _COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
 
 Tell = Callable[[str], None]  # is told what comes next
+
+
+NOBODY_LEFT = "no record fits anybody who is not in the release, and no record is left once a person's own is taken out"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Controls:
+    """The figures of a control, of what kind it is, and which rows its people have where they are targets; else why there is
+    none."""
+
+    figures: list[Figure] | None = None
+    kind: Control | None = None
+    rows: Ints | None = None
+    why: str | None = None
 
 
 class Attacker:
@@ -153,9 +170,13 @@ class Attacker:
 
     def _once(self, attack: Attack) -> Iterator[Risk]:
         """An attack that has its own way to a person's value or record, whatever the link model."""
-        found_by = Link.DISTANCE if self._by_distance else Link.CONTAINMENT
-        main, outside = self._both(found_by if self.subject.has_original else Link.CLASS)
+        main, outside = self._both(self._found_by if self.subject.has_original else Link.CLASS)
         yield from self._tried(Attempt(attack, self.adversary), main, outside)
+
+    @property
+    def _found_by(self) -> Link:
+        """How people are found by whoever is told nothing of their class."""
+        return Link.DISTANCE if self._by_distance else Link.CONTAINMENT
 
     def _tried(self, attempt: Attempt, main: Side, outside: Side | None) -> Iterator[Risk]:
         attack = attempt.attack
@@ -176,11 +197,16 @@ class Attacker:
                 continue
             if not self._expects(about, tried):
                 figures = [figure.unexpected for figure in figures]
-            baseline = self._trial(about, self.sides.blind(tried))
-            control, kind, rows = self._control(about, main, outside)
+            found = self._trial(about, self.sides.blind(tried))
+            baseline = None if isinstance(found, NotApplicable) else found
+            control = self._control(about, main, outside, baseline)
             for i, figure in enumerate(figures):
-                without = None if isinstance(baseline, NotApplicable) else baseline[i]
-                beside = Beside(without, control[i] if control else None, kind, rows)
+                if figure.doubt is not None and figure.kind is not Kind.FACT:  # nothing was claimed
+                    yield not_applicable(about, NotApplicable(figure.doubt), figure.params, figure.measure)
+                    continue
+                without = None if baseline is None else baseline[i]
+                other = control.figures[i] if control.figures else None
+                beside = Beside(without, other, control.kind, control.rows, control.why)
                 yield risk_row(about, completed(about, figure, beside, truth))
 
     def _expects(self, attempt: Attempt, side: Side | None = None) -> bool:
@@ -199,21 +225,46 @@ class Attacker:
     def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
         return trial(attempt, side, self.release, self.options)
 
-    def _control(
-        self, attempt: Attempt, main: Side, outside: Side | None
-    ) -> tuple[list[Figure] | None, str | None, Ints | None]:
-        """The figures of the same attack on people who are not in the release, who they are, and which rows they have where
-        they are targets; None where there is nobody to attack."""
+    def _control(self, attempt: Attempt, main: Side, outside: Side | None, baseline: list[Figure] | None) -> _Controls:
+        """The figures of the same attack on people who are not in the release."""
         attack = attempt.attack
-        for own_record_left_out in (False, True) if attack.linked else (False,):
-            side = self.sides.left_out(main, attack, attempt.column) if own_record_left_out else outside
-            if side is None:
+        if outside is not None:
+            found = self._trial(attempt, outside.take(outside.attempted(attack)))
+            if not isinstance(found, NotApplicable):
+                return _Controls(found, outside.control)
+        if attack.goal is Goal.IDENTITY:  # somebody without a record is never linked to it rightly
+            return _Controls(baseline, Control.RANDOM_RECORD, why="without the release there is no record to draw")
+        if attack.needs_whole:
+            return self._other_classes(attempt, main)
+        side = self.sides.left_out(main, attack, attempt.column)
+        side = side.take(side.attempted(attack))
+        found, truth = self._trial(attempt, side), side.truth(attempt.column)
+        if isinstance(found, NotApplicable) or truth is None:
+            return _Controls(why=NOBODY_LEFT)
+        return _Controls(found, side.control, truth.rows)
+
+    def _other_classes(self, attempt: Attempt, main: Side) -> _Controls:
+        """The targets fold by fold, with what all classes but their own say. Who has nothing to go by guesses as without any
+        release, so that the people are the same."""
+        attack, asked = attempt.attack, attempt.link
+        link = self._found_by if asked is None or asked is Link.CLASS else asked
+        attempted, made, rows = main.attempted(attack), [], []
+        for release, people, side in self.sides.other_classes(main, link):
+            side = side.take(attempted[people])
+            truth = side.truth(attempt.column)
+            if truth is None or not side.beliefs.targets:
                 continue
-            side = side.take(side.attempted(attack))
-            figures, truth = self._trial(attempt, side), side.truth(attempt.column) if own_record_left_out else None
-            if not isinstance(figures, NotApplicable):
-                return figures, side.name, None if truth is None else truth.rows
-        return None, None, None
+            about = replace(attempt, link=None if asked is None else link)
+            found = trial(about, side, release, self.options)
+            if isinstance(found, NotApplicable):
+                found = self._trial(about, self.sides.blind(side))
+            if isinstance(found, NotApplicable):
+                return _Controls(why=found.reason)
+            made.append([replace(f, rows=truth.rows if f.rows is None else f.rows) for f in found])
+            rows.append(truth.rows)
+        if not made:
+            return _Controls(why=ONE_CLASS)
+        return _Controls(list(map(joined, zip(*made, strict=True))), Control.OTHER_CLASSES, np.concatenate(rows))
 
     # ----- membership ------------------------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from auditor.measure.utility import find_measures, utility_meanings, utility_row
 from auditor.model.progress import Progress, silent
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import (
+    NOT_APPLICABLE,
     ORIGINAL,
     AdversaryFacts,
     AuditRecord,
@@ -140,9 +141,15 @@ class _Audit:
         )
 
     def _risks(self, sides: Sides) -> Iterator[Risk]:
-        """The rows of all adversaries."""
+        """The rows of all adversaries. An attack for which it does not matter who attacks has those of the first."""
+        whoever = {attack.name for attack in self.attacks if attack.anybody}
+        done: set[str] = set()
         for adversary in self.adversaries:
-            for risk in Attacker(adversary, sides, self.attacks).risks(self._tell):
+            attacks = [attack for attack in self.attacks if attack.name not in done]
+            self._done += len(self.attacks) - len(attacks)
+            for risk in Attacker(adversary, sides, attacks).risks(self._tell):
+                if risk.attack in whoever and risk.status != NOT_APPLICABLE:
+                    done.add(risk.attack)
                 # Where the original was given, an adversary who knows nothing of the people lacks nothing more.
                 given = risk.lacks == ORIGINAL and self.subject.has_original
                 yield replace(risk, lacks=None) if given else risk

@@ -3,7 +3,8 @@
 - the *targets*, from the release;
 - the same targets without it (the *baseline*);
 - *outsiders*: people of the population who are not in the release (the *control*);
-- *leave one out*: the targets, each with their own record taken out of the release (the control without outsiders).
+- *leave one out*: the targets, each with their own record taken out of the release (the control without outsiders);
+- *other classes*: the targets, each with their whole class taken out (the same for attacks that learn from all classes).
 
 Only this module and scoring read the provenance: to grant the class under the link model `class`, to leave a record out,
 and to score.
@@ -19,9 +20,10 @@ from functools import cached_property
 import numpy as np
 
 from attacks.base import Attack, Lacks, NotApplicable, View
+from auditor.auditing.folds import Fold, cut, without
 from auditor.auditing.people import first_rows
 from auditor.auditing.scoring.claims import score
-from auditor.auditing.scoring.figures import Crowd, Figure, Truth
+from auditor.auditing.scoring.figures import Control, Crowd, Figure, Truth
 from auditor.auditing.scoring.people import per_person
 from auditor.auditing.scoring.rows import Attempt
 from auditor.auditing.subjects import Subject
@@ -62,13 +64,14 @@ class Sides:
         self._acquainted = np.empty(0, dtype=np.int64)
         self._simulator: Simulator | None = None
         self._without: tuple[Posterior | Nearest, LeaveOneOut | WithoutOwn] | None = None
+        self._others: dict[Link, list[tuple[Release, Ints, Side]]] = {}
         self._crowds: dict[bool, Crowd] = {}
 
     def facing(self, adversary: Adversary) -> Sides:
         """The sides of trials by one adversary, who does not attack the people they know already."""
         subject, turned = self.subject, copy(self)
         turned.targets, turned._acquainted = self.everybody, np.empty(0, dtype=np.int64)
-        turned._simulator, turned._without = None, None
+        turned._simulator, turned._without, turned._others = None, None, {}
         if subject.people is None or subject.provenance is None or not subject.has_original:
             return turned
         released = subject.provenance.bucket >= 0
@@ -170,7 +173,7 @@ class Sides:
 
     def main(self, knowledge: Knowledge, matching: Matching, link: Link) -> Side:
         """The targets, from the release."""
-        return Side("targets", knowledge, self._beliefs(knowledge, matching, link), self.truth)
+        return Side(None, knowledge, self._beliefs(knowledge, matching, link), self.truth)
 
     def matching(self, knowledge: Knowledge) -> Matching:
         """The targets matched with the release, their class granted for the link model that may know it."""
@@ -180,7 +183,7 @@ class Sides:
 
     def outside(self, outsiders: Knowledge, link: Link) -> Side:
         """People who are not in the release."""
-        return Side("outsiders", outsiders, self._beliefs(outsiders, None, link), self.outside_truth)
+        return Side(Control.OUTSIDERS, outsiders, self._beliefs(outsiders, None, link), self.outside_truth)
 
     def _beliefs(self, knowledge: Knowledge, matching: Matching | None, link: Link) -> Posterior | Nearest:
         """What is believed under a link model, from the matching where there is one already."""
@@ -195,7 +198,7 @@ class Sides:
         counted = np.where(release.suppressed & excluded, 0, release.sizes)
         others = None if release.beyond is None else release.beyond.class_sizes(with_withheld=not excluded)
         prior = Prior(side.beliefs.targets, self.priors, counted, side.knowledge.membership, others)
-        return Side("baseline", side.knowledge, prior, _hidden(side.truth), blind=True)
+        return Side(None, side.knowledge, prior, _hidden(side.truth), blind=True)
 
     def left_out(self, main: Side, attack: Attack, column: str | None) -> Side:
         """The targets, each with their own record left out: all of them, or a sample where their posteriors over many
@@ -205,10 +208,10 @@ class Sides:
         bucket, fragment = self.records(self.targets)
         if self._without is None or self._without[0] is not posterior:
             self._without = (posterior, _without(posterior, bucket, fragment))
-        without, which = self._without[1], np.arange(len(self.targets))
+        left, which = self._without[1], np.arange(len(self.targets))
         if attack.goal is Goal.ATTRIBUTE and column is not None:
             values = posterior.values(column)
-            which = np.flatnonzero(without.matched)  # nothing is left to attack of the others
+            which = np.flatnonzero(left.matched)  # nothing is left to attack of the others
             load = np.diff(values.rows.indptr)[values.row_of[which]]
             if load.sum() > MOST_ENTRIES:
                 count = max(int(MOST_ENTRIES / load.mean()), LEAST_SAMPLE)
@@ -216,7 +219,7 @@ class Sides:
                 rng = stage(self.options.seed, "leave one out")
                 which = np.sort(rng.choice(which, min(count, len(which)), replace=False))
         if len(which) < len(self.targets):
-            without = _without(posterior.take(which), bucket[which], fragment[which])
+            left = _without(posterior.take(which), bucket[which], fragment[which])
 
         def truth(wanted: str | None) -> Truth | None:
             known = _hidden(main.truth)(wanted)
@@ -224,7 +227,48 @@ class Sides:
             chosen[which] = True
             return None if known is None else known.take(chosen)
 
-        return Side("leave_one_out", main.knowledge.take(which), without, truth)
+        return Side(Control.LEAVE_ONE_OUT, main.knowledge.take(which), left, truth)
+
+    @cached_property
+    def _folds(self) -> list[Fold]:
+        """The targets in folds of whole classes; those of a person, where somebody has several records."""
+        people, provenance, person = self.subject.people, self.subject.provenance, self.subject.person
+        assert provenance is not None
+        bucket = provenance.bucket.astype(np.int64)
+        unit = bucket if person is None else person.astype(np.int64)
+        return cut(self.release, bucket, self.targets, unit, self._contents(people))
+
+    def other_classes(self, main: Side, link: Link) -> list[tuple[Release, Ints, Side]]:
+        """The targets fold by fold, as if they were not in the release: it is without their classes. With each release come
+        the places of these targets among all. Nothing is granted, and acquaintances whose class is taken out are not known
+        either."""
+        found = self._others.get(link)
+        if found is None:
+            found = self._others[link] = [self._apart(main, link, fold) for fold in self._folds]
+        return found
+
+    def _apart(self, main: Side, link: Link, fold: Fold) -> tuple[Release, Ints, Side]:
+        release, provenance = without(self.release, fold.held), self.subject.provenance
+        assert provenance is not None
+        knowledge = replace(main.knowledge.take(fold.people), granted=None)
+        friends = knowledge.acquaintances
+        if friends is not None:
+            left = friends.take(np.flatnonzero(~fold.held[provenance.bucket[self._acquainted]]))
+            knowledge = replace(knowledge, acquaintances=left if left.people else None)
+        chosen = np.zeros(len(self.targets), dtype=np.bool_)
+        chosen[fold.people] = True
+
+        def truth(wanted: str | None) -> Truth | None:
+            known = _hidden(main.truth)(wanted)
+            if known is None:
+                return None
+            known = known.take(chosen)
+            return replace(known, bucket=np.full_like(known.bucket, -1), fragment=np.full_like(known.fragment, -1))
+
+        apart = copy(self)
+        apart.release = release
+        beliefs = apart._beliefs(knowledge, None, link)
+        return release, fold.people, Side(Control.OTHER_CLASSES, knowledge, beliefs, truth)
 
     def _known(self, table: Table, rows: Ints, who: str) -> Knowledge:
         if self._simulator is None:
@@ -330,10 +374,10 @@ def _hidden(truth: Callable[[str | None], Truth | None]) -> Callable[[str | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """A group of people under attack. `truth(column)` is None where it is not known; `blind` says that the adversary has
-    no release."""
+    """A group of people under attack; `control` says of whom, where they are one. `truth(column)` is None where it is not
+    known; `blind` says that the adversary has no release."""
 
-    name: str
+    control: Control | None
     knowledge: Knowledge
     beliefs: Beliefs
     truth: Callable[[str | None], Truth | None]
@@ -354,7 +398,9 @@ class Side:
             known = self.truth(column)
             return None if known is None else known.take(which)
 
-        return Side(self.name, self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which), truth, self.blind)
+        return Side(
+            self.control, self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which), truth, self.blind
+        )
 
 
 def trial(attempt: Attempt, side: Side, release: Release, options: Options) -> list[Figure] | NotApplicable:

@@ -45,11 +45,19 @@ def by_chance(weight: Floats, people: int) -> Floats:
     return np.asarray(people * w * (1 - w) ** (people - 1))
 
 
-def exactly_one(chances: Floats) -> float:
-    """The probability that exactly one of independent events happens."""
+def exactly_one(chances: Floats, times: Floats) -> float:
+    """The probability that exactly one of independent events happens, of which there are so many of each chance."""
     sure = chances >= _SURE
-    rest = np.sort(chances[~sure])  # so that sums do not depend on the order of rows
-    if sure.sum() > 1:
+    certain = int(times[sure].sum())
+    if certain > 1:
         return 0.0
-    none = float(np.exp(np.log1p(-rest).sum()))
-    return none if sure.any() else none * float((rest / (1 - rest)).sum())
+    order = np.lexsort((times[~sure], chances[~sure]))  # so that sums do not depend on the order of rows
+    rest, often = chances[~sure][order], times[~sure][order]
+    none = float(np.exp((np.log1p(-rest) * often).sum()))
+    return none if certain else none * float((rest / (1 - rest) * often).sum())
+
+
+def nobody(chances: Floats, times: Floats) -> float:
+    """The probability that none of independent events happens."""
+    order = np.lexsort((times, chances))
+    return float(np.exp((np.log1p(-np.minimum(chances[order], _SURE)) * times[order]).sum()))

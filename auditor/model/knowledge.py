@@ -53,6 +53,10 @@ class Acquaintances:
         """How many they are."""
         return len(self.codes)
 
+    def take(self, which: Ints) -> Acquaintances:
+        """Some of them."""
+        return replace(self, codes=self.codes[which], values={c: values[which] for c, values in self.values.items()})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mechanism:

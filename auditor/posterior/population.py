@@ -19,10 +19,12 @@ from auditor.model.knowledge import Register
 from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
+from auditor.posterior.beliefs import spread
 from auditor.posterior.matching import distinct_people, match_doubtful, match_labels, match_patterns
 from auditor.posterior.noise import Noise
 
 _CHUNK = 50_000
+_STEPS = 20
 
 
 class Population(ABC):
@@ -170,6 +172,21 @@ class IndependentPopulation(Population):
             mass = np.maximum(np.cumsum(step[:-1]), 0.0)
             shares[column] = mass / mass.sum() if mass.sum() > 0 else np.full(len(mass), 1.0 / max(len(mass), 1))
         return cls("marginals of the release", shares)
+
+    @classmethod
+    def fitted(cls, release: Release) -> IndependentPopulation:
+        """The shares of values that make the labels of the release likeliest (a few steps of EM): the people of a wide label
+        are spread over its values as those of narrower ones are."""
+        shares = {}
+        for column, share in cls.from_release(release).shares.items():
+            counts, covers = release.label_counts(column), spread(release.labels[column])
+            covers.data[:] = 1.0
+            for _ in range(_STEPS):
+                mass = covers @ share
+                share = share * (covers.T @ np.divide(counts, mass, out=np.zeros(len(mass)), where=mass > 0))
+                share = share / max(float(share.sum()), 1e-300)
+            shares[column] = share
+        return cls("fitted to the release", shares)
 
     def of_labels(self, release: Release, columns: Sequence[str], labels: Codes) -> Floats:
         share = np.ones(len(labels))

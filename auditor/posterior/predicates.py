@@ -19,10 +19,14 @@ from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.labels.labels import Labels
+from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
 
 Meeting = Mapping[int, tuple[Ints, Floats]]
-"""For each block with conditions the fragments that may meet them, and their probabilities."""
+"""For each block with conditions the kinds of fragments that may meet them, and their probabilities."""
+
+
+_NOISE = 1e-9
 
 
 class Sets:
@@ -83,17 +87,29 @@ class Sets:
 
 
 class ReleasedPeople:
-    """The people of a release, as far as it tells who meets a predicate."""
+    """The people of a release, as far as it tells who meets a predicate. Fragments of one class that are alike are counted
+    once, as a kind of so many people."""
 
     def __init__(self, release: Release, columns: Sequence[str], shares: Mapping[str, Floats]) -> None:
         self.release = release
-        self.cells = {column: release.block_of(column).cell(column) for column in columns}
-        self.sets = {c: Sets(release.labels[c], np.unique(cell), shares[c]) for c, cell in self.cells.items()}
         self._block = {column: release.block_number(column) for column in columns}
+        self._place = {column: place for place, column in enumerate(columns)}
+        self.sets, self._cells = {}, {}
+        self._bucket, self._times = {}, {}
+        for number in sorted(set(self._block.values())):
+            block, own = release.blocks[number], [c for c in columns if self._block[c] == number]
+            kind = distinct_rows(np.column_stack([block.bucket, *(block.cell(column) for column in own)]))
+            first = np.zeros(int(kind.max(initial=-1)) + 1, dtype=np.int64)
+            first[kind] = np.arange(len(kind))
+            self._bucket[number] = block.bucket[first]
+            self._times[number] = np.bincount(kind, minlength=len(first)).astype(np.float64)
+            for column in own:
+                self._cells[column] = block.cell(column)[first]
+                self.sets[column] = Sets(release.labels[column], np.unique(self._cells[column]), shares[column])
 
     def meeting(self, column: str, allowed: Bools, so_far: Meeting | None = None) -> Meeting:
         """Who meets a condition on one column, in addition to those on others."""
-        table, cell, block = self.sets[column].within(allowed), self.cells[column], self._block[column]
+        table, cell, block = self.sets[column].within(allowed), self._cells[column], self._block[column]
         found = {} if so_far is None else dict(so_far)
         if block in found:
             place, chance = found[block]
@@ -105,15 +121,42 @@ class ReleasedPeople:
             found[block] = place, table[cell[place]]
         return found
 
-    def chances(self, found: Meeting) -> Floats:
-        """The positive probabilities of meeting all conditions, for each fragment of the block in which the fewest do."""
-        total = {block: float(chance.sum()) for block, (_, chance) in found.items()}
+    def chances(self, found: Meeting, but: int | None = None) -> tuple[Floats, Floats]:
+        """The positive probabilities of meeting all conditions, for each kind of fragment of the block in which the fewest
+        do, and of how many people each is; `but` for those of one class."""
+        total = {block: float((chance * self._times[block][place]).sum()) for block, (place, chance) in found.items()}
         fewest = min(found, key=lambda block: (round(total[block], 9), block))
         place, chance = found[fewest]
-        bucket = self.release.blocks[fewest].bucket[place]
+        bucket = self._bucket[fewest][place]
         for block, (other, meets) in found.items():
             if block != fewest:
-                whose = self.release.blocks[block].bucket[other]
-                people = np.bincount(whose, weights=meets, minlength=len(self.release.sizes))
+                whose, amount = self._bucket[block][other], meets * self._times[block][other]
+                people = np.bincount(whose, weights=amount, minlength=len(self.release.sizes))
                 chance = chance * (people / np.maximum(self.release.sizes, 1))[bucket]
-        return chance[chance > 0]
+        there = (chance > 0) & (True if but is None else bucket != but)
+        return chance[there], self._times[fewest][place[there]]
+
+    def expected(self, found: Meeting) -> float:
+        """How many people may be expected to meet all conditions."""
+        chance, times = self.chances(found)
+        return float((chance * times).sum())
+
+    def weight(self, predicate: Mapping[str, Bools]) -> float:
+        """The share of people at large who meet a predicate that was made from somebody's record, as far as the release
+        tells. The conditions that most people meet come first. Of those who meet the first so many, the one whose record it
+        is told nothing new and is left out; the share of the others counts as it is, and the remaining conditions as
+        independent of it. The highest of these estimates is taken: columns that go together make a predicate heavier than
+        independent ones would, and people whom the release puts apart make it look lighter than it is."""
+        size = max(self.release.rows - 1, 1)
+        mass = {c: float((self.sets[c].shares * allowed).sum()) for c, allowed in predicate.items()}
+        order = sorted(predicate, key=lambda column: (-round(mass[column], 12), self._place[column]))
+        after = np.append(np.cumprod([mass[column] for column in order][::-1])[::-1], 1.0)
+        heaviest, found = float(after[0]), None
+        for place, column in enumerate(order):
+            found = self.meeting(column, predicate[column], found)
+            chance, times = self.chances(found)
+            others = float((chance * times).sum() - chance.max(initial=0.0))
+            heaviest = max(heaviest, others / size * float(after[place + 1]))
+            if others <= _NOISE:
+                break
+        return float(f"{heaviest:.9g}")  # sums in another order differ in the last digits

@@ -192,7 +192,8 @@ def comparison(meanings: Meanings, risk: Risk) -> str:
         return ""
     share = percent if is_rate(risk) else number
     control, baseline = finite(risk.control), finite(risk.baseline)
-    parts = [] if control is None else [f"{control_people(risk)}: {share(control)}"]
+    told = control is not None and not (control == baseline and risk.control_kind == "random_record")
+    parts = [f"{control_people(risk)}: {share(control)}"] if told and control is not None else []
     if baseline is not None:
         parts.append(f"the same guess without the release: {share(baseline)}")
     said = [capital("; ".join(parts)) + "."] if parts else []
@@ -231,6 +232,12 @@ def control_people(risk: Risk) -> str:
         return "the same attack on people who are not in the release"
     if kind.startswith("leave"):
         return "the same attack on the same people with their own record taken out"
+    if kind.startswith("other"):
+        return "the same attack on the same people with their whole class taken out"
+    if kind.startswith("random"):
+        return "a record drawn at random"
+    if kind.startswith("chance"):
+        return "descriptions as rare as these, of people at large"
     if kind.startswith("fake"):
         return "the same attack on made-up people"
     return f"the same attack on a control group ({spoken(kind)})" if kind else "the same attack on a control group"

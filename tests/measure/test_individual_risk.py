@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.special import hyp2f1
 
 from auditor.measure.individual_risk import individual_risk
-from auditor.measure.isolation import by_chance, exactly_one, isolated
+from auditor.measure.isolation import by_chance, exactly_one, isolated, nobody
 from auditor.measure.population_uniqueness import Sample, estimates, pitman, snb, zayatz
 from auditor.measure.sample_uniqueness import dis_scores, largest_size, special_uniques
 from auditor.measure.wildcards import Alike
@@ -223,7 +223,8 @@ def test_isolation_by_hand() -> None:
     # eight stand for four: with share 1/4 each, 8 · 1/4 · (3/4)^7
     assert isolated(np.array([1]), 4, 8) == pytest.approx([8 / 4 * 0.75**7])
     assert by_chance(np.array([0.01]), 100)[0] == pytest.approx(0.99**99)
-    assert exactly_one(np.array([0.5, 0.5])) == pytest.approx(0.5)
-    assert exactly_one(np.array([1.0, 0.25])) == pytest.approx(0.75)
-    assert exactly_one(np.array([1.0, 1.0, 0.5])) == 0
-    assert exactly_one(np.empty(0)) == 0
+    assert exactly_one(np.array([0.5]), np.array([2.0])) == pytest.approx(0.5)
+    assert exactly_one(np.array([1.0, 0.25]), np.ones(2)) == pytest.approx(0.75)
+    assert exactly_one(np.array([1.0, 0.5]), np.array([2.0, 1.0])) == 0
+    assert exactly_one(np.empty(0), np.empty(0)) == 0
+    assert nobody(np.array([0.5, 0.25]), np.array([2.0, 1.0])) == pytest.approx(3 / 16)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attacks import ATTACKS
@@ -29,5 +31,10 @@ def test_nobody_is_found_who_is_not_in_it(kind: str, full: bool, tell: Tell) -> 
         attacks = MEMBERS if full else ("membership",)
         chosen = {name: given for name, given in SETTINGS.items() if name in attacks}
         options = Options(attacks, None, (KNOWING,), utility=(), settings=chosen, seed=seed)
-        tally.add(run_audit(subject, options).risks)
+        risks = list(run_audit(subject, options).risks)
+        if full:  # without outsiders predicates are held against chance
+            subject = null_subject(kind, 100, seed, posing=True, alone=True)
+            knowing = replace(KNOWING, name="alone", sample=0)
+            risks += run_audit(subject, replace(options, attacks=OF_CROWDS, adversaries=(knowing,))).risks
+        tally.add(risks)
     tally.judge(tell, full)

@@ -1,6 +1,7 @@
 """Where nothing can be learned of people's values and records, attacks find nothing more often than the level says.
 
-The truth is permuted after the release, and nobody's record is their own: with outsiders, who are the control, and without.
+The truth is permuted after the release, and nobody's record is their own: with outsiders, who are the control, and without,
+where the control is by leaving out a record or a whole class.
 (Where the class is granted, a record is found by that alone: linking is left out there.)
 """
 
@@ -18,7 +19,7 @@ from tests.support.lengths import at_length
 from tests.support.proofs import AVERAGED, KINDS, SLICED, Tally, null_subject
 from tests.support.telling import Tell
 
-FEW = ("homogeneity", "skewness", "definetti")
+FEW = ("homogeneity", "skewness", "definetti", "inference")
 OF_CROWDS = ("singling-out", "downcoding", "uniqueness", "special-uniques")
 """Attacks on whoever is in the data, whatever their values: see `test_size_of_members.py`."""
 VALUES = tuple(a.name for a in ATTACKS.builtin if a.goal is not Goal.MEMBERSHIP and a.name not in OF_CROWDS)
@@ -31,7 +32,7 @@ KNOWING = Adversary(
     sample=0.3,
     earlier=("earlier",),
 )
-ALONE = Adversary(Stance.PROSECUTOR, "alone", earlier=("earlier",))
+ALONE = Adversary(Stance.PROSECUTOR, "alone", mechanism=MechanismKnown.PARAMETERS, earlier=("earlier",))
 
 
 @pytest.mark.proof

@@ -125,7 +125,8 @@ def null_subject(kind: str, people: int, seed: int, posing: bool, alone: bool = 
     order = rng.permutation(people)
     whose = Provenance(provenance.bucket[order], provenance.fragment[order])
     if posing:
-        return Subject(release, population.take(strangers), whose, True, population, others)
+        beside = () if alone else (population, others)
+        return Subject(release, population.take(strangers), whose, True, *beside)
     mixed = rng.permutation(3 * people)
     codes = {**population.codes, **{c: population.codes[c][mixed] for c in SCHEMA.sensitive}}
     permuted = replace(population, codes=codes)

@@ -16,10 +16,13 @@ from auditor.model.arrays import Floats
 from auditor.model.schema import Role
 from auditor.model.table import Table
 
+_TOO_COMMON = "no description by what is published is so rare that hardly anybody would fit it"
+
 
 def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
     """Singling out: a predicate that exactly one person of the data meets is right. Where other people stand in for those
-    of the data it is the chance that exactly one of as many of them would. What is not known of them is not judged."""
+    of the data it is the chance that exactly one of as many of them would. What is not known of them is not judged. Beside
+    it stands the chance with which predicates of such weights isolate one of as many fresh people."""
     crowd = _crowd(truth)
     judged = [i for i, p in enumerate(claims.predicates) if all(column in crowd.table.codes for column in p)]
     matches, hit = np.zeros(len(judged), dtype=np.int64), np.zeros(crowd.table.rows)
@@ -30,11 +33,13 @@ def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
             hit[place[0]] += 1.0
     there = crowd.table.rows if crowd.person is None else len(np.unique(crowd.person))
     right = isolated(matches, there, crowd.size)
-    detail = {
-        "people_isolated": int((hit > 0).sum()),
-        "by_chance": float(by_chance(claims.weight, crowd.size).mean()) if len(claims.weight) else None,
-    }
-    figure = rate("success", right, claims.belief[judged], params=claims.params, detail=detail)
+    detail = {"people_isolated": int((hit > 0).sum())}
+    if claims.tried is not None:
+        detail["records_tried"] = claims.tried
+    chance = by_chance(claims.weight[judged], crowd.size)
+    figure = rate(claims.measure, right, claims.belief[judged], params=claims.params, detail=detail, chance=chance)
+    if not len(judged):
+        figure = replace(figure, doubt=_TOO_COMMON)
     return [replace(figure, each=None, hit=np.where(np.isin(crowd.rows, truth.rows), hit, 0.0), rows=crowd.rows)]
 
 

@@ -5,8 +5,9 @@ The truth is in this module's hands, scoring's and the audit's only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,23 @@ from auditor.model.record.meaning import Kind
 from auditor.model.table import Table
 
 RATE, COUNT, EXTREME, FACT = Kind.RATE, Kind.COUNT, Kind.EXTREME, Kind.FACT
+
+
+class Control(StrEnum):
+    """Who, or what, a control is made of."""
+
+    OUTSIDERS = "outsiders"
+    """People who are not in the release."""
+    LEAVE_ONE_OUT = "leave_one_out"
+    """The targets, each with their own record taken out."""
+    OTHER_CLASSES = "other_classes"
+    """The targets, each with their whole class taken out."""
+    RANDOM_RECORD = "random_record"
+    """A record drawn at random from all that might be the person's."""
+    CHANCE = "chance"
+    """What predicates of the same weight isolate among as many fresh people: n·w·(1-w)^(n-1)."""
+    FAKES = "fakes"
+    """Made-up people."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +107,7 @@ class Figure:
     control: float | None = None
     control_kind: str | None = None
     at_large: Floats | None = None  # by target, how likely the same claim is of anybody: a baseline of its own
+    chance: Floats | None = None  # by claim, how likely it is right of fresh people: a control of its own
     believed: Floats | None = None  # what was expected of every target
     targets: Floats | None = None  # `hit` of single targets, where the figure is over people with several of them
 
@@ -131,3 +150,22 @@ def count(
     """A count; `degree` is the figure that decided who counts."""
     hit = None if degree is None else each * degree
     return Figure(measure, COUNT, float(each.sum()), len(each), expected, each, hit=hit, **more)
+
+
+def joined(parts: Sequence[Figure]) -> Figure:
+    """One figure of several groups of people."""
+    first = parts[0]
+    if first.kind is FACT or len(parts) == 1:
+        return first
+    n = sum(part.n for part in parts)
+    each, rows, believed = (
+        None if any(one is None for one in some) else np.concatenate([one for one in some if one is not None])
+        for some in zip(*((part.each, part.rows, part.believed) for part in parts), strict=True)
+    )
+    values = [(part.value, part.n) for part in parts if part.value is not None]
+    value: float | None = None
+    if values and first.kind is RATE:
+        value = sum(one * people for one, people in values) / max(sum(people for _, people in values), 1)
+    elif values:
+        value = max(one for one, _ in values) if first.kind is EXTREME else sum(one for one, _ in values)
+    return Figure(first.measure, first.kind, value, n, each=each, params=first.params, rows=rows, believed=believed)

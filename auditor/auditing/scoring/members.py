@@ -19,6 +19,8 @@ from auditor.posterior.beliefs import TIE
 
 LEVELS = {"tpr_at_fpr_0.01": 0.01, "tpr_at_fpr_0.001": 0.001}
 _CURVE = 200
+_ARE_OUTSIDE = "it is a figure of people who are not in the release: there is nobody else to compare them with"
+_TOO_FEW = "there is one person who is not in the release, and a control compares two"
 
 
 def score_members(members: MemberClaims, others: MemberClaims, against: str, rng: np.random.Generator) -> list[Figure]:
@@ -34,7 +36,9 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
         for measure, found in _measures(inside, outside, rng).items():
             baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
             chance = control[measure].value if measure in control else None
-            detail = _detail(members, others, inside, outside, name) if measure == "auc" else None
+            detail = _detail(members, others, inside, outside, name) if measure == "auc" else {}
+            if chance is None:
+                detail["no_control"] = _TOO_FEW
             doubt = (members.doubt or others.doubt) if name == members.probability else None
             n = len(inside) + len(outside)
             hit = inside if name == "posterior" else None
@@ -48,7 +52,7 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
                     None,
                     inside,
                     params,
-                    detail or {},
+                    detail,
                     hit,
                     None,
                     found.interval,
@@ -66,9 +70,9 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
 def _matched(matched: Bools, against: str) -> Figure:
     """How many outsiders nothing matches, or how many fakes something does."""
     if against != "outsiders":
-        return Figure("fakes", COUNT, float(matched.sum()), len(matched))
+        return Figure("fakes", COUNT, float(matched.sum()), len(matched), detail={"no_control": _ARE_OUTSIDE})
     out = float((~matched).mean())
-    return Figure("no_match", RATE, out, len(matched), baseline=0.0)
+    return Figure("no_match", RATE, out, len(matched), baseline=0.0, detail={"no_control": _ARE_OUTSIDE})
 
 
 def _settled(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:

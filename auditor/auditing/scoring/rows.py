@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attacks.base import Attack, Lacks, NotApplicable
-from auditor.auditing.scoring.figures import Figure, Truth, rate
+from auditor.auditing.scoring.figures import Control, Figure, Truth, rate
 from auditor.measure.intervals import Estimate, Interval, correlation, excess
 from auditor.model.arrays import Floats, Ints
 from auditor.model.record.meaning import Better, Goal, Kind, Measure
@@ -20,6 +20,7 @@ from scenarios.adversaries import Adversary
 
 _DIGITS = 12  # figures that agree to so many digits are equal: sums in another order differ in the last ones
 WORST, WORST_CLASSES = 10, 5
+_COUNTED = "it is counted in the release, and nothing is claimed of anybody"
 _OF_CLASSES = ("mean", "success")  # the figures of which the worst classes are named
 
 
@@ -33,11 +34,13 @@ class Attempt:
     column: str | None = None
 
 
-def not_applicable(attempt: Attempt, why: NotApplicable, params: Mapping[str, Any] | None = None) -> Risk:
+def not_applicable(
+    attempt: Attempt, why: NotApplicable, params: Mapping[str, Any] | None = None, measure: str | None = None
+) -> Risk:
     """The row of an attack that does not apply, with the reason and what it lacks. What it lacks of the people is in the
     original."""
     attack = attempt.attack
-    measure = "auc" if attack.goal is Goal.MEMBERSHIP else "success"
+    measure = measure or ("auc" if attack.goal is Goal.MEMBERSHIP else "success")
     known = _declared(attack, measure)
     lacks = None if why.lacks is None else ORIGINAL if why.lacks is Lacks.PEOPLE else str(why.lacks)
     return Risk(
@@ -112,28 +115,30 @@ def risk_row(attempt: Attempt, figure: Figure) -> Risk:
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
     """What a figure is set beside: the same without the release, and on people who are not in it (`kind` says who); `rows`
-    are their row numbers where they are targets as well."""
+    are their row numbers where they are targets as well; `why` there is no control, where there is none."""
 
     baseline: Figure | None
     control: Figure | None
-    kind: str | None
+    kind: Control | None
     rows: Ints | None = None
+    why: str | None = None
 
 
 def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) -> Figure:
     """A figure with its companions, its excess over them, and whom it hits."""
     if figure.at_large is not None:
         beside = replace(beside, baseline=replace(rate(figure.measure, figure.at_large), rows=figure.rows))
-    control = beside.control
+    known = _declared(attempt.attack, figure.measure)
+    if figure.chance is not None and beside.kind is not Control.OUTSIDERS:
+        beside = replace(beside, control=rate(figure.measure, figure.chance), kind=Control.CHANCE)
+    control = None if figure.kind is Kind.FACT else beside.control
     detail = dict(figure.detail)
-    if control is None and figure.kind is not Kind.FACT:
-        detail["no_control"] = (
-            "no record fits anybody who is not in the release, and no record is left once a person's own is taken out"
-            if attempt.attack.linked
-            else "there is no list of people who are not in the release: give a population"
-        )
-    elif control is not None:
+    if control is not None:
         detail["control_n"] = control.n
+    elif figure.kind is not Kind.FACT:
+        detail["no_control"] = beside.why
+    elif known is not None and known.kind is not Kind.FACT:
+        detail["no_control"] = _COUNTED
     beyond = _excess(attempt.attack, figure, beside, truth.rows)
     if beyond is not None:
         detail["excess"] = beyond
@@ -169,7 +174,7 @@ def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[
     estimate, so it has no interval. Predicates (a figure without a part for each target) isolate outsiders as well, more or
     less often: their companions are estimates.
     """
-    there = {"control": (beside.control, beside.rows), "baseline": (beside.baseline, rows)}
+    there = {"baseline": (beside.baseline, rows), "control": (beside.control, beside.rows)}
     fixed = attack.goal is Goal.IDENTITY and figure.each is not None
     found: dict[str, tuple[float, Estimate]] = {}
     for name, (other, others) in there.items():

@@ -80,7 +80,8 @@ class Risk:
     control: float | None = None
     """The same attack on people who are not in the release."""
     control_kind: str | None = None
-    """Who the control is: `outsiders`, `leave_one_out` or `fakes`."""
+    """Who the control is: `outsiders`, `leave_one_out`, `other_classes` (the targets without their whole class), `fakes`; or
+    what it is: a `random_record`, or the `chance` of predicates as rare. `detail.no_control` says why there is none."""
     low: float | None = None
     """The lower end of the 95 % interval of a rate."""
     high: float | None = None
