@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +29,12 @@ from reports.pictures.small import small_pictures
 from reports.reading import Meanings, lead_adversary, one_person, size
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
+from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import Sweep, sweep_table, sweeps
 from reports.tables.tables import (
+    by_figures,
     compact_risks,
     inputs_table,
     merged,
@@ -47,7 +48,7 @@ from reports.tables.tables import (
 )
 from reports.tables.worst import worst_classes, worst_rows
 from reports.text import clean, in_page, number, settings
-from reports.words.findings import findings, gaps
+from reports.words.findings import WEAK, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import adversary_lines, bottom_line, briefs
 from reports.words.verdicts import policy_name, verdict
@@ -102,6 +103,9 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "lacking_title": title(run.records[0]) if run.records else "",
         "bottom_line": bottom_line(run),
         "sweeps": _sweeps(run),
+        "matrix": matrix(run) if run.comparison is None else None,
+        "matrix_note": matrix_note(run),
+        "weak": WEAK,
         "overview": overview(run) if several and run.comparison is None else None,
         "frontier": _frontier(run) if several else None,
         "compared": _compared(run),
@@ -207,8 +211,8 @@ def _brief(record: AuditRecord) -> str:
 def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
     rows, meanings = sorted_risks(record, attack), Meanings(record)
     tables = []
-    for _, group in groupby(rows, key=lambda r: (r.sensitive, r.adversary)):
-        table, shared = compact_risks(list(group))
+    for group in by_figures(rows):
+        table, shared = compact_risks(group)
         tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), merged(table, meanings)))
     return {
         "name": clean(attack, 60),

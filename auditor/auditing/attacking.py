@@ -15,11 +15,12 @@ import numpy as np
 
 from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
 from attacks.claims import MemberClaims
+from auditor.auditing.scoring.claims import as_often
 from auditor.auditing.scoring.figures import Figure
 from auditor.auditing.scoring.members import score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
-from auditor.auditing.sides import Side, Sides, trial
+from auditor.auditing.sides import LEFT_OUT, Side, Sides, trial
 from auditor.model.arrays import Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal
@@ -178,6 +179,7 @@ class Attacker:
                 figures = [figure.unexpected for figure in figures]
             baseline = self._trial(about, self.sides.blind(tried))
             control, kind, rows = self._control(about, main, outside)
+            control = as_often(control, figures) if control and kind == LEFT_OUT else control
             for i, figure in enumerate(figures):
                 without = None if isinstance(baseline, NotApplicable) else baseline[i]
                 beside = Beside(without, control[i] if control else None, kind, rows)

@@ -47,6 +47,8 @@ from scenarios.simulators import Setting, Simulator, register_of
 MOST_CONTROLS = 20_000
 MOST_ENTRIES = 2_000_000
 LEAST_SAMPLE = 200
+LEFT_OUT = "leave_one_out"
+"""The name of the side on which everybody's own record is left out."""
 
 
 class Sides:
@@ -224,7 +226,7 @@ class Sides:
             chosen[which] = True
             return None if known is None else known.take(chosen)
 
-        return Side("leave_one_out", main.knowledge.take(which), without, truth)
+        return Side(LEFT_OUT, main.knowledge.take(which), without, truth)
 
     def _known(self, table: Table, rows: Ints, who: str) -> Knowledge:
         if self._simulator is None:

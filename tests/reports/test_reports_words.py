@@ -14,7 +14,7 @@ from reports.reading import Excess, Meanings, excess_of, figures, is_rate, refer
 from reports.text import THIN
 from reports.words.findings import findings, gaps
 from reports.words.person import revealed
-from reports.words.sentences import adversary_line, comparison, sentence, who
+from reports.words.sentences import adversary_lines, comparison, sentence, who
 from reports.words.summary import bottom_line, briefs
 from reports.words.verdicts import check_text, verdict
 from tests.support import record_samples as samples
@@ -37,7 +37,7 @@ def test_the_sentence_of_the_design() -> None:
     assert findings(record)[0].headline == (
         "34 of 100 people in this release can be given their disease with certainty by this adversary."
     )
-    assert adversary_line(record) == (
+    assert adversary_lines(record) == (
         "The prosecutor knows that a person is in the release, and that person's age, sex and postcode; "
         "link class: the person's class is known to them."
     )
@@ -47,10 +47,10 @@ def test_the_adversary_is_named_once() -> None:
     risk = samples.count("homogeneity", "certain", 1, 9, link=None)
     record = one(risk)
     silent = replace(samples.PROSECUTOR, sentence="")
-    assert adversary_line(replace(record, adversaries=(silent,))) == (
+    assert adversary_lines(replace(record, adversaries=(silent,))) == (
         "The prosecutor knows a person's age, sex and postcode."
     )
-    assert adversary_line(replace(record, adversaries=())) == "The adversary is the prosecutor."
+    assert adversary_lines(replace(record, adversaries=())) == "The adversary is the prosecutor."
     assert who(record, risk) == "this adversary"
     assert who(record, replace(risk, adversary="journalist", link="tightest")) == "the journalist (link tightest)"
 
@@ -59,7 +59,7 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
     rows = [samples.rate("linking", "success", 0.5, 9, adversary=name) for name in ("journalist", "neighbour")]
     neighbour = replace(samples.PROSECUTOR, name="neighbour", sentence="The neighbour knows a person's age.")
     record = replace(one(rows[0]), risks=tuple(rows), adversaries=(samples.JOURNALIST, neighbour))
-    assert adversary_line(record).startswith("The neighbour knows")
+    assert adversary_lines(record).startswith("The neighbour knows")
 
 
 @pytest.mark.parametrize(

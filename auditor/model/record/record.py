@@ -78,7 +78,7 @@ class Risk:
     control: float | None = None
     """The same attack on people who are not in the release."""
     control_kind: str | None = None
-    """Who the control is: `outsiders`, `leave_one_out` or `fakes`."""
+    """Who the control is: `outsiders`, `leave_one_out`, `fakes` or other words."""
     low: float | None = None
     """The lower end of the 95 % interval of a rate."""
     high: float | None = None
@@ -121,6 +121,10 @@ class PolicyCheck:
     passed: bool | None
     reason: str | None = None
     source: str | None = None
+    adversary: str | None = None
+    """Of an attack's figure: whose it is."""
+    link: str | None = None
+    """Of an attack's figure: how they find the class."""
 
 
 @dataclass(frozen=True, slots=True)
