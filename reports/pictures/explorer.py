@@ -3,8 +3,8 @@
 A point is a release. The reader chooses the axes (the strongest attack or any one attack of an adversary, by the strongest
 link of their own; any utility measure), leaves methods out, hovers for method and settings, and goes to a release by clicking
 its point. The static picture above the script stands for it where there is no script, in print and in Markdown; both begin
-with the same axes and figures, which in a comparison are those of its table. Drawn by Observable Plot (see `vendor/README.md`), embedded, so that a report makes no
-request.
+with the same axes and figures, which in a comparison are those of its table. Drawn by Observable Plot (see
+`vendor/README.md`), embedded, so that a report makes no request.
 """
 
 from __future__ import annotations

@@ -146,10 +146,10 @@ def _heading(meanings: Meanings, attack: str, sensitive: str | None, others: str
 
 def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
     """A mark for each release and adversary; adversaries with equal figures share one, and a single one is not named."""
-    marks = []
+    marks, several = [], len({r.adversary for one in run.records for r in _rows(one, attack, sensitive)}) > 1
     for place, number_ in sorted(numbers(run).items(), key=lambda pair: (pair[1], pair[0])):
         record = run.records[place - 1]
-        meanings, several = Meanings(record), len(adversaries(record)) > 1
+        meanings = Meanings(record)
         for names, own in meanings.by_adversary(_rows(record, attack, sensitive)):
             row = meanings.compared(own)
             if row is not None:
@@ -167,7 +167,7 @@ def _links(meanings: Meanings, record: AuditRecord, attack: str, sensitive: str 
     known."""
     mine = _rows(record, attack, sensitive)
     found = [r for r in mine if not meanings.granted(r.link)]
-    if len(adversaries(record)) > 1:
+    if len({r.adversary for r in found}) > 1:
         named = [(", ".join(names), meanings.compared(own)) for names, own in meanings.by_adversary(found)]
     else:
         links = sorted(dict.fromkeys(r.link for r in found), key=meanings.link_rank)

@@ -1,7 +1,7 @@
 """Who gets what: a row for each figure, a column for each adversary, and last the bound if the class were known.
 
 An adversary's figure is that of the strongest link of their own. Adversaries with equal figures in all rows share a column.
-Of one release all attacks are shown; of several the attack that leads for each goal.
+Of one release all attacks are shown; of several (those that a page shows in detail) the attack that leads for each goal.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
+from reports.pictures.detailed import detailed
 from reports.reading import IF_KNOWN, Meanings, adversaries, figures, is_count, label_of
 from reports.tables.tables import Table, figure, leading_attacks
 from reports.text import NONE, clean, number, spoken
@@ -22,7 +23,8 @@ def matrix(run: RunRecord) -> Table | None:
     if len(names) < 2:
         return None
     rows, several = [], len(run.records) > 1
-    for place, record in enumerate(run.records, 1):
+    for place in detailed(run):
+        record = run.records[place - 1]
         shown = f"{place} {clean(record.release.name, 60)}"
         for label, cells, bound in _rows(record, names, several):
             rows.append(((shown, label) if several else (label,), cells, bound))
@@ -55,7 +57,7 @@ def _rows(record: AuditRecord, names: Sequence[str], several: bool) -> Iterable[
         mine = [r for r in rows if (r.attack, r.sensitive) == (attack, sensitive)]
         own = {name: meanings.own(r for r in mine if r.adversary == name) for name in names}
         granted = [r for r in mine if meanings.granted(r.link)]
-        for measure in _measures(meanings, mine):
+        for measure in _measures(meanings, mine)[-1 if several else 0 :]:
             found = [meanings.pick(own[name], measure) for name in names]
             like = next((r for r in found if r is not None), None)
             if like is None:
