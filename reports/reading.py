@@ -169,9 +169,11 @@ class Meanings:
     def wrong(self, rows: Sequence[Risk]) -> Risk | None:
         """Of the claims made with certainty in some rows those that are wrong, among all of them; None where none is."""
         made, right = next((r for r in rows if r.measure == CERTAIN), None), self.pick(rows, CERTAIN)
-        if made is None or right is None or right is made or value_of(made) - value_of(right) < 0.5:
+        if made is None or right is None or right is made:
             return None
-        return replace(made, value=value_of(made) - value_of(right), n=round(value_of(made)), detail={})
+        noted = None if "releases" in made.detail else finite(made.detail.get("wrong"))  # a mean has no such detail
+        wrong = value_of(made) - value_of(right) if noted is None else noted
+        return replace(made, value=round(wrong), n=round(value_of(made)), detail={}) if wrong >= 0.5 else None
 
     def compared(self, rows: Sequence[Risk]) -> Risk | None:
         """The rate of one attack that is held against control and baseline."""

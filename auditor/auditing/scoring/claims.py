@@ -135,14 +135,17 @@ TRUE_CLAIMS = ("certain_right", "above_right")
 
 
 def _sure(
-    sure: Floats, right: Floats, tau: float, params: Mapping[str, Any], shown: Mapping[str, Any]
+    sure: Floats, right: Floats, truth: Truth, tau: float, params: Mapping[str, Any], shown: Mapping[str, Any]
 ) -> Iterator[Figure]:
-    """The claims made with certainty, and those with a confidence above τ: how many, and how many of them are true."""
+    """The claims made with certainty, and those with a confidence above τ: how many, and how many of them are true. A claim
+    that is right although the release does not show the person's true value is luck, neither true nor counted as wrong."""
     certain, above = _above(sure, 1 - 2 * TIE), _above(sure, tau)
-    yield count("certain", certain, sure, params=params, detail=shown)
-    yield count("certain_right", certain * right, sure, params=params, detail=shown)
+    true = right if truth.shown is None else right * truth.shown
+    wrong = {"wrong": float((certain * (1 - right)).sum())}
+    yield count("certain", certain, sure, params=params, detail={**shown, **wrong})
+    yield count("certain_right", certain * true, sure, params=params, detail=shown)
     yield count("above", above, sure, params={**params, "tau": tau}, detail=shown)
-    yield count("above_right", above * right, sure, params={**params, "tau": tau}, detail=shown)
+    yield count("above_right", above * true, sure, params={**params, "tau": tau}, detail=shown)
 
 
 def as_often(control: list[Figure], figures: list[Figure]) -> list[Figure]:
@@ -177,7 +180,7 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
         codes = truth.codes
         how["success_of"] = {name: float(_right_top(other, codes).mean()) for name, other in claims.beside.items()}
     figures = [
-        *_sure(top, right, claims.tau, {}, shown),
+        *_sure(top, right, truth, claims.tau, {}, shown),
         rate("success", right, top, detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}}),
     ]
     if claims.tenth and len(top):
@@ -302,7 +305,7 @@ def score_ranges(claims: RangeClaims, truth: Truth) -> list[Figure]:
     sure, lifts = believed[values.row_of], lift[values.row_of]
     highest = float(lifts.max()) if len(lifts) else None
     return [
-        *_sure(sure, right, claims.tau, claims.params, {}),
+        *_sure(sure, right, truth, claims.tau, claims.params, {}),
         Figure("lift_max", EXTREME, highest, len(lifts), None, lifts, claims.params, hit=lifts),
         rate("success", right, sure, params=claims.params, at_large=shares[values.row_of] if claims.at_large else None),
     ]
