@@ -116,7 +116,12 @@ def findings(record: AuditRecord) -> list[Finding]:
         made += _of_attack(record, meanings, mine)
     if record.release.identifiers:
         made.append(_identifiers(record))
-    return sorted(made, key=_order)
+    told: set[str | None] = set()
+    found = []
+    for one in sorted(made, key=_order):  # what lowers several of them is said once
+        found.append(replace(one, advice=None) if one.advice in told else one)
+        told.add(one.advice)
+    return found
 
 
 def _order(finding: Finding) -> tuple[int, float]:
@@ -229,7 +234,7 @@ def _headline(record: AuditRecord, meanings: Meanings, lead: Risk, names: Sequen
             set(block) & set(record.release.quasi) and set(block) & columns for block in record.release.blocks
         )
         whole, part = "the right row in each block of quasi-identifiers", "the row of the quasi-identifier table"
-        text = text.removesuffix(".") + f" ({f'{part}, not the {hidden}' if apart else whole})."
+        text = text.removesuffix(".") + f": {f'{part}, not the {hidden}' if apart else whole}."
     return text
 
 
@@ -263,7 +268,7 @@ def _support(meanings: Meanings, own: Sequence[Risk], lead: Risk, rate: Risk) ->
 def _count_control(lead: Risk) -> list[str]:
     """The control of a count, which has no place among the rates."""
     control = finite(lead.control)
-    if not is_count(lead) or control is None or lead.n is None or lead.n == 1:
+    if not is_count(lead) or not control or lead.n is None or lead.n == 1:
         return []
     return [capital(f"{control_people(lead)}: {number(round(control))} of {number(lead.n)}.")]
 

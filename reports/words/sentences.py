@@ -195,7 +195,7 @@ _WORDS: Mapping[str, Callable[[Risk, str], str]] = {
     "one_in": lambda risk, _: _one_in(risk),
     "sure": lambda risk, _: "certainty" if value_of(risk) == 1 else f"probability {probability(value_of(risk))}",
     "column": lambda risk, _: spoken(risk.sensitive) if risk.sensitive else "sensitive value",
-    "who": lambda _, attacker: attacker or "this adversary",
+    "who": lambda _, attacker: attacker or "the adversary",
     "by": lambda _, attacker: f" by {attacker}" if attacker else "",
     "seen": lambda _, attacker: f", as seen by {attacker}" if attacker else "",
     "near": lambda risk, _: _near(risk),

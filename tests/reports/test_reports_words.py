@@ -244,8 +244,8 @@ def test_linking_in_blocks_says_what_is_linked() -> None:
     blocks = (("age", "sex", "postcode"), ("disease", "income"))
     risk = samples.rate("linking", "mean", 1.0, 400, control=0.0)
     assert findings(one(risk, blocks=blocks))[0].headline == (
-        "Everybody can be linked to their own record with certainty by this adversary (link likelihood) "
-        "(the row of the quasi-identifier table, not the disease or income)."
+        "Everybody can be linked to their own record with certainty by this adversary (link likelihood): "
+        "the row of the quasi-identifier table, not the disease or income."
     )
 
 
@@ -353,7 +353,7 @@ def test_verdicts() -> None:
         ("release.alpha", 0.5, "<=", 0.8, "One value makes up 80 % of a class; at most 50 % is allowed"),
         ("homogeneity.certain", 0, "<=", 3, "3 of the people in this release can be given their sensitive value with "
             "certainty; none is allowed"),
-        ("membership.auc", 0.6, "<=", 0.7, "This adversary tells a person who is in the data from one who is not in "
+        ("membership.auc", 0.6, "<=", 0.7, "The adversary tells a person who is in the data from one who is not in "
             "70 % of pairs; at most 60 % is allowed"),
         ("odd.thing", 0.6, "<=", 0.7, "The figure odd thing is 0.700; at most 0.6 is allowed"),
         ("release.k", 10, ">=", None, "People in the smallest class: cannot be judged, several blocks"),

@@ -122,7 +122,7 @@ def test_a_policy_may_name_an_adversary() -> None:
         "the audit has no adversary 'neighbor'; it has: neighbour, insurer",
     )
     lines = verdict(run_of(record)).lines
-    assert lines[0].startswith("If the class were known: this adversary points at the right record for 25.4")
+    assert lines[0].startswith("If the class were known: the adversary points at the right record for 25.4")
     assert lines[1].startswith("The neighbour (link tightest) points at the right record for 4.7")
     assert "cannot be judged, the audit has no adversary" in lines[2]
 
@@ -148,7 +148,9 @@ def test_noised_incomes_are_certain_of_nothing() -> None:
     guessing = next(f for f in findings(record) if f.attack == "homogeneity")
     assert guessing.weak
     assert not any("with certainty" in f.headline for f in findings(record))
-    assert guessing.wrong == "Of 133 claims made with certainty 132 are wrong."  # one income is hit at the end of the scale
+    assert (
+        guessing.wrong == "Of 133 claims made with certainty 132 are wrong."
+    )  # one income is hit at the end of the scale
 
 
 def test_what_nearly_everybody_has_is_not_the_first_finding() -> None:

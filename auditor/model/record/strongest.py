@@ -49,12 +49,17 @@ class Source:
         self.record = record
         self._goals = {facts.name: facts.goal for facts in record.attacks}
         self._harms = {facts.name for facts in record.attacks if facts.harm}
+        self._ranks = {facts.name: place for place, facts in enumerate(record.links)}
         self._granted = {facts.name for facts in record.links if facts.granted}
         self._alone = any(lack.what == ORIGINAL for lack in record.lacking)
 
     def goal(self, row: Risk) -> str:
         """What the attack of a row is after."""
         return self._goals.get(row.attack) or (Goal.ATTRIBUTE if row.sensitive else Goal.IDENTITY)
+
+    def rank(self, row: Risk) -> int:
+        """The place of a row's link in the order of the reports."""
+        return self._ranks.get(row.link or "", len(self._ranks))
 
     def supposed(self, row: Risk) -> bool:
         """Whether a figure holds only if the class were known."""
@@ -115,4 +120,8 @@ def strongest(record: AuditRecord, chosen: Chosen) -> Strongest | None:
             beyond = excess(row)
             if beyond is not None:
                 found.append(Strongest(row, *beyond))
-    return max(found, key=lambda one: ((one.row.n or 0) >= FEW_ATTEMPTS, one.value), default=None)
+
+    def worth(one: Strongest) -> tuple[bool, float, int]:
+        return (one.row.n or 0) >= FEW_ATTEMPTS, one.value, -source.rank(one.row)
+
+    return max(found, key=worth, default=None)
