@@ -77,6 +77,7 @@ def _page(run: RunRecord) -> dict[str, Any]:
     found = verdict(run)
     several = len(run.records) > 1
     places, numbered = detailed(run), numbers(run)
+    columns = matrix(run, places) if run.comparison is None else None
     shown = briefs(run, places[:6] if len(run.records) > 10 else places) if several else []
     people = list(dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries))
     attacks = {a.name: a for record in run.records for a in record.attacks}
@@ -103,8 +104,8 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "lacking_title": title(run.records[0]) if run.records else "",
         "bottom_line": bottom_line(run),
         "sweeps": _sweeps(run),
-        "matrix": matrix(run) if run.comparison is None else None,
-        "matrix_note": matrix_note(run),
+        "matrix": columns,
+        "matrix_note": "" if columns is None else matrix_note(run, columns),
         "weak": WEAK,
         "overview": overview(run) if several and run.comparison is None else None,
         "frontier": _frontier(run) if several else None,

@@ -93,8 +93,8 @@ def _several(run: RunRecord) -> list[str]:
 
 def _matrix(run: RunRecord, level: str) -> list[str]:
     """What each adversary gets, where there are several."""
-    table = matrix(run)
-    return [] if table is None else [f"{level} Who gets what", _table(table), matrix_note(run)]
+    table = matrix(run, detailed(run))
+    return [] if table is None else [f"{level} Who gets what", _table(table), matrix_note(run, table)]
 
 
 def _release(record: AuditRecord, single: bool) -> list[str]:

@@ -127,10 +127,10 @@ def _several(run: RunRecord, width: int) -> str:
 
 def _matrix(run: RunRecord, width: int) -> list[str]:
     """What each adversary gets, where there are several."""
-    table = matrix(run)
+    table = matrix(run, detailed(run))
     if table is None:
         return []
-    note = matrix_note(run)
+    note = matrix_note(run, table)
     return [_title("Who gets what", "-", width), _fitted(table, width), *([_wrap(note, width)] if note else [])]
 
 

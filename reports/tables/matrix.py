@@ -1,7 +1,7 @@
 """Who gets what: a row for each figure, a column for each adversary, and last the bound if the class were known.
 
 An adversary's figure is that of the strongest link of their own. Adversaries with equal figures in all rows share a column.
-Of one release all attacks are shown; of several (those that a page shows in detail) the attack that leads for each goal.
+Of one release all attacks are shown; of several the attack that leads for each goal.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
-from reports.pictures.detailed import detailed
 from reports.reading import IF_KNOWN, Meanings, adversaries, figures, is_count, label_of
 from reports.tables.tables import Table, figure, leading_attacks
 from reports.text import NONE, clean, number, spoken
@@ -17,13 +16,13 @@ from reports.text import NONE, clean, number, spoken
 _MOST = 6  # columns of adversaries; every figure of the others is in the tables of the attacks
 
 
-def matrix(run: RunRecord) -> Table | None:
-    """The figures of several adversaries side by side; None where there is only one."""
+def matrix(run: RunRecord, places: Sequence[int] = (1,)) -> Table | None:
+    """The figures of several adversaries side by side, on the releases at some places; None where there is only one."""
     names = list(dict.fromkeys(name for record in run.records for name in adversaries(record)))
     if len(names) < 2:
         return None
-    rows, several = [], len(run.records) > 1
-    for place in detailed(run):
+    rows, several = [], len(places) > 1
+    for place in places:
         record = run.records[place - 1]
         shown = f"{place} {clean(record.release.name, 60)}"
         for label, cells, bound in _rows(record, names, several):
@@ -38,13 +37,11 @@ def matrix(run: RunRecord) -> Table | None:
     return Table(tuple(headings), tuple(body), frozenset(range(2 if several else 1, len(headings)))).without_empty()
 
 
-def matrix_note(run: RunRecord) -> str:
+def matrix_note(run: RunRecord, table: Table) -> str:
     """Who has no column of their own, where there are too many adversaries."""
-    names = {name for record in run.records for name in adversaries(record)}
-    table = matrix(run)
-    shown = set() if table is None else {name for heading in table.headings for name in heading.split(", ")}
-    rest = [name for name in names if clean(name, 40) not in shown]
-    return f"{number(len(rest))} more adversaries are in the tables of the attacks." if table and rest else ""
+    names = {clean(name, 40) for record in run.records for name in adversaries(record)}
+    rest = names - {name for heading in table.headings for name in heading.split(", ")}
+    return f"{number(len(rest))} more adversaries are in the tables of the attacks." if rest else ""
 
 
 def _rows(record: AuditRecord, names: Sequence[str], several: bool) -> Iterable[tuple[str, tuple[str, ...], str]]:

@@ -9,7 +9,7 @@ text: column names in it come from the user's files, and the renderers escape th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from auditor.model.record.meaning import Kind, Measure
 from auditor.model.record.record import AuditRecord, Risk
@@ -33,29 +33,35 @@ _NO_RELEASE = "a guess without the release"
 _ADVERSARIES = 4  # described at the top; more are listed under Method
 
 
-def adversary_lines(record: AuditRecord) -> list[str]:
+def adversary_lines(*records: AuditRecord) -> list[str]:
     """Who attacks in the findings and what they know, and how they find people: said once, at the top."""
-    names, known = adversaries(record), {a.name: a for a in record.adversaries}
-    lines = []
-    for name in names[:_ADVERSARIES]:
+    lines = list(dict.fromkeys(line for record in records for line in _adversaries(record)))
+    if len(lines) > _ADVERSARIES:
+        more = f"{number(len(lines) - _ADVERSARIES)} more adversaries are described under Method."
+        lines = [*lines[:_ADVERSARIES], more]
+    return lines + _links_line(records)
+
+
+def _adversaries(record: AuditRecord) -> Iterator[str]:
+    known = {a.name: a for a in record.adversaries}
+    for name in adversaries(record):
         facts = known.get(name)
         text = clean(facts.sentence, 600) if facts is not None else ""
         if not text and facts is not None and facts.knows:
             text = f"The {clean(name, 60)} knows a person's {words([spoken(c) for c in facts.knows], 12)}"
-        lines.append((text or f"The adversary is the {clean(name, 60)}").removesuffix(".") + ".")
-    if len(names) > _ADVERSARIES:
-        lines.append(f"{number(len(names) - _ADVERSARIES)} more adversaries are described under Method.")
-    return lines + _links_line(record)
+        yield (text or f"The adversary is the {clean(name, 60)}").removesuffix(".") + "."
 
 
-def _links_line(record: AuditRecord) -> list[str]:
+def _links_line(records: Sequence[AuditRecord]) -> list[str]:
     """How the links that lead find people, in a line."""
-    meanings, rows = Meanings(record), [r for r in figures(record) if r.link is not None]
-    leading = set()
-    for attack, sensitive in meanings.groups(rows):
-        for _, own in meanings.by_adversary(r for r in rows if (r.attack, r.sensitive) == (attack, sensitive)):
-            leading |= {r.link for r in own if not meanings.supposed(r)}
-    links = [meanings.link(link) for link in sorted(filter(None, leading), key=meanings.link_rank)]
+    leading: set[str] = set()
+    for record in records:
+        meanings, rows = Meanings(record), [r for r in figures(record) if r.link is not None]
+        for attack, sensitive in meanings.groups(rows):
+            for _, own in meanings.by_adversary(r for r in rows if (r.attack, r.sensitive) == (attack, sensitive)):
+                leading |= {r.link for r in own if r.link is not None and not meanings.supposed(r)}
+    whole = Meanings(*records)
+    links = [whole.link(link) for link in sorted(leading, key=whole.link_rank)]
     said = "; ".join(f"link {clean(link.name, 40)}: {clean(link.how)}" for link in links if link.how)
     return [f"Figures are those of the strongest way to find people ({said})."] if said else []
 

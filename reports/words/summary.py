@@ -47,7 +47,7 @@ def _best(record: AuditRecord) -> tuple[Finding, ...]:
 
 def adversary_lines(run: RunRecord) -> list[str]:
     """Who attacks in the findings, said once for all releases that have the same adversary."""
-    return list(dict.fromkeys(line for record in run.records for line in lines_of(record)))
+    return lines_of(*run.records)
 
 
 def bottom_line(run: RunRecord) -> str | None:

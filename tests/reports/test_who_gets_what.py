@@ -84,7 +84,7 @@ def test_three_adversaries_have_three_columns_and_equal_ones_share_theirs() -> N
     assert sorted(who) == [("colleague",), ("insurer", "employer"), ("neighbour",)]
     shown = [mark.name for mark in panels(run_of(record))[0].marks]
     assert shown == ["neighbour", "colleague", "insurer, employer", "if the class were known"]
-    several = matrix(run_of(record, replace(record, release=replace(record.release, name="other"))))
+    several = matrix(run_of(record, replace(record, release=replace(record.release, name="other"))), (1, 2))
     assert several is not None
     assert several.headings[:2] == ("release", "figure")
     for render in RENDERERS:
