@@ -246,7 +246,7 @@ def merged(table: Table, meanings: Meanings) -> Table:
 
 
 def link_words(meanings: Meanings, found: Sequence[str], links: Collection[str]) -> str:
-    """Some of the `links`, by the shortest name for them: the others are those that are not told the class."""
+    """Some of the `links`, by the shortest name for them: the others are those that do not grant the class."""
     if len(found) > 1 and set(found) == set(links):
         return "all links"
     if len(found) > 1 and set(found) == {link for link in links if not meanings.granted(link)}:

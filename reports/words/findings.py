@@ -44,7 +44,7 @@ _KINDS: dict[str, str] = {
 WEAK = "Not above their control, or a guess without the release"
 _FIRST, _ABOVE, _MADE_UP, _HARM, _NO_CONTROL, _LAST = range(6)
 """The ranks of findings; within each the strongest comes first."""
-_FOUND = "class_found"  # of linking: worth saying of links that are not told the class
+_FOUND = "class_found"  # of linking: worth saying of links that do not grant the class
 _MOST = 3  # adversaries who have a finding of their own about one attack on one column
 
 

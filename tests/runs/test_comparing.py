@@ -270,6 +270,26 @@ def test_every_attack_counts_by_its_excess_over_the_baseline() -> None:
     assert not found.risk.granted  # homogeneity ran with the class granted: another thing
 
 
+def test_a_granted_class_is_never_set_beside_one_that_was_found() -> None:
+    a, b = record("a", {"homogeneity": 0.9}, 0.1), record("b", {"homogeneity": 0.6}, 0.2)
+    found = [replace(r, link="tightest", value=v) for r, v in ((a.risks[0], 0.3), (b.risks[0], 0.4))]
+    other = [replace(r, adversary="boss", value=0.35) for r in found]
+    one, both = replace(a, risks=[*a.risks, found[0]]), replace(b, risks=[*b.risks, found[1], *other])
+
+    def placed_by(risk: str, *records: AuditRecord) -> tuple[object, ...]:
+        cells = [placed(r.release.name, 1, r) for r in records]
+        made = comparison(cells, RiskChoice.read(risk), "queries")
+        return made.risk.adversary, made.risk.granted, *(p.risk for p in made.points)
+
+    assert placed_by("strongest", one, both) == ("prosecutor", False, 0.3, 0.4)  # the boss has no figure on a
+    assert placed_by("homogeneity.success", one, both) == ("prosecutor", False, 0.3, 0.4)
+    assert placed_by("strongest", a, both) == ("prosecutor", True, 0.6, 0.9)  # a has no other
+    assert placed_by("homogeneity.success", a, both) == ("prosecutor", True, 0.6, 0.9)
+    assert placed_by("boss:value", one, both) == ("boss", False, 0.35)
+    with pytest.raises(UsageError, match="There is no adversary 'bos' to take the risk of"):
+        placed_by("bos:value", one, both)
+
+
 def test_axes_that_are_asked_for() -> None:
     found = comparison(hand_made(), RiskChoice.read("homogeneity.success@class"), "queries.median")
     # c now has homogeneity's 0.3 and beats e; nothing else changes
