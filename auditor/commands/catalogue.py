@@ -135,7 +135,8 @@ def _settings(plugin: type) -> str:
 
 def _judged(check: Check) -> str:
     """Whose figure a check judges, where it is an attack's."""
-    if check.figure.startswith("release."):
+    attack = ATTACKS.all().get(check.figure.partition(".")[0])
+    if attack is None:
         return ""
-    how = "if the class were known" if check.link == GRANTED else f"link {check.link}"
-    return f" ({check.adversary}, {how})"
+    how = "" if not attack.linked else ", if the class were known" if check.link == GRANTED else f", link {check.link}"
+    return f" ({check.adversary}{how})"
