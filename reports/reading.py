@@ -67,7 +67,8 @@ class Meanings:
         self.measures = {(measure.of, measure.name): measure for record in records for measure in record.measures}
         self.alone = bool(records) and all(any(lack.what == ORIGINAL for lack in r.lacking) for r in records)
         self._attack_ranks = {name: place for place, name in enumerate(self.attacks)}
-        self._link_ranks = {name: place for place, name in enumerate(self.links)}
+        ordered = sorted(self.links.values(), key=lambda facts: facts.granted)  # a bound comes after what is found
+        self._link_ranks = {facts.name: place for place, facts in enumerate(ordered)}
 
     def attack(self, name: str) -> AttackFacts:
         """What an attack is; of one that is not declared, the name and the defaults."""

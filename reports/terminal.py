@@ -1,8 +1,8 @@
 """The run as text for a terminal of 80 to 120 columns.
 
-One release: the risk figures, grouped by attack, column and adversary so that the rows stay narrow (of membership the
-areas and successes only). Several: the overview and the best findings of each; the rest is for the other renderers. Of a
-sweep only its curves, as tables.
+One release: the risk figures, grouped by attack, column and adversary so that the rows stay narrow (of membership the areas
+and successes only; of claims those that are true). Several: the overview and the best findings of each; the rest is for the
+other renderers. Of a sweep only its curves, as tables.
 """
 
 from __future__ import annotations
@@ -223,7 +223,11 @@ def _risk_groups(meanings: Meanings, rows: Sequence[Risk], width: int) -> list[s
         facts = meanings.attack(attack)
         some = (*facts.compared[:1], SUCCESS) if facts.goal == Goal.MEMBERSHIP else ()
         kept = [r for r in mine if r.measure in some] if some else mine
-        table, shared = compact_risks(kept or mine)
+        there = {r.measure for r in mine}
+        claims = {
+            name for name in there if meanings.measure(attack, name).right in there
+        }  # those that are true are shown
+        table, shared = compact_risks([r for r in kept if r.measure not in claims] or mine)
         title = clean(attack, 60).upper() + (f": {shared}" if shared else "")
         body = _fitted(_joined(table), width, (["expected"], ["excess"], ["baseline"], ["n"]), meanings)
         hit = [_wrap(f"worst rows of {name}: {text}", width, "  ") for name, text in worst_rows(meanings, mine)[:2]]

@@ -95,9 +95,7 @@ def _said(point: Known) -> str:
 
 
 def _links(meanings: Meanings, rows: Sequence[Risk]) -> list[Curve]:
-    links = sorted(
-        dict.fromkeys(r.link for r in rows), key=lambda link: (meanings.granted(link), meanings.link_rank(link))
-    )
+    links = sorted(dict.fromkeys(r.link for r in rows), key=meanings.link_rank)
     made = []
     for link in links:
         name = IF_KNOWN if meanings.granted(link) else f"link {spoken(link)}" if link else "success"

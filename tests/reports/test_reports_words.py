@@ -324,7 +324,7 @@ def test_one_person_without_reveal_and_with_ties() -> None:
 def test_gaps_are_grouped_with_their_reason() -> None:
     found = gaps(samples.single_run().records[0])
     assert len(found) == 3
-    assert found[0].what == "proximity, disease: success (link class, likelihood, tightest and containment)"
+    assert found[0].what == "proximity, disease: success (link likelihood, tightest, containment and class)"
     assert found[0].reason == "disease is nominal: proximity needs a numeric sensitive column"
     assert {g.status for g in found} == {"not applicable", "did not converge"}
 
