@@ -23,8 +23,9 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from auditor.model.record.record import OK, AuditRecord, RunRecord
+from auditor.model.record.strongest import choose, strongest
 from reports.html import render_html
-from reports.reading import Meanings, strongest_success, strongest_value, value_of
+from reports.reading import IF_KNOWN, Meanings
 from reports.tables.side_by_side import compare
 from reports.text import NONE, clean, finite, in_page, interval, number, probability, settings, spoken
 
@@ -106,20 +107,15 @@ def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summar
 
 
 def _risk(record: AuditRecord) -> tuple[float | None, str, str]:
-    """The figure that the picture of risk against utility shows: the strongest success as its excess, or as it is."""
-    pair = strongest_success(record)
-    if pair is not None:
-        risk, excess = pair
-        value, text = excess.value, f"{probability(excess.value)} {interval(excess.low, excess.high)}".strip()
-        kind = f"excess over the {excess.over}"
-    else:
-        best = strongest_value(record)
-        if best is None:
-            return None, NONE, ""
-        risk, value = best, value_of(best)
-        text, kind = f"{probability(value)} {interval(finite(best.low), finite(best.high))}".strip(), "success"
-    about = f" of {spoken(risk.sensitive)}" if risk.sensitive else ""
-    return value, text, f"{clean(risk.attack, 40)}{about}, {kind}"
+    """The figure that the picture of risk against utility shows: the strongest attack, as its excess over the baseline."""
+    chosen = choose((record,))
+    found = None if chosen is None else strongest(record, chosen)
+    if chosen is None or found is None:
+        return None, NONE, ""
+    text = f"{probability(found.value)} {interval(found.low, found.high)}".strip()
+    about = f" of {spoken(found.row.sensitive)}" if found.row.sensitive else ""
+    who = f" by the {clean(chosen.adversary, 40)}" + (f" {IF_KNOWN}" if chosen.granted else "")
+    return found.value, text, f"{clean(found.row.attack, 40)}{about}{who}, excess over the baseline"
 
 
 def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, asked: Mapping[str, str]) -> str:

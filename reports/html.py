@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +30,13 @@ from reports.reading import Meanings, lead_adversary, one_person, size
 from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
+from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import Sweep, sweep_table, sweeps
 from reports.tables.tables import (
+    by_figures,
     compact_risks,
     inputs_table,
     merged,
@@ -49,7 +50,7 @@ from reports.tables.tables import (
 )
 from reports.tables.worst import worst_classes, worst_rows
 from reports.text import clean, in_page, number, settings
-from reports.words.findings import findings, gaps
+from reports.words.findings import WEAK, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import adversary_lines, bottom_line, briefs
 from reports.words.verdicts import policy_name, verdict
@@ -78,6 +79,7 @@ def _page(run: RunRecord) -> dict[str, Any]:
     found = verdict(run)
     several = len(run.records) > 1
     places, numbered = detailed(run), numbers(run)
+    columns = matrix(run, places) if run.comparison is None else None
     shown = briefs(run, places[:6] if len(run.records) > 10 else places) if several else []
     people = list(dict.fromkeys((a.name, a.sentence) for record in run.records for a in record.adversaries))
     attacks = {a.name: a for record in run.records for a in record.attacks}
@@ -106,6 +108,9 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "searches": _searches(run),
         "only_search": only_search(run),
         "sweeps": _sweeps(run),
+        "matrix": columns,
+        "matrix_note": "" if columns is None else matrix_note(run, columns),
+        "weak": WEAK,
         "overview": overview(run) if several and run.comparison is None else None,
         "frontier": _frontier(run) if several else None,
         "compared": _compared(run),
@@ -226,8 +231,8 @@ def _brief(record: AuditRecord) -> str:
 def _attack(record: AuditRecord, attack: str) -> dict[str, Any]:
     rows, meanings = sorted_risks(record, attack), Meanings(record)
     tables = []
-    for _, group in groupby(rows, key=lambda r: (r.sensitive, r.adversary)):
-        table, shared = compact_risks(list(group))
+    for group in by_figures(rows):
+        table, shared = compact_risks(group)
         tables.append((f"Figures of {clean(attack, 60)}" + (f": {shared}" if shared else ""), merged(table, meanings)))
     return {
         "name": clean(attack, 60),

@@ -15,6 +15,7 @@ from reports.reading import Meanings, lead_adversary
 from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
+from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
@@ -22,6 +23,7 @@ from reports.tables.sweeps import sweep_table, sweeps
 from reports.tables.tables import (
     Table,
     inputs_table,
+    merged,
     overview,
     policy_table,
     release_facts,
@@ -32,7 +34,7 @@ from reports.tables.tables import (
 )
 from reports.tables.worst import worst_classes, worst_rows
 from reports.text import markdown, number
-from reports.words.findings import Finding, findings, gaps
+from reports.words.findings import WEAK, Finding, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import adversary_lines, bottom_line, briefs
 from reports.words.verdicts import policy_name, verdict
@@ -71,6 +73,7 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
     if len(run.records) == 1 and not only_search(run):
         record = run.records[0]
         parts += [markdown(basis(record)), f"## {ALONE if alone(record) else 'Findings'}", _findings(findings(record))]
+        parts += _matrix(run, "##")
         parts += _lacking(record, "##")
     elif run.records and not only_search(run):
         parts += _several(run) + ([drawn] if run.comparison is None else [])
@@ -87,11 +90,17 @@ def _several(run: RunRecord) -> list[str]:
     shown = briefs(run, detailed(run)[:10])
     parts = ["## Findings", markdown(bottom_line(run) or "")]
     for brief in shown:
-        lines = (f"{f.kind}: {markdown(f.headline)} *({markdown(f.label)})*" for f in brief.findings)
+        lines = (f"{f.kind}: {markdown(f.headline)} *({markdown(f.told)})*" for f in brief.findings)
         parts += [f"**{markdown(brief.release)}**", _list(lines) or "No attack gave a figure."]
     if len(shown) < len(run.records):
         parts.append(f"The other {number(len(run.records) - len(shown))} releases follow below.")
-    return parts if run.comparison is not None else [*parts, "## Releases", _table(overview(run))]
+    return parts if run.comparison is not None else [*parts, "## Releases", _table(overview(run)), *_matrix(run, "##")]
+
+
+def _matrix(run: RunRecord, level: str) -> list[str]:
+    """What each adversary gets, where there are several."""
+    table = matrix(run, detailed(run))
+    return [] if table is None else [f"{level} Who gets what", _table(table), matrix_note(run, table)]
 
 
 def _release(record: AuditRecord, single: bool) -> list[str]:
@@ -108,7 +117,7 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
         parts += ["### Class statistics", *(_table(table) for table in tables)]
     rows = sorted_risks(record)
     if rows:
-        parts += ["### Risk", _table(risk_table(rows).without_empty())]
+        parts += ["### Risk", _table(merged(risk_table(rows), Meanings(record)).without_empty())]
     for attack in dict.fromkeys(risk.attack for risk in rows):
         classes = worst_classes([risk for risk in rows if risk.attack == attack], lead_adversary(record))
         if classes is not None:
@@ -164,11 +173,12 @@ def _findings(found: Sequence[Finding]) -> str:
     if not found:
         return "No attack gave a figure."
     lines = []
-    for i, finding in enumerate(found, 1):
-        support = " ".join(markdown(line) for line in (*finding.support, finding.comparison) if line)
+    for i, finding in enumerate((f for f in found if not f.weak), 1):
+        support = " ".join(markdown(line) for line in (finding.wrong, *finding.support, finding.comparison) if line)
         advice = f" *What lowers it:* {markdown(finding.advice)}" if finding.advice else ""
-        lines.append(f"{i}. **{markdown(finding.headline)}** *({markdown(finding.label)})* {support}{advice}")
-    return "\n".join(lines)
+        lines.append(f"{i}. **{markdown(finding.headline)}** *({markdown(finding.told)})* {support}{advice}")
+    weak = [markdown(" ".join(filter(None, (f"{f.brief}.", f.wrong)))) for f in found if f.weak]
+    return "\n".join(lines) + (f"\n\n{WEAK}:\n\n{_list(weak)}" if weak else "")
 
 
 def _method(run: RunRecord) -> list[str]:

@@ -1,23 +1,26 @@
 """Reading the record: what its figures mean, which figure stands for an attack, and whether it beats what it is held against.
 
 `Meanings` looks up what the record says about its attacks, links and measures; what it does not say gets a plain default.
-The figure for a headline is the lead adversary's under the first link of the record, because policies judge that one. A rate
-is compared with what its excess was taken over: the control or the baseline. Nothing here makes a sentence.
+The figures of an adversary are those of their own links, and among these of the strongest; a link that grants the class is a
+bound, never what they get. Where nothing else is there (without the original) its figures are said to hold if the class were
+known. Claims made count only where nobody knows which of them are true. A rate is compared with what its excess was taken
+over: the control or the baseline. Nothing here makes a sentence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from auditor.model.record.comparison import FEW_ATTEMPTS
 from auditor.model.record.meaning import RELEASE, UTILITY, AttackFacts, Better, Goal, Kind, LinkFacts, Measure
-from auditor.model.record.record import OK, AuditRecord, Risk, RunRecord, Utility
+from auditor.model.record.record import OK, ORIGINAL, AuditRecord, Risk, RunRecord, Utility
 from auditor.model.record.release_facts import ReleaseFacts
+from auditor.model.record.strongest import is_supposed
 from reports.text import clean, finite, number, percent, spoken
 
-SUCCESS, CERTAIN = "success", "certain"
-"""Words that all attacks share: the share of claims that are right, and how many people have a value that is certain."""
+CERTAIN = "certain"
+"""How many people have a value that is certain: a word that all attacks share."""
+IF_KNOWN = "if the class were known"
 _STANCES = ("prosecutor", "journalist", "marketer")
 _PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders", "kind": "multivariate"}
 _STATISTICS = {"p90": "90th percentile"}
@@ -45,11 +48,14 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether a figure beats its reference: `above`, `unclear` (the interval reaches it), `not_above`, or `unknown`;
-    a disclosure that is no guess is `certain`."""
+    """Whether a figure beats its reference: `above`, `unclear` (the interval reaches it), `not_above`, or `unknown` where it
+    has no control; a disclosure that is no guess, and that outsiders do not suffer, is `certain`."""
 
     kind: str
     label: str
+
+
+_ALONE = Standing("unknown", "one person")
 
 
 class Meanings:
@@ -59,8 +65,10 @@ class Meanings:
         self.attacks = {facts.name: facts for record in records for facts in record.attacks}
         self.links = {facts.name: facts for record in records for facts in record.links}
         self.measures = {(measure.of, measure.name): measure for record in records for measure in record.measures}
+        self.alone = bool(records) and all(any(lack.what == ORIGINAL for lack in r.lacking) for r in records)
         self._attack_ranks = {name: place for place, name in enumerate(self.attacks)}
-        self._link_ranks = {name: place for place, name in enumerate(self.links)}
+        ordered = sorted(self.links.values(), key=lambda facts: facts.granted)  # a bound comes after what is found
+        self._link_ranks = {facts.name: place for place, facts in enumerate(ordered)}
 
     def attack(self, name: str) -> AttackFacts:
         """What an attack is; of one that is not declared, the name and the defaults."""
@@ -71,8 +79,12 @@ class Meanings:
         return self.links.get(name) or LinkFacts(name, "", "")
 
     def granted(self, link: str | None) -> bool:
-        """Whether the adversary is told the class."""
+        """Whether the link takes the class for known."""
         return link is not None and self.link(link).granted
+
+    def supposed(self, risk: Risk) -> bool:
+        """Whether a figure holds only if the class were known: no adversary gets it by what they know."""
+        return is_supposed(self.granted(risk.link), self.alone, self.attack(risk.attack).goal)
 
     def measure(self, of: str, name: str) -> Measure:
         """What a measure of an attack, of utility or of the release means."""
@@ -107,20 +119,67 @@ class Meanings:
         """Whether the attack is after membership."""
         return self.attack(risk.attack).goal == Goal.MEMBERSHIP
 
+    def own(self, rows: Iterable[Risk]) -> list[Risk]:
+        """Of the rows of one attack by one adversary on one column those of their strongest own link; where they have none,
+        those of the class that is granted."""
+        found = list(rows)
+        theirs = [r for r in found if not self.supposed(r)] or found
+        links = sorted(dict.fromkeys(r.link for r in theirs), key=self.link_rank)
+        if len(links) < 2:
+            return theirs
+
+        def reached(link: str | None) -> float:
+            rate = self.compared([r for r in theirs if r.link == link])
+            return -1.0 if rate is None else _danger(rate)
+
+        best = max(links, key=reached)
+        return [r for r in theirs if r.link == best]
+
+    def by_adversary(self, rows: Iterable[Risk]) -> list[tuple[tuple[str, ...], list[Risk]]]:
+        """The rows of one attack on one column by adversary, each with their strongest own link; adversaries with equal
+        figures together, under the names of all."""
+        everybody = list(rows)
+        gathered: dict[Hashable, tuple[list[str], list[Risk]]] = {}
+        for name in dict.fromkeys(r.adversary for r in everybody):
+            own = self.own(r for r in everybody if r.adversary == name)
+            same = tuple((r.measure, str(r.params), r.link, r.value, r.baseline, r.control) for r in own)
+            gathered.setdefault(same, ([], own))[0].append(name)
+        return [(tuple(names), own) for names, own in gathered.values()]
+
+    def bound(self, rows: Iterable[Risk], like: Risk) -> Risk | None:
+        """The figure of the same adversaries and measure if the class were known; None where that is what `like` is."""
+        same = [r for r in rows if self.granted(r.link) and r.params == like.params and _topic(r) == _topic(like)]
+        return None if self.supposed(like) else max(same, key=_danger, default=None)
+
     def pick(self, rows: Iterable[Risk], measure: str) -> Risk | None:
-        """The row that stands for a measure: the first link, then the preferred settings, then the highest risk."""
+        """The row that stands for a measure: found before granted, then the preferred settings, then the highest risk. Of
+        claims it is the row of those that are true, where that is known."""
         found = [r for r in rows if r.measure == measure]
-        return min(found, key=lambda r: (self.link_rank(r.link), _strangeness(r), -_danger(r)), default=None)
+        right = self.measure(found[0].attack, measure).right if found else ""
+        found = [r for r in rows if r.measure == right] or found
+
+        def place(r: Risk) -> tuple[bool, int, float, int]:
+            return self.supposed(r), _strangeness(r), -_danger(r), self.link_rank(r.link)
+
+        return min(found, key=place, default=None)
+
+    def certain(self, risk: Risk) -> bool:
+        """Whether the figure counts claims that are certain: all of them, or those that are true."""
+        return risk.measure in (CERTAIN, self.measure(risk.attack, CERTAIN).right)
+
+    def wrong(self, rows: Sequence[Risk]) -> Risk | None:
+        """Of the claims made with certainty in some rows those that are wrong, among all of them; None where none is."""
+        made, right = next((r for r in rows if r.measure == CERTAIN), None), self.pick(rows, CERTAIN)
+        if made is None or right is None or right is made:
+            return None
+        noted = None if "releases" in made.detail else finite(made.detail.get("wrong"))  # a mean has no such detail
+        wrong = value_of(made) - value_of(right) if noted is None else noted
+        return replace(made, value=round(wrong), n=round(value_of(made)), detail={}) if wrong >= 0.5 else None
 
     def compared(self, rows: Sequence[Risk]) -> Risk | None:
         """The rate of one attack that is held against control and baseline."""
         names = self.attack(rows[0].attack).compared if rows else ()
         return next((r for name in names if (r := self.pick(rows, name)) is not None and is_rate(r)), None)
-
-    def strongest_link(self, rows: Iterable[Risk], like: Risk) -> Risk | None:
-        """Of the rows that differ from `like` in their link only, the one with the highest figure."""
-        same = [r for r in rows if r.link != like.link and r.params == like.params and _topic(r) == _topic(like)]
-        return max(same, key=lambda r: (value_of(r), -self.link_rank(r.link)), default=None)
 
     def groups(self, rows: Sequence[Risk]) -> list[tuple[str, str | None]]:
         """The (attack, sensitive column) pairs that occur, in the order of the reports."""
@@ -128,14 +187,22 @@ class Meanings:
         return sorted(pairs, key=lambda pair: self.attack_rank(pair[0]))
 
     def standing(self, risk: Risk) -> Standing:
-        """Whether a figure beats what it is held against, by its interval; certain disclosures are no matter of chance."""
-        if risk.measure == CERTAIN and value_of(risk) > 0:
-            return Standing("certain", "certain")
+        """Whether a figure beats what it is held against, by its interval. What is certain of outsiders too is no news."""
+        found = self._against(risk)
+        if found.kind == "above" and self.certain(risk):
+            found = Standing("certain", "certain")
+        no_control = finite(risk.control) is None and not self.about_members(risk) and risk.n != 1
+        if not no_control or found.kind not in ("certain", "above"):
+            return found
+        over = "" if found.kind == "certain" else f"; {found.label}"
+        return Standing("unknown", f"no control{over}")
+
+    def _against(self, risk: Risk) -> Standing:
         if risk.n == 1:
-            return Standing("unknown", "one person")
+            return Standing("certain", "certain") if self.certain(risk) and value_of(risk) > 0 else _ALONE
         held = reference_of(risk)
         if held is None:
-            return Standing("unknown", "nothing to compare with")
+            return Standing("unknown", "no control")
         guess = held.name == "baseline" and not self.about_members(risk)
         name = "guessing without the release" if guess else "the control" if held.name == "control" else "chance"
         shown = f" ({percent(held.value)})" if is_rate(risk) else ""
@@ -230,34 +297,27 @@ def reference_of(risk: Risk) -> Reference | None:
     does not say what it took the excess over, a higher baseline counts then."""
     control, baseline, noted = finite(risk.control), finite(risk.baseline), excess_of(risk)
     left_out = (risk.control_kind or "").startswith("leave") and (baseline or 0.0) > (control or 0.0)
-    first = noted.over == "baseline" if noted is not None and is_rate(risk) else left_out
+    first = noted.over == "baseline" if noted is not None else left_out
     if baseline is not None and (first or control is None):
         return Reference("baseline", baseline)
     return None if control is None else Reference("control", control)
 
 
+def adversaries(record: AuditRecord) -> list[str]:
+    """The adversaries who have figures, in the order of the record."""
+    there = dict.fromkeys(risk.adversary for risk in figures(record))
+    named = [facts.name for facts in record.adversaries if facts.name in there]
+    return list(dict.fromkeys([*named, *there]))
+
+
 def lead_adversary(record: AuditRecord) -> str | None:
-    """The adversary that stands for the release: the first prosecutor where there is one."""
+    """The adversary for whom there is room where only one can be shown: the first prosecutor where there is one."""
     present = {risk.adversary for risk in record.risks}
     stances = [
         a.name for stance in _STANCES for a in record.adversaries if a.stance == stance and a.name not in _STANCES
     ]
     named = [*_STANCES[:1], *stances, *_STANCES[1:], *(r.adversary for r in record.risks)]
     return next((name for name in named if name in present), None)
-
-
-def strongest_success(record: AuditRecord) -> tuple[Risk, Excess] | None:
-    """The `success` with the largest excess, over all attacks that disclose, adversaries and links; one of a few attempts
-    only where there is no other, so that three lucky guesses do not outdo thousands."""
-    harms = {facts.name for facts in record.attacks if facts.harm}
-    rows = [r for r in figures(record) if r.measure == SUCCESS and r.attack not in harms]
-    pairs = [(r, e) for r in rows if (e := excess_of(r)) is not None]
-    return max(pairs, key=lambda pair: ((pair[0].n or 0) >= FEW_ATTEMPTS, pair[1].value), default=None)
-
-
-def strongest_value(record: AuditRecord) -> Risk | None:
-    """The highest `success`, for runs in which nothing has a control."""
-    return max((r for r in figures(record) if r.measure == SUCCESS and is_rate(r)), key=value_of, default=None)
 
 
 def utility_of(record: AuditRecord, measure: str, statistic: str | None = None) -> Utility | None:

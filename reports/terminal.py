@@ -1,8 +1,8 @@
 """The run as text for a terminal of 80 to 120 columns.
 
-One release: the risk figures, grouped by attack, column and adversary so that the rows stay narrow (of membership the
-areas and successes only). Several: the overview and the best findings of each; the rest is for the other renderers. Of a
-sweep only its curves, as tables.
+One release: the risk figures, grouped by attack, column and adversary so that the rows stay narrow (of membership the areas
+and successes only; of claims those that are true). Several: the overview and the best findings of each; the rest is for the
+other renderers. Of a sweep only its curves, as tables.
 """
 
 from __future__ import annotations
@@ -10,24 +10,26 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from itertools import groupby
 
 from tabulate import tabulate
 
 from auditor.model.record.comparison import Comparison
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
+from auditor.model.record.strongest import SUCCESS
 from reports.pictures.detailed import detailed
-from reports.reading import SUCCESS, Meanings, size
+from reports.reading import Meanings, size
 from reports.tables.bounds import HEADING, bound_words
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP
+from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import is_sweep, sweep_table, sweeps
 from reports.tables.tables import (
     Table,
+    by_figures,
     compact_risks,
     merged,
     overview,
@@ -38,12 +40,12 @@ from reports.tables.tables import (
 )
 from reports.tables.worst import worst_rows
 from reports.text import THIN, capital, clean, number, settings
-from reports.words.findings import Finding, findings, gaps
+from reports.words.findings import WEAK, Finding, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import Brief, adversary_lines, bottom_line, briefs
 from reports.words.verdicts import policy_name, verdict
 
-_SPARE = ("best other link", "excess", "guessed")  # endings of the headings that go first where the terminal is narrow
+_SPARE = ("known", "excess", "guessed")  # endings of the headings that go first where the terminal is narrow
 
 
 def render_terminal(run: RunRecord, width: int = 100) -> str:
@@ -131,6 +133,7 @@ def _several(run: RunRecord, width: int) -> str:
     endings = [[h for h in table.headings if h.endswith(ending)] for ending in _SPARE]
     spare = [*useful, ["#"], *endings]
     parts = [_adversaries(run, width), _title("Releases", "-", width), _fitted(table, width, spare)]
+    parts += _matrix(run, width)
     line = bottom_line(run)
     if line:
         parts.append(_wrap(line, width))
@@ -142,8 +145,17 @@ def _several(run: RunRecord, width: int) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _matrix(run: RunRecord, width: int) -> list[str]:
+    """What each adversary gets, where there are several."""
+    table = matrix(run, detailed(run))
+    if table is None:
+        return []
+    note = matrix_note(run, table)
+    return [_title("Who gets what", "-", width), _fitted(table, width), *([_wrap(note, width)] if note else [])]
+
+
 def _brief(brief: Brief, width: int) -> str:
-    lines = [_wrap(f"{f.headline} [{f.label}]", width, f"  {f.kind + ':':<12} ") for f in brief.findings]
+    lines = [_wrap(_told(f), width, f"  {f.kind + ':':<12} ") for f in brief.findings]
     return "\n".join([clean(brief.release, width), *(lines or ["  No attack gave a figure."])])
 
 
@@ -161,6 +173,7 @@ def _release(record: AuditRecord, width: int) -> list[str]:
     parts.append(_wrap(basis(record), width))
     parts.append(_adversaries(RunRecord("", 0, (record,)), width))
     parts.append(_findings(findings(record), width, ALONE if alone(record) else "Findings"))
+    parts += _matrix(RunRecord("", 0, (record,)), width)
     lacking = _lacking(record, width)
     if alone(record):
         parts.append(lacking)
@@ -216,18 +229,30 @@ def _lacking(record: AuditRecord, width: int) -> str:
 def _findings(found: Sequence[Finding], width: int, heading: str) -> str:
     if not found:
         return _section(heading, "No attack gave a figure.", width)
-    lines = [_wrap(f"{f.headline} [{f.label}]", width, f"{i}. ") for i, f in enumerate(found, 1)]
+    lines = [_wrap(_told(f), width, f"{i}. ") for i, f in enumerate((f for f in found if not f.weak), 1)]
+    weak = [f for f in found if f.weak]
+    lines += [_wrap(f"{WEAK}:", width)] if weak else []
+    lines += [_wrap(" ".join(filter(None, (f"{f.brief}.", f.wrong))), width, "- ") for f in weak]
     return _section(heading, "\n".join(lines), width)
+
+
+def _told(finding: Finding) -> str:
+    """A finding with how it stands, and how many claims are confident and wrong."""
+    return " ".join(part for part in (f"{finding.headline} [{finding.told}]", finding.wrong) if part)
 
 
 def _risk_groups(meanings: Meanings, rows: Sequence[Risk], width: int) -> list[str]:
     made = []
-    for (attack, _, _), group in groupby(rows, key=lambda r: (r.attack, r.sensitive, r.adversary)):
-        mine = list(group)
+    for mine in by_figures(rows):
+        attack = mine[0].attack
         facts = meanings.attack(attack)
         some = (*facts.compared[:1], SUCCESS) if facts.goal == Goal.MEMBERSHIP else ()
         kept = [r for r in mine if r.measure in some] if some else mine
-        table, shared = compact_risks(kept or mine)
+        there = {r.measure for r in mine}
+        claims = {
+            name for name in there if meanings.measure(attack, name).right in there
+        }  # those that are true are shown
+        table, shared = compact_risks([r for r in kept if r.measure not in claims] or mine)
         title = clean(attack, 60).upper() + (f": {shared}" if shared else "")
         body = _fitted(_joined(table), width, (["expected"], ["excess"], ["baseline"], ["n"]), meanings)
         hit = [_wrap(f"worst rows of {name}: {text}", width, "  ") for name, text in worst_rows(meanings, mine)[:2]]

@@ -133,8 +133,9 @@ def test_commands_offer_them(auditor_cli: Cli) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     rng = np.random.default_rng(1)
+    ills = ("flu", "cold", "gout", "mumps", "acne", "ulcer", "rash", "burn")  # many: a class shows those of its people
     rows = [("age", "town", "ill")] + [
-        (str(20 + i % 10), "AB"[i % 2], ("flu", "cold", "gout")[int(rng.integers(3))]) for i in range(60)
+        (str(20 + i % 10), "AB"[i % 2], ills[int(rng.integers(len(ills)))]) for i in range(60)
     ]
     (tmp_path / "data.pipes").write_text("%pipes\n" + "\n".join("|".join(row) for row in rows) + "\n")
     (tmp_path / "schema.toml").write_text(
@@ -167,7 +168,7 @@ def test_every_report_has_them(folder: Path, auditor_cli: Cli) -> None:
     assert card.read_text() == "Greetings from 1 audited release: release.pipes.\n"
     page = re.sub(r"\s+", " ", html.read_text(encoding="utf-8"))
     text = re.sub(r"\s+", " ", markdown.read_text(encoding="utf-8"))
-    finding = "his adversary whispers the true ill of "
+    finding = "his adversary (link likelihood) whispers the true ill of "
     assert all(finding in report for report in (screen, text, page))
     assert all("whisper" in report for report in (screen, text, page))
     assert all("blanks" in report or "blank rows" in report for report in (screen, text, page))

@@ -18,6 +18,7 @@ import numpy as np
 from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
 from attacks.claims import MemberClaims
 from auditor.auditing.folds import ONE_CLASS
+from auditor.auditing.scoring.claims import as_often
 from auditor.auditing.scoring.figures import Control, Figure, joined
 from auditor.auditing.scoring.members import score_members
 from auditor.auditing.scoring.people import members_of
@@ -200,6 +201,8 @@ class Attacker:
             found = self._trial(about, self.sides.blind(tried))
             baseline = None if isinstance(found, NotApplicable) else found
             control = self._control(about, main, outside, baseline)
+            if control.figures and control.kind is Control.LEAVE_ONE_OUT:
+                control = replace(control, figures=as_often(control.figures, figures))
             for i, figure in enumerate(figures):
                 if figure.doubt is not None and figure.kind is not Kind.FACT:  # nothing was claimed
                     yield not_applicable(about, NotApplicable(figure.doubt), figure.params, figure.measure)

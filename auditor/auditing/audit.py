@@ -22,6 +22,7 @@ from auditor.auditing.people import by_people
 from auditor.auditing.remedies.command_lines import with_commands
 from auditor.auditing.remedies.search import Advice, advise
 from auditor.auditing.sampling import sampled
+from auditor.auditing.scoring.claims import TRUE_CLAIMS
 from auditor.auditing.sides import Sides
 from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.measure.ambiguity import NOTE
@@ -152,6 +153,8 @@ class _Audit:
                     done.add(risk.attack)
                 # Where the original was given, an adversary who knows nothing of the people lacks nothing more.
                 given = risk.lacks == ORIGINAL and self.subject.has_original
+                if risk.measure in TRUE_CLAIMS and not self.subject.has_original:
+                    continue  # what is published counts as the truth there: it cannot show that a claim is right
                 yield replace(risk, lacks=None) if given else risk
 
     def _tell(self, what: str) -> None:

@@ -49,6 +49,7 @@ from scenarios.simulators import Setting, Simulator, register_of
 MOST_CONTROLS = 20_000
 MOST_ENTRIES = 2_000_000
 LEAST_SAMPLE = 200
+"""The name of the side on which everybody's own record is left out."""
 
 
 class Sides:
@@ -347,8 +348,11 @@ class Sides:
         codes = table.codes[column][rows].astype(np.int64)
         if (codes < 0).any():
             return None
-        domain = self.release.labels[column].domain
-        return Truth(rows, bucket, fragment, codes, domain, self.options.reveal, table.take(rows))
+        labels, number = self.release.labels[column], self.release.block_number(column)
+        inside, shown = fragment[:, number] >= 0, np.ones(len(rows), dtype=np.bool_)
+        own = self.release.blocks[number].cell(column)[fragment[inside, number]]
+        shown[inside] = labels.covers(own, table.codes[column][rows][inside])
+        return Truth(rows, bucket, fragment, codes, labels.domain, self.options.reveal, table.take(rows), shown=shown)
 
 
 def _is_known(people: Table, column: str) -> bool:

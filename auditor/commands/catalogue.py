@@ -15,7 +15,7 @@ from auditor.measure.statistics import STATISTICS
 from auditor.measure.utility import registry
 from auditor.model.errors import UsageError
 from auditor.model.faults import hint
-from auditor.model.record.policy import builtin_policies
+from auditor.model.record.policy import GRANTED, Check, builtin_policies
 from auditor.model.record.terms import COLUMNS, STANCES
 from auditor.posterior.links import LINKS
 from scenarios.scenario import builtin_scenarios
@@ -118,9 +118,7 @@ def explanation(name: str) -> str:
     policies = builtin_policies()
     if name in policies:
         policy = policies[name]
-        checks = "\n".join(
-            f"  {c.figure} {c.relation} {c.limit:g} ({c.adversary}, link {c.link})" for c in policy.checks
-        )
+        checks = "\n".join(f"  {c.figure} {c.relation} {c.limit:g}{_judged(c)}" for c in policy.checks)
         return f"{name}: a policy\n\n{policy.title}\nSource: {policy.source}\n\n{checks}"
     if name in builtin_scenarios():
         return f"{name}: a scenario\n\n{builtin_scenarios()[name].read_text(encoding='utf-8')}"
@@ -133,3 +131,12 @@ def explanation(name: str) -> str:
 def _settings(plugin: type) -> str:
     said = [f"{field.name} = {field.default}" for field in dataclasses.fields(plugin)]
     return ", ".join(said) or "none"
+
+
+def _judged(check: Check) -> str:
+    """Whose figure a check judges, where it is an attack's."""
+    attack = ATTACKS.all().get(check.figure.partition(".")[0])
+    if attack is None:
+        return ""
+    how = "" if not attack.linked else ", if the class were known" if check.link == GRANTED else f", link {check.link}"
+    return f" ({check.adversary}{how})"

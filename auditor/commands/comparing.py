@@ -69,7 +69,13 @@ class Figures:
     ] = None
     link: Links = None
     policy: PolicyChoice = None
-    risk: Annotated[str, Option("--risk", help="The risk axis: strongest, or ATTACK.MEASURE[@LINK].")] = "strongest"
+    risk: Annotated[
+        str,
+        Option(
+            "--risk",
+            help="The risk axis: strongest, value, identity, membership or ATTACK.MEASURE[@LINK]; before it ADVERSARY:.",
+        ),
+    ] = "strongest"
     utility: Annotated[
         str | None,
         Option(

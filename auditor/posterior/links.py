@@ -25,8 +25,9 @@ class Link(StrEnum):
 LINKS = (
     LinkFacts(
         Link.CLASS,
-        "The adversary is told the person's class: the worst case that k-anonymity accounts for, and what policies judge.",
-        "the person's class is known to them",
+        "The bound if the person's class were known: the worst case that k-anonymity accounts for. No adversary gets it by "
+        "what they know; policies judge it unless they name an adversary.",
+        "if the person's class were known",
         granted=True,
     ),
     LinkFacts(

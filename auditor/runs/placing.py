@@ -1,23 +1,23 @@
 """Placing the cells of a comparison on two axes: means over the seeds, and which points no other beats.
 
-Every point has the same two figures. The risk is, unless another is asked for, the strongest success of any attack that
-discloses something, as its excess over the control or the baseline: every kind of release has it. An attack without a control
-counts by its excess over the baseline, and is marked so. The utility is the first figure of the first measure asked for. A
-cell without these figures is left out, with the reason.
+Every point has the same two figures. The risk is, unless another is asked for, the strongest attack of one adversary with one
+goal, by links of their own (`auditor/model/record/strongest.py`). The utility is the first figure of the first measure asked
+for. A cell without these figures is left out, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from attacks import ATTACKS
 from auditor.measure.intervals import mean_interval
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import FEW_ATTEMPTS, Axis, Comparison, LeftOut, Point, RunCell, which_figure
 from auditor.model.record.frontier import LOWER, frontier
+from auditor.model.record.meaning import Kind
 from auditor.model.record.record import OK, AuditRecord, Risk
+from auditor.model.record.strongest import GOALS, SUCCESS, Chosen, Source, Strongest, choose, excess, strongest
 from auditor.posterior.links import Link
 
 STRONGEST = "strongest"
@@ -35,25 +35,37 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class RiskChoice:
-    """The risk that is asked for; without an attack it is the strongest success."""
+    """The risk that is asked for; without an attack it is the strongest one. What is not said (the adversary, the goal) is
+    chosen for all releases together."""
 
     attack: str | None = None
-    measure: str = "success"
+    measure: str = SUCCESS
     link: str | None = None
+    adversary: str | None = None
+    goal: str | None = None
 
     @classmethod
     def read(cls, text: str) -> RiskChoice:
-        """A choice written as `strongest`, `ATTACK.MEASURE` or `ATTACK.MEASURE@LINK`."""
-        if text == STRONGEST:
-            return cls()
-        named, _, link = text.partition("@")
+        """A choice written as `strongest`, a goal, `ATTACK.MEASURE` or `ATTACK.MEASURE@LINK`; before each of them may stand
+        an adversary and a colon."""
+        adversary, colon, asked = text.rpartition(":")
+        whose = adversary if colon else None
+        if asked == STRONGEST:
+            return cls(adversary=whose)
+        if asked in GOALS:
+            return cls(adversary=whose, goal=GOALS[asked])
+        named, _, link = asked.partition("@")
         attack, dot, measure = named.partition(".")
         if not dot or not measure:
-            raise UsageError(f"The risk must be {STRONGEST} or ATTACK.MEASURE, such as linking.success. Got {text!r}.")
+            goals = ", ".join(GOALS)
+            raise UsageError(
+                f"The risk must be {STRONGEST}, a goal ({goals}) or ATTACK.MEASURE, such as linking.success; before it may "
+                f"stand ADVERSARY and a colon. Got {text!r}."
+            )
         ATTACKS.get(attack)
-        if "@" in text and link not in list(Link):
+        if "@" in asked and link not in list(Link):
             raise UsageError(f"The link of a risk must be one of {', '.join(Link)}. Got {link!r}.")
-        return cls(attack, measure, link or None)
+        return cls(attack, measure, link or None, whose)
 
     @property
     def figure(self) -> str:
@@ -75,13 +87,46 @@ class RiskChoice:
         if any(r.status == OK for r in tried) and self.measure not in there:
             known = ", ".join(f"{self.attack}.{measure}" for measure in there)
             raise UsageError(f"There is no risk {self.attack}.{self.measure}. There are: {known}.")
+        there = list(dict.fromkeys(r.adversary for record in records for r in record.risks))
+        if there and self.adversary is not None and self.adversary not in there:
+            raise UsageError(
+                f"There is no adversary {self.adversary!r} to take the risk of. There are: {', '.join(there)}."
+            )
 
-    def rows(self, record: AuditRecord) -> list[Risk]:
-        """The rows of an audit record that have the chosen risk."""
-        rows = [r for r in record.risks if r.status == OK and r.value is not None and r.measure == self.measure]
+    def axis(self, records: Sequence[AuditRecord]) -> Axis:
+        """The axis for some releases: whose risk it is, and whether the class is taken for known, the same for all."""
         if self.attack is None:
-            return [r for r in rows if _excess(r) is not None and not ATTACKS.get(r.attack).harm]
-        return [r for r in rows if r.attack == self.attack and self.link in (None, r.link)]
+            chosen = choose(records, self.adversary, self.goal) or Chosen(self.adversary or "", self.goal or "")
+            return Axis(STRONGEST, self.better, True, chosen.adversary, chosen.goal, chosen.granted)
+        rows = [(place, Source(record), r) for place, record in enumerate(records) for r in self._rows(record)]
+        found: dict[tuple[str, bool], set[int]] = {}  # whose, and whether granted: which releases have it
+        for place, source, r in rows:
+            found.setdefault((r.adversary, source.supposed(r)), set()).add(place)
+        whose, granted = max(
+            found, key=lambda one: (len(found[one]), not one[1]), default=(self.adversary or "", False)
+        )
+        relative = any(r.kind == Kind.RATE and "excess" in r.detail for _, _, r in rows)
+        return Axis(self.figure, self.better, relative, whose, None, granted)
+
+    def _rows(self, record: AuditRecord) -> Iterator[Risk]:
+        """The rows of an audit record that have the risk asked for."""
+        for r in record.risks:
+            known = r.status == OK and r.value is not None and (r.attack, r.measure) == (self.attack, self.measure)
+            if known and self.link in (None, r.link) and self.adversary in (None, r.adversary):
+                yield r
+
+    def of(self, record: AuditRecord, axis: Axis) -> Strongest | None:
+        """The risk of a release on an axis: the worst over attacks, links and columns."""
+        assert axis.adversary is not None
+        if self.attack is None:
+            return strongest(record, Chosen(axis.adversary, axis.goal or "", axis.granted))
+        source, worst = Source(record), 1.0 if self.better == LOWER else -1.0
+        found = []
+        for r in self._rows(record):
+            if (r.adversary, source.supposed(r)) == (axis.adversary, axis.granted) and r.value is not None:
+                beyond = excess(r) if axis.excess else (float(r.value), r.low, r.high)
+                found += [] if beyond is None else [Strongest(r, *beyond)]
+        return max(found, key=lambda one: ((one.row.n or 0) >= FEW_ATTEMPTS, worst * one.value), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +143,10 @@ def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Compa
     """The points of some cells, in the order of the table, and the cells that are left out."""
     records = [placed.record for placed in cells if placed.record is not None]
     risk.check(records)
-    excess = any(_excess(r) is not None for record in records for r in risk.rows(record))
+    across = risk.axis(records)
     which, better = _utility_axis(records, utility)
     measure = utility.partition(".")[0]
-    axes = (Axis(risk.figure, risk.better, excess), Axis(measure if which is None else f"{measure}.{which}", better))
+    axes = (across, Axis(measure if which is None else f"{measure}.{which}", better))
     left_out: list[LeftOut] = []
     groups: dict[str, list[tuple[Placed, _Figure, _Figure]]] = {}
     for placed in cells:
@@ -109,13 +154,13 @@ def comparison(cells: Sequence[Placed], risk: RiskChoice, utility: str) -> Compa
         if placed.record is None:
             left_out.append(LeftOut(cell.name, cell.status, cell.reason or "the reason is not known"))
             continue
-        at = _risk(placed.record, risk, excess), _utility(placed.record, measure, which)
+        at = _risk(placed.record, risk, across), _utility(placed.record, measure, which)
         wanting = [axis.figure for axis, figure in zip(axes, at, strict=True) if figure is None]
         if at[0] is None or at[1] is None:
             left_out.append(LeftOut(cell.name, NO_FIGURE, f"it has no {' and no '.join(wanting)}"))
             continue
         groups.setdefault(placed.point, []).append((placed, at[0], at[1]))
-    points = [_point(name, runs, excess) for name, runs in groups.items()]
+    points = [_point(name, runs, across.excess) for name, runs in groups.items()]
     beaten = frontier([(p.risk, p.utility) for p in points], (axes[0].better, axes[1].better))
     points = [
         point if by is None else replace(point, beaten_by=points[by].name)
@@ -158,32 +203,14 @@ def _over_seeds(figures: Sequence[_Figure]) -> _Figure:
     return _Figure(over.value, over.low, over.high, "; ".join(sources) or None)
 
 
-def _risk(record: AuditRecord, choice: RiskChoice, excess: bool) -> _Figure | None:
-    """The risk of an audit record: the worst over adversaries, links and columns."""
-    worst = 1.0 if choice.better == LOWER else -1.0
-    found: list[tuple[bool, float, _Figure]] = []
-    for row in choice.rows(record):
-        beyond = _excess(row)
-        if excess and beyond is not None:
-            figure = _Figure(beyond["value"], beyond.get("low"), beyond.get("high"), _source(row))
-        elif not excess and row.value is not None:
-            figure = _Figure(float(row.value), row.low, row.high, _source(row))
-        else:
-            continue
-        found.append(((row.n or 0) >= FEW_ATTEMPTS, worst * figure.value, figure))
-    return max(found, key=lambda one: one[:2])[2] if found else None
-
-
-def _excess(row: Risk) -> Mapping[str, Any] | None:
-    noted = row.detail.get("excess")
-    return noted if isinstance(noted, Mapping) else None
+def _risk(record: AuditRecord, choice: RiskChoice, axis: Axis) -> _Figure | None:
+    found = choice.of(record, axis)
+    return None if found is None else _Figure(found.value, found.low, found.high, _source(found.row))
 
 
 def _source(row: Risk) -> str:
-    """What a risk comes from; an attack without a control may owe it to knowledge about the world, and is marked."""
-    about = (f" of {row.sensitive}" if row.sensitive else "") + (f", {row.link}" if row.link else "")
-    alone = row.control is None and (_excess(row) or {}).get("over") == "baseline"
-    return row.attack + about + (" (over the baseline: no control)" if alone else "")
+    """What a risk comes from."""
+    return row.attack + (f" of {row.sensitive}" if row.sensitive else "") + (f", {row.link}" if row.link else "")
 
 
 def _utility_axis(records: Sequence[AuditRecord], asked: str) -> tuple[str | None, str]:

@@ -2,7 +2,8 @@
 
 Each function takes plain figures and a width and returns the text of one SVG element. A page shows a wide and a narrow
 drawing of the same picture and hides one, so that letters stay legible on a telephone. Shapes tell what a mark is, not
-colour alone: a filled dot is the attack, a hollow diamond the control, an upright stroke the baseline.
+colour alone: a filled dot is the attack, a hollow one what would be if the class were known, a hollow diamond the control, an
+upright stroke the baseline.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A figure beside its interval, baseline and control; `over` is where the band of its excess begins."""
+    """A figure beside its interval, baseline and control; `over` is where the band of its excess begins. A `bound` is what
+    would be if the class were known."""
 
     name: str
     value: float
@@ -54,6 +56,7 @@ class Mark:
     baseline: float | None = None
     control: float | None = None
     over: float | None = None
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +169,12 @@ def dots(panels: Sequence[Panel], name: str, title: str, width: int = 900) -> st
     narrow = width < NARROW
     left, right, row = (10.0, width - 10.0, 42) if narrow else (220.0, width - 190.0, 27)
     x = Scale(0.0, 1.0, left, right)
-    ranged = any(mark.low is not None for panel in panels for mark in panel.marks)
-    parts, y = _legend(width, left if not narrow else 2, ranged)
+    marks = [mark for panel in panels for mark in panel.marks]
+    absent = {
+        "95 % interval": all(m.low is None for m in marks),
+        "if the class were known": not any(m.bound for m in marks),
+    }
+    parts, y = _legend(width, left if not narrow else 2, [text for text, lacks in absent.items() if lacks])
     for panel in panels:
         y += 30
         for text in textwrap.wrap(clean(panel.heading, 120), 44 if narrow else 110):
@@ -219,7 +226,7 @@ def _mark(mark: Mark, x: Scale, y: float) -> str:
         parts.append(svg.line(at(mark.baseline), y - 8, at(mark.baseline), y + 8, "baseline"))
     if mark.control is not None:
         parts.append(svg.diamond(at(mark.control), y, 5.5, "control"))
-    parts.append(svg.dot(at(mark.value), y, 5, "mark"))
+    parts.append(svg.dot(at(mark.value), y, 5, "mark bound" if mark.bound else "mark"))
     held = [
         f"{kind} {probability(v)}"
         for kind, v in (("control", mark.control), ("baseline", mark.baseline))
@@ -228,18 +235,22 @@ def _mark(mark: Mark, x: Scale, y: float) -> str:
     return svg.titled(parts, f"{mark.name}: {_said(mark)}" + (f"; {', '.join(held)}" if held else ""))
 
 
-def _legend(width: float, left: float, ranged: bool) -> tuple[list[str], float]:
-    """What the shapes mean, in one line or in two; intervals only where there are some (`ranged`)."""
-    items = (("attack", 74), ("95 % interval", 116), ("control", 80), ("baseline", 88), ("excess", 80))
+def _legend(width: float, left: float, absent: Sequence[str]) -> tuple[list[str], float]:
+    """What the shapes mean, in one line or in two, but for those that are absent."""
+    items = (
+        ("attack", 74), ("if the class were known", 180), ("95 % interval", 116), ("control", 80), ("baseline", 88),
+        ("excess", 80),
+    )  # fmt: skip
     parts: list[str] = []
     x, y = left + 6, 14.0
     for text, room in items:
-        if text == "95 % interval" and not ranged:
+        if text in absent:
             continue
         if x + room > width:
             x, y = left + 6, y + 20
         shape = {
             "attack": svg.dot(x, y - 4, 5, "mark"),
+            "if the class were known": svg.dot(x, y - 4, 5, "mark bound"),
             "95 % interval": svg.line(x - 6, y - 4, x + 8, y - 4, "whisker"),
             "control": svg.diamond(x, y - 4, 5.5, "control"),
             "baseline": svg.line(x, y - 11, x, y + 3, "baseline"),

@@ -1,10 +1,10 @@
 """The interactive picture of risk against utility: what it shows, as data for the script in the page.
 
-A point is a release. The reader chooses the axes (the strongest attack or any one attack; any utility measure), leaves
-methods out, hovers for method and settings, and goes to a release by clicking its point. The static picture above the
-script stands for it where there is no script, in print and in Markdown; both begin with the same axes and figures, which in
-a comparison are those of its table. Drawn by Observable Plot (see `vendor/README.md`), embedded, so that a report makes no
-request.
+A point is a release. The reader chooses the axes (the strongest attack or any one attack of an adversary, by the strongest
+link of their own; any utility measure), leaves methods out, hovers for method and settings, and goes to a release by clicking
+its point. The static picture above the script stands for it where there is no script, in print and in Markdown; both begin
+with the same axes and figures, which in a comparison are those of its table. Drawn by Observable Plot (see
+`vendor/README.md`), embedded, so that a report makes no request.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from typing import Any
 from auditor.model.record.comparison import Point, which_figure
 from auditor.model.record.meaning import Better
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
+from auditor.model.record.strongest import SUCCESS, Chosen, choose, strongest
 from reports.pictures.points import entries
 from reports.reading import (
-    SUCCESS,
-    Excess,
+    IF_KNOWN,
     Meanings,
+    adversaries,
     excess_of,
     figures,
-    lead_adversary,
     one_person,
     shared_utility,
-    strongest_success,
     utility_of,
     value_of,
 )
-from reports.tables.frontier import risk_title
+from reports.tables.frontier import chosen_axis, risk_title
 from reports.text import clean, finite, spoken
 
 STRONGEST, COMPARED = "strongest", "compared"
+_ADVERSARIES = 4  # whose attacks can be chosen as axes
 _HERE = Path(__file__).parents[1]
 THEME = ("templates/theme.js",)
 EXPLORER = ("vendor/d3.min.js", "vendor/plot.min.js", "templates/explorer.js")
@@ -53,10 +53,13 @@ def explorer(run: RunRecord) -> dict[str, Any] | None:
     utility: dict[str, dict[str, str]] = {}
     points = []
     compared = {} if run.comparison is None else dict(enumerate(run.comparison.points, 1))
+    chosen = choose(run.records)
     if run.comparison is not None:
         risks[start[0]] = risk_title(run.comparison.risk)
+    elif chosen is not None:
+        risks[STRONGEST] = risk_title(chosen_axis(chosen))
     for entry in entries(run):
-        heights = _mean_heights([_risks(record, risks) for record in entry.records])
+        heights = _mean_heights([_risks(record, risks, chosen) for record in entry.records])
         across = _means([_utility(record, utility) for record in entry.records])
         if entry.number in compared:
             placed = compared[entry.number]
@@ -119,34 +122,32 @@ def _mean_heights(heights: Sequence[Mapping[str, dict[str, Any]]]) -> dict[str, 
     return {key: {"value": value, "low": None, "high": None, "note": note} for key, value in means.items()}
 
 
-def _risks(record: AuditRecord, names: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _risks(record: AuditRecord, names: dict[str, str], chosen: Chosen | None) -> dict[str, dict[str, Any]]:
     """The heights that a release has, by axis; `names` collects the axes."""
     made: dict[str, dict[str, Any]] = {}
-    strongest = strongest_success(record)
-    if strongest is not None:
-        names.setdefault(STRONGEST, "strongest attack, excess")
-        made[STRONGEST] = _height(*strongest)
-    adversary, meanings = lead_adversary(record), Meanings(record)
-    rows = figures(record)
-    for attack, sensitive in meanings.groups(rows):
-        mine = [r for r in rows if (r.attack, r.sensitive, r.adversary) == (attack, sensitive, adversary)]
-        column = f" of {spoken(sensitive)}" if sensitive else ""
-        success = meanings.pick(mine, SUCCESS)
-        over = None if success is None else excess_of(success)
-        if success is not None and over is not None:
-            key = f"{attack}|{sensitive or ''}|excess"
-            names.setdefault(key, f"{clean(attack, 40)}{column}, excess")
-            made[key] = _height(success, over)
-        row = meanings.compared(mine)
-        if row is not None:
-            key = f"{attack}|{sensitive or ''}|{row.measure}"
-            names.setdefault(key, f"{clean(attack, 40)}{column}, {spoken(row.measure)}")
-            made[key] = {"value": value_of(row), "low": finite(row.low), "high": finite(row.high), "note": _note(row)}
+    best = None if chosen is None or STRONGEST not in names else strongest(record, chosen)
+    if best is not None:
+        made[STRONGEST] = {"value": best.value, "low": best.low, "high": best.high, "note": _note(best.row)}
+    people, meanings, rows = adversaries(record), Meanings(record), figures(record)
+    for who in people[:_ADVERSARIES]:
+        by = f" by the {clean(who, 40)}" if len(people) > 1 else ""
+        for attack, sensitive in meanings.groups([r for r in rows if r.adversary == who]):
+            mine = [r for r in rows if (r.attack, r.sensitive, r.adversary) == (attack, sensitive, who)]
+            own = meanings.own(mine)
+            name = f"{clean(attack, 40)}{f' of {spoken(sensitive)}' if sensitive else ''}{by}"
+            name += f" {IF_KNOWN}" if meanings.supposed(own[0]) else ""
+            key, success = f"{attack}|{sensitive or ''}|{who}", meanings.pick(own, SUCCESS)
+            over = None if success is None else excess_of(success)
+            if success is not None and over is not None:
+                names.setdefault(f"{key}|excess", f"{name}, excess")
+                note = f"{_note(success)}, over the {over.over}"
+                made[f"{key}|excess"] = {"value": over.value, "low": over.low, "high": over.high, "note": note}
+            row = meanings.compared(own)
+            if row is not None:
+                names.setdefault(f"{key}|{row.measure}", f"{name}, {spoken(row.measure)}")
+                span = {"low": finite(row.low), "high": finite(row.high)}
+                made[f"{key}|{row.measure}"] = {"value": value_of(row), **span, "note": _note(row)}
     return made
-
-
-def _height(risk: Risk, over: Excess) -> dict[str, Any]:
-    return {"value": over.value, "low": over.low, "high": over.high, "note": f"{_note(risk)}, over the {over.over}"}
 
 
 def _note(risk: Risk) -> str:

@@ -1,7 +1,8 @@
 """Which figures go into which picture: from the record to the arguments of `charts`.
 
-Over several releases the rows of a panel are releases under the link that policies judge; over one release they are
-its links. The details of a record may hold anything, so histograms and curves are checked before they are drawn.
+The figures are those of the adversaries' own links. Over several releases the rows of a panel are releases; over one release
+they are the links of its adversary or, of several, the adversaries; the last row is the bound if the class were known. The
+details of a record may hold anything, so histograms and curves are checked before they are drawn.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from typing import Any
 from auditor.model.record.comparison import Comparison
 from auditor.model.record.meaning import Better, Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
+from auditor.model.record.strongest import SUCCESS, choose, strongest
 from reports.pictures.charts import Mark, Panel, Point, Ways
 from reports.pictures.points import numbers
 from reports.reading import (
-    SUCCESS,
+    IF_KNOWN,
     Meanings,
+    adversaries,
     figures,
     lead_adversary,
     one_person,
     reference_of,
     shared_utility,
-    strongest_success,
-    strongest_value,
     utility_of,
     value_of,
 )
-from reports.tables.frontier import risk_title, utility_title
+from reports.tables.frontier import chosen_axis, risk_title, utility_title
 from reports.text import capital, clean, finite, number, spoken
 
 ROWS = 12  # releases in a panel; more make a picture nobody reads
@@ -77,28 +78,26 @@ def frontier(run: RunRecord) -> Frontier | None:
     axis = shared_utility(run)
     if axis is None or any(one_person(record) for record in run.records):
         return None
-    controlled = any(strongest_success(record) is not None for record in run.records)
+    chosen = choose(run.records)
     points, missing, better = [], [], str(Better.LOWER)
     for place, record in enumerate(run.records, 1):
         row = utility_of(record, *axis)
-        found = _risk(record, controlled)
+        found = None if chosen is None else strongest(record, chosen)
         x = finite(row.value) if row is not None else None
         if row is None or found is None or x is None:
             missing.append(clean(record.release.name, 60))
             continue
-        better = row.better
-        risk, (y, low, high) = found
+        better, risk = row.better, found.row
         note = f"Strongest: {risk.attack}" + (f" of {risk.sensitive}" if risk.sensitive else "")
         note += f", {risk.adversary}" + (f", link {risk.link}" if risk.link else "")
         method = clean(record.release.method or record.release.kind, 40)
-        points.append(Point(place, clean(record.release.name, 60), x, y, low, high, note, method))
-    if not points:
+        points.append(Point(place, clean(record.release.name, 60), x, found.value, found.low, found.high, note, method))
+    if not points or chosen is None:
         return None
-    y_name = "strongest attack, excess" if controlled else "strongest attack, success"
     return Frontier(
         tuple(points),
         f"{Meanings(*run.records).utility_name(*axis)}, {clean(better, 20)} is better",
-        y_name,
+        risk_title(chosen_axis(chosen)),
         tuple(missing),
         (better, Better.LOWER),
     )
@@ -124,14 +123,6 @@ def _compared(run: RunRecord, found: Comparison) -> Frontier | None:
     return Frontier(points, x, y, missing, (found.utility.better, found.risk.better)) if points else None
 
 
-def _risk(record: AuditRecord, controlled: bool) -> tuple[Risk, tuple[float, float | None, float | None]] | None:
-    if controlled:
-        pair = strongest_success(record)
-        return None if pair is None else (pair[0], (pair[1].value, pair[1].low, pair[1].high))
-    best = strongest_value(record)
-    return None if best is None else (best, (value_of(best), finite(best.low), finite(best.high)))
-
-
 def panels(run: RunRecord) -> list[Panel]:
     """A panel for each attack and sensitive column; its rows are releases, or the links of the one release."""
     rows, meanings = [r for record in run.records for r in figures(record)], Meanings(*run.records)
@@ -154,14 +145,17 @@ def _heading(meanings: Meanings, attack: str, sensitive: str | None, others: str
 
 
 def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
-    marks = []
+    """A mark for each release and adversary; adversaries with equal figures share one, and a single one is not named."""
+    marks, several = [], len({r.adversary for one in run.records for r in _rows(one, attack, sensitive)}) > 1
     for place, number_ in sorted(numbers(run).items(), key=lambda pair: (pair[1], pair[0])):
         record = run.records[place - 1]
-        adversary = lead_adversary(record)
-        mine = [r for r in _rows(record, attack, sensitive) if r.adversary == adversary]
-        row = Meanings(record).compared(mine)
-        if row is not None:
-            marks.append(_mark(f"{number_} {clean(record.release.name, 60)}", row))
+        meanings = Meanings(record)
+        for names, own in meanings.by_adversary(_rows(record, attack, sensitive)):
+            row = meanings.compared(own)
+            if row is not None:
+                by = f" {clean(', '.join(names), 14)}" if several else ""
+                name = f"{number_} {clean(record.release.name, max(4, 26 - len(by)) if several else 60)}{by}"
+                marks.append(_mark(name, row, meanings.supposed(row)))
     if len(marks) > ROWS:
         kept = sorted(marks, key=lambda m: -m.value)[:ROWS]
         marks = [m for m in marks if m in kept][:ROWS]
@@ -169,29 +163,42 @@ def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
 
 
 def _links(meanings: Meanings, record: AuditRecord, attack: str, sensitive: str | None) -> list[Mark]:
-    rows = _rows(record, attack, sensitive)
-    adversary = lead_adversary(record)
-    mine = [r for r in rows if r.adversary == adversary] or rows
-    links = sorted(dict.fromkeys(r.link for r in mine), key=meanings.link_rank)
-    found = [row for link in links if (row := meanings.compared([r for r in mine if r.link == link])) is not None]
-    if len(found) == 1 and found[0].link is None and "score" in found[0].params:
-        lead = found[0]
-        like = [r for r in mine if r.measure == lead.measure and r.params.get("against") == lead.params.get("against")]
+    """The links of the one adversary, or several adversaries by the strongest of theirs; then what would be if the class were
+    known."""
+    mine = _rows(record, attack, sensitive)
+    found = [r for r in mine if not meanings.granted(r.link)]
+    if len({r.adversary for r in found}) > 1:
+        named = [(", ".join(names), meanings.compared(own)) for names, own in meanings.by_adversary(found)]
+    else:
+        links = sorted(dict.fromkeys(r.link for r in found), key=meanings.link_rank)
+        named = [(f"link {link}", meanings.compared([r for r in found if r.link == link])) for link in links]
+    marks = [
+        _mark(spoken(name if row.link or len(named) > 1 else row.adversary), row, meanings.supposed(row))
+        for name, row in named
+        if row is not None
+    ]
+    if len(marks) == 1 and not found[0].link and "score" in found[0].params:
+        lead = meanings.compared(found)
+        like = [r for r in found if lead is not None and _same(r, lead)]
         if len(like) > 1:
             return [_mark(f"score {spoken(r.params.get('score', ''))}", r) for r in like]
-    return [_mark(f"link {spoken(r.link)}" if r.link else spoken(r.adversary), r) for r in found]
+    bound = meanings.compared([r for r in mine if meanings.granted(r.link)])
+    return marks + ([] if bound is None else [_mark(IF_KNOWN, bound, True)])
+
+
+def _same(risk: Risk, lead: Risk) -> bool:
+    """Whether two figures of membership differ in their score only."""
+    return risk.measure == lead.measure and risk.params.get("against") == lead.params.get("against")
 
 
 def _rows(record: AuditRecord, attack: str, sensitive: str | None) -> list[Risk]:
     return [r for r in figures(record) if r.attack == attack and r.sensitive == sensitive]
 
 
-def _mark(name: str, risk: Risk) -> Mark:
+def _mark(name: str, risk: Risk, bound: bool = False) -> Mark:
     low, high = finite(risk.low), finite(risk.high)
-    held = reference_of(risk)
-    return Mark(
-        name, value_of(risk), low, high, finite(risk.baseline), finite(risk.control), held.value if held else None
-    )
+    held, baseline, control = reference_of(risk), finite(risk.baseline), finite(risk.control)
+    return Mark(name, value_of(risk), low, high, baseline, control, held.value if held else None, bound)
 
 
 def class_sizes(record: AuditRecord) -> Histogram | None:
@@ -209,22 +216,16 @@ def class_sizes(record: AuditRecord) -> Histogram | None:
 
 
 def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
-    """The distributions over people that the attacks left in their details, for the lead adversary's first link."""
+    """The distributions over people that the attacks left in their details, for the lead adversary's strongest own link."""
     made: list[Histogram] = []
     seen: set[tuple[str, str | None, str]] = set()
-    adversary = lead_adversary(record)
-    meanings = Meanings(record)
-
-    def place(r: Risk) -> tuple[bool, int, int]:
-        return r.adversary != adversary, meanings.attack_rank(r.attack), meanings.link_rank(r.link)
-
-    for risk in sorted(figures(record), key=place):
+    for risk in _lead_rows(record):
         key = (risk.attack, risk.sensitive, risk.measure)
         noted = risk.detail.get("histogram")
         if key in seen or not isinstance(noted, Mapping) or len(made) >= limit:
             continue
-        across = meanings.attack(risk.attack).axis
-        title = _title(risk, f"people by {across or spoken(risk.measure)}")
+        across = Meanings(record).attack(risk.attack).axis
+        title = _title(record, risk, f"people by {across or spoken(risk.measure)}")
         drawn = _histogram(title, noted, across or "value")
         if drawn is not None:
             seen.add(key)
@@ -232,10 +233,21 @@ def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
     return made
 
 
-def _title(risk: Risk, what: str) -> str:
+def _lead_rows(record: AuditRecord) -> list[Risk]:
+    """The rows of the lead adversary's strongest own links, attack by attack."""
+    adversary, meanings = lead_adversary(record), Meanings(record)
+    rows = [r for r in figures(record) if r.adversary == adversary]
+    pairs = meanings.groups(rows)
+    return [r for pair in pairs for r in meanings.own(one for one in rows if (one.attack, one.sensitive) == pair)]
+
+
+def _title(record: AuditRecord, risk: Risk, what: str) -> str:
+    """What a small picture shows, and whose figures they are."""
     column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
-    link = f", link {clean(risk.link, 40)}" if risk.link else ""
-    return f"{capital(clean(risk.attack, 40))}{column}: {what}{link}"
+    meanings = Meanings(record)
+    how = [clean(risk.adversary, 40)] if len(adversaries(record)) > 1 else []
+    how += [IF_KNOWN] if meanings.supposed(risk) else [f"link {clean(risk.link, 40)}"] if risk.link else []
+    return ", ".join([f"{capital(clean(risk.attack, 40))}{column}: {what}", *how])
 
 
 def _histogram(title: str, noted: Mapping[str, Any], across: str) -> Histogram | None:
@@ -270,12 +282,12 @@ def roc(record: AuditRecord) -> tuple[tuple[float, ...], tuple[float, ...]] | No
 
 
 def calibrations(record: AuditRecord, limit: int = 2) -> list[Calibration]:
-    """How often claims are right that are made with a given confidence: of the lead adversary, under the first link that is
-    not told the class (told it, the two agree by construction); values before records."""
+    """How often claims are right that are made with a given confidence: of the lead adversary, under the first of their own
+    links (if the class were known, the two agree by construction); values before records."""
     made: dict[tuple[str, str | None], Calibration] = {}
     adversary, meanings = lead_adversary(record), Meanings(record)
     rows = [
-        r for r in figures(record) if r.adversary == adversary and r.measure == SUCCESS and not meanings.granted(r.link)
+        r for r in figures(record) if r.adversary == adversary and r.measure == SUCCESS and not meanings.supposed(r)
     ]
 
     def place(r: Risk) -> tuple[bool, int, int]:
@@ -288,7 +300,7 @@ def calibrations(record: AuditRecord, limit: int = 2) -> list[Calibration]:
             continue
         expected, realised = _numbers(noted.get("expected")), _numbers(noted.get("realised"))
         if expected and realised and len(expected) == len(realised) > 1:
-            title = _title(risk, "claims that are right, by their confidence")
+            title = _title(record, risk, "claims that are right, by their confidence")
             made[risk.attack, risk.sensitive] = Calibration(title, expected, realised)
     return list(made.values())[:limit]
 

@@ -6,11 +6,18 @@ The points come placed and sorted in the record; here they get their words.
 from __future__ import annotations
 
 from auditor.model.record.comparison import Axis, Comparison, Point
+from auditor.model.record.meaning import Better, Goal
 from auditor.model.record.record import RunRecord
-from reports.reading import Meanings
+from auditor.model.record.strongest import Chosen
+from reports.reading import IF_KNOWN, Meanings
 from reports.tables.tables import Table
 from reports.text import NONE, clean, interval, number, probability, spoken
 
+_ON: dict[str, str] = {
+    Goal.ATTRIBUTE: " on values",
+    Goal.IDENTITY: " on identity",
+    Goal.MEMBERSHIP: " on membership",
+}
 _STATUS = {
     "timeout": "too slow",
     "failed": "failed",
@@ -20,10 +27,17 @@ _STATUS = {
 
 
 def risk_title(axis: Axis) -> str:
-    """What the risk axis measures, in words."""
-    if axis.figure == "strongest":
-        return "strongest attack, excess" if axis.excess else "strongest attack, success"
-    return f"{clean(axis.figure, 60)}, excess" if axis.excess else clean(axis.figure, 60)
+    """What the risk axis measures, in words: `strongest attack on values by the prosecutor, excess over the baseline`."""
+    named = axis.figure != "strongest"
+    text = clean(axis.figure, 60) if named else f"strongest attack{_ON.get(axis.goal or '', '')}"
+    text += f" by the {clean(axis.adversary, 60)}" if axis.adversary else ""
+    text += f" {IF_KNOWN}" if axis.granted else ""
+    return f"{text}, excess{' over the baseline' if axis.adversary else ''}" if axis.excess else text
+
+
+def chosen_axis(chosen: Chosen) -> Axis:
+    """The axis of a run that was not asked for one."""
+    return Axis("strongest", Better.LOWER, True, chosen.adversary, chosen.goal, chosen.granted)
 
 
 def utility_title(run: RunRecord, axis: Axis) -> str:

@@ -17,7 +17,7 @@ from auditor.model.record.comparison import which_figure
 from auditor.model.record.meaning import RELEASE, Better, Kind
 from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, PolicyCheck, Risk, Utility
 from auditor.model.record.release_facts import SensitiveFacts
-from reports.reading import Meanings, is_count, is_rate, label_of
+from reports.reading import IF_KNOWN, Meanings, is_count, is_rate, label_of
 from reports.tables.differences import Difference, differences, warnings
 from reports.tables.statistics import BOUNDED, UNBOUNDED, UNDER, class_statistics, column_statistics
 from reports.tables.tables import measure_text
@@ -149,7 +149,8 @@ _Why = tuple[Mapping[tuple[str, str, str | None], str], ...]
 
 def _risk_row(meanings: Meanings, left: Risk | None, right: Risk | None, why: _Why) -> Row:
     shown = _one((left, right))
-    about = ", ".join(part for part in (clean(shown.adversary, 40), f"link {shown.link}" if shown.link else "") if part)
+    link = IF_KNOWN if meanings.granted(shown.link) else f"link {shown.link}" if shown.link else ""
+    about = ", ".join(part for part in (clean(shown.adversary, 40), link) if part)
     missing = [each.get((shown.attack, shown.adversary, shown.link), "not asked") for each in why]
     one, two = _risk_figure(left, missing[0]), _risk_figure(right, missing[1])
     good = _NEITHER if meanings.attack(shown.attack).harm else shown.better

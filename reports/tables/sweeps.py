@@ -1,8 +1,8 @@
 """Success against the number of known attributes: the figures of a sweep, as curves and as tables.
 
 A sweep leaves in a record one adversary for each number of known attributes, which stands in the settings of their figures
-(`known`). Over one release the curves of a picture are its links; over several they are the releases, under the link that
-reads the labels best.
+(`known`). Over one release the curves of a picture are its links, the last of them the bound if the class were known; over
+several they are the releases, each under the strongest link of the adversary's own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
-from reports.reading import Meanings, figures, is_rate, value_of
+from reports.reading import IF_KNOWN, Meanings, figures, is_rate, value_of
 from reports.tables.tables import Table
 from reports.text import NONE, capital, clean, finite, number, probability, spoken
 
@@ -96,18 +96,17 @@ def _said(point: Known) -> str:
 
 def _links(meanings: Meanings, rows: Sequence[Risk]) -> list[Curve]:
     links = sorted(dict.fromkeys(r.link for r in rows), key=meanings.link_rank)
-    made = [
-        _curve(f"link {spoken(link)}" if link else "success", [r for r in rows if r.link == link]) for link in links
-    ]
+    made = []
+    for link in links:
+        name = IF_KNOWN if meanings.granted(link) else f"link {spoken(link)}" if link else "success"
+        made.append(_curve(name, [r for r in rows if r.link == link]))
     return [curve for curve in made if len(curve.points) > 1]
 
 
 def _releases(meanings: Meanings, records: Sequence[AuditRecord], rows: Sequence[Sequence[Risk]]) -> list[Curve]:
     made = []
     for place, (record, mine) in enumerate(zip(records, rows, strict=True), 1):
-        links = dict.fromkeys(r.link for r in mine)
-        first = min(links, key=lambda link: (meanings.granted(link), meanings.link_rank(link)), default=None)
-        best = [r for r in mine if r.link == first]
+        best = meanings.own(mine)
         made.append(_curve(f"{place} {clean(record.release.name, 40)}", best))
     return [curve for curve in made if len(curve.points) > 1]
 

@@ -1,18 +1,29 @@
 """The tables of a report as rows of plain text, the same for every renderer.
 
-A `Table` holds headings and cells that are already written as text but not yet escaped. The overview has the figures
-a policy looks at (the lead adversary, the first link) with the strongest other link beside them.
+A `Table` holds headings and cells that are already written as text but not yet escaped. The overview has what the adversary
+gets by the strongest link of their own, and beside it what they would if the class were known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from auditor.model.record.comparison import which_figure
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
-from reports.reading import Meanings, excess_of, figures, is_count, is_rate, lead_adversary, utility_of, value_of
+from reports.reading import (
+    IF_KNOWN,
+    Meanings,
+    adversaries,
+    excess_of,
+    figures,
+    is_count,
+    is_rate,
+    utility_of,
+    value_of,
+)
 from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
 from reports.words.verdicts import check_text
 
@@ -97,24 +108,32 @@ def overview(run: RunRecord) -> Table:
     return Table(headings, rows, numeric).without_empty()
 
 
-def _headline_risks(record: AuditRecord, meanings: Meanings) -> Iterable[tuple[str, str]]:
-    """The risks that lead: the first attack with figures on records, on membership, and on the sensitive columns."""
-    adversary = lead_adversary(record)
-    rows = [r for r in figures(record) if r.adversary == adversary and not meanings.attack(r.attack).harm]
+def leading_attacks(meanings: Meanings, rows: Sequence[Risk]) -> list[str]:
+    """The first attack with figures for each goal: on records, on membership, and on values; harms do not lead."""
     first: dict[str, str] = {Goal.IDENTITY: "", Goal.MEMBERSHIP: ""}  # the order of the columns
     for attack, _ in meanings.groups(rows):
         goal = meanings.attack(attack).goal
-        first[goal] = first.get(goal) or attack
-    leading = list(first.values())
+        if not meanings.attack(attack).harm:
+            first[goal] = first.get(goal) or attack
+    return [attack for attack in first.values() if attack]
+
+
+def _headline_risks(record: AuditRecord, meanings: Meanings) -> Iterable[tuple[str, str]]:
+    """The risks that lead, of the one adversary; several have a table of their own (`matrix`)."""
+    if len(adversaries(record)) > 1:
+        return
+    rows = figures(record)
+    leading = leading_attacks(meanings, rows)
     pairs = [pair for pair in meanings.groups(rows) if pair[0] in leading]
     for attack, sensitive in sorted(pairs, key=lambda pair: leading.index(pair[0])):
         goal = meanings.attack(attack).goal
         mine = [r for r in rows if r.attack == attack and r.sensitive == sensitive]
-        row = meanings.compared(mine)
+        own = meanings.own(mine)
+        row = meanings.compared(own)
         if goal == Goal.IDENTITY:
-            for risk in (meanings.pick(mine, measure) for measure in meanings.attack(attack).lead):
+            for risk in (meanings.pick(own, measure) for measure in meanings.attack(attack).lead):
                 if risk is not None and is_rate(risk) and risk is not row:
-                    yield f"link {spoken(risk.measure)}", probability(value_of(risk))
+                    yield f"link {spoken(risk.measure)}{_if(meanings, risk)}", probability(value_of(risk))
         elif row is not None and goal == Goal.MEMBERSHIP:
             against = ", made-up people" if row.params.get("against") == "fakes" else ""
             yield f"member {spoken(row.measure)}{against}", probability(value_of(row))
@@ -122,14 +141,19 @@ def _headline_risks(record: AuditRecord, meanings: Meanings) -> Iterable[tuple[s
             yield from _guesses(meanings, mine, row)
 
 
+def _if(meanings: Meanings, risk: Risk) -> str:
+    """The end of a heading whose figures hold if the class were known."""
+    return f", {IF_KNOWN}" if meanings.supposed(risk) else ""
+
+
 def _guesses(meanings: Meanings, rows: Sequence[Risk], row: Risk) -> Iterable[tuple[str, str]]:
     name = spoken(row.sensitive) if row.sensitive else "value"
-    excess, other = excess_of(row), meanings.strongest_link(rows, row)
-    yield f"{name} guessed", probability(value_of(row))
+    excess, bound = excess_of(row), meanings.bound(rows, row)
+    yield f"{name} guessed{_if(meanings, row)}", probability(value_of(row))
     if excess is not None:
         yield f"{name} excess", probability(excess.value)
-    if other is not None and probability(value_of(other)) != probability(value_of(row)):
-        yield f"{name} best other link", f"{probability(value_of(other))} {clean(other.link or '', 20)}"
+    if bound is not None:
+        yield f"{name} guessed, {IF_KNOWN}", probability(value_of(bound))
 
 
 def verdict_word(policy: PolicyVerdict | None) -> str:
@@ -149,6 +173,18 @@ def sorted_risks(record: AuditRecord, attack: str | None = None) -> list[Risk]:
         return (*ranks, columns[r.sensitive], people[r.adversary], meanings.link_rank(r.link))
 
     return sorted(rows, key=place)
+
+
+def by_figures(rows: Sequence[Risk]) -> list[list[Risk]]:
+    """Sorted rows in tables: one for each attack, column and adversary; adversaries with equal figures share one."""
+    made: dict[Hashable, list[Risk]] = {}
+    names: dict[Hashable, list[str]] = {}
+    for (attack, sensitive, who), group in groupby(rows, key=lambda r: (r.attack, r.sensitive, r.adversary)):
+        mine = list(group)
+        figures_ = tuple((r.link, measure_text(r), r.value, r.low, r.high, r.baseline, r.control) for r in mine)
+        made.setdefault((attack, sensitive, figures_), mine)
+        names.setdefault((attack, sensitive, figures_), []).append(who)
+    return [[replace(r, adversary=", ".join(names[key])) for r in mine] for key, mine in made.items()]
 
 
 def _places(items: Iterable[str | None]) -> dict[str | None, int]:
@@ -210,12 +246,13 @@ def merged(table: Table, meanings: Meanings) -> Table:
 
 
 def link_words(meanings: Meanings, found: Sequence[str], links: Collection[str]) -> str:
-    """Some of the `links`, by the shortest name for them: the others are those that are not told the class."""
+    """Some of the `links`, by the shortest name for them: the others are those that do not grant the class."""
     if len(found) > 1 and set(found) == set(links):
         return "all links"
     if len(found) > 1 and set(found) == {link for link in links if not meanings.granted(link)}:
         return "other links"
-    return ", ".join(sorted(found, key=meanings.link_rank))
+    named = (f"{link} if known" if meanings.granted(link) else link for link in sorted(found, key=meanings.link_rank))
+    return ", ".join(named)
 
 
 def measure_text(risk: Risk, said: Collection[str] = ()) -> str:

@@ -40,8 +40,8 @@ def _under(links: str) -> str:
 
 
 def worst_classes(rows: Sequence[Risk], adversary: str | None) -> Table | None:
-    """The classes whose people are hit hardest by an adversary who is told the class: how many people, the mean over them,
-    some rows. Of an attack with several figures the mean probability, which tells more of a class than right or wrong."""
+    """The classes whose people would be hit hardest if the class were known: how many people, the mean over them, some rows.
+    Of an attack with several figures the mean probability, which tells more of a class than right or wrong."""
     made = []
     mine = [r for r in rows if r.adversary == adversary]
     for risk in [r for r in mine if r.measure == "mean"] or mine:

@@ -1,10 +1,10 @@
 """The findings that matter, in plain words, computed from the record.
 
-A finding gathers what one attack found on one sensitive column of one release: the sentence to remember, the
-sentences that support it, how it stands against its control, and what would lower it. They come in the order of what a
-person has to fear: published identifiers, certain disclosure of a value, right guesses of values, links to records,
-membership (against outsiders before made-up people), harms of false belief; within a kind by excess. What is not above
-its reference comes last. What could not be computed is gathered by its reason.
+A finding gathers what one attack found on one sensitive column of one release, for one adversary or for several with equal
+figures: the sentence to remember, the sentences that support it, how it stands against its control, what would be if the
+class were known, and what would lower it. They come in the order of what they have over their control (the excess): published
+identifiers first; then what is above its control, disclosures before made-up people and harms of false belief; then what has
+no control; what is not above its reference comes last. What could not be computed is gathered by its reason.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from auditor.model.record.meaning import Criterion, Goal, Kind
 from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Risk
 from reports.reading import (
     CERTAIN,
+    IF_KNOWN,
     Excess,
     Meanings,
+    adversaries,
     excess_of,
     figures,
     is_count,
     is_rate,
     label_of,
-    lead_adversary,
     reference_of,
     value_of,
 )
-from reports.text import NONE, capital, clean, finite, number, percent, probability, span, spoken, words
+from reports.text import NONE, capital, clean, finite, number, percent, span, spoken, words
 from reports.words.person import confidence, revealed
-from reports.words.sentences import comparison, control_people, of_everybody, sentence, shortfall, who
+from reports.words.sentences import comparison, control_people, of_everybody, sentence, shortfall, who, wrong_claims
 from reports.words.verdicts import published
 
 IDENTIFIERS, VALUE, HARM, OTHER = "identifiers", "value", "harm", "other"
@@ -40,9 +41,11 @@ _KINDS: dict[str, str] = {
     Criterion.MEMBERSHIP: Goal.MEMBERSHIP,
     Criterion.HARM: HARM,
 }
-_RANKS: dict[str, int] = {IDENTIFIERS: 0, VALUE: 2, Goal.IDENTITY: 3, OTHER: 3, Goal.MEMBERSHIP: 4, HARM: 6}
-_LAST = 10  # added to the rank of what is not above its reference
-_FOUND = "class_found"  # of linking: worth saying of links that are not told the class
+WEAK = "Not above their control, or a guess without the release"
+_FIRST, _ABOVE, _MADE_UP, _HARM, _NO_CONTROL, _LAST = range(6)
+"""The ranks of findings; within each the strongest comes first."""
+_FOUND = "class_found"  # of linking: worth saying of links that do not grant the class
+_MOST = 3  # adversaries who have a finding of their own about one attack on one column
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class Finding:
     """What one attack found on one sensitive column of one release.
 
     `kind` is `identifiers`, `value`, `identity`, `membership`, `harm` or `other`; `standing` is that of
-    `reading.Standing` and `label` says it in words.
+    `reading.Standing` and `label` says it in words. `bound` is the figure if the class were known, `wrong` says how many of
+    the claims made with certainty are wrong.
     `stats` are the figures to set side by side (attack, control, baseline, excess), `comparison` says them in words,
     `remark` says where the attack does not beat them. `criterion` is the regulators' word (WP29 05/2014).
     """
@@ -71,6 +75,27 @@ class Finding:
     excess: Excess | None
     advice: str | None
     criterion: str
+    adversaries: tuple[str, ...] = ()
+    bound: str = ""
+    wrong: str = ""
+
+    @property
+    def weak(self) -> bool:
+        """Whether it is no more than the control, or a guess without the release, has."""
+        return self.rank == _LAST
+
+    @property
+    def told(self) -> str:
+        """The label, and beside it what would be if the class were known."""
+        return "; ".join(part for part in (self.label, self.bound) if part)
+
+    @property
+    def brief(self) -> str:
+        """A weak finding in a few words: `guessing of the disease by the neighbour: 12 %, not above the control (13 %)`."""
+        about = f" of the {spoken(self.sensitive)}" if self.sensitive else ""
+        by = f" by the {words([clean(name, 60) for name in self.adversaries], 3)}" if self.adversaries else ""
+        figure = f"{self.stats[0][1]}, " if self.stats else ""
+        return f"{clean(self.attack, 60)}{about}{by}: {figure}{self.label}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +108,35 @@ class Gap:
 
 
 def findings(record: AuditRecord) -> list[Finding]:
-    """The findings on one release, in the order of what a person has to fear."""
+    """The findings on one release, in the order of what they have over their control."""
     rows, meanings = figures(record), Meanings(record)
-    made = [found for pair in meanings.groups(rows) if (found := _finding(record, meanings, rows, *pair)) is not None]
+    made = []
+    for attack, sensitive in meanings.groups(rows):
+        mine = [r for r in rows if r.attack == attack and r.sensitive == sensitive]
+        made += _of_attack(record, meanings, mine)
     if record.release.identifiers:
         made.append(_identifiers(record))
-    return sorted(made, key=lambda f: (f.rank, -f.strength))
+    told: set[str | None] = set()
+    found = []
+    for one in sorted(made, key=_order):  # what lowers several of them is said once
+        found.append(replace(one, advice=None) if one.advice in told else one)
+        told.add(one.advice)
+    return found
+
+
+def _order(finding: Finding) -> tuple[int, float]:
+    return finding.rank, -finding.strength
+
+
+def _of_attack(record: AuditRecord, meanings: Meanings, rows: Sequence[Risk]) -> list[Finding]:
+    """What one attack found on one column: a finding for each adversary whose figures differ, the strongest of many."""
+    told = [_finding(record, meanings, rows, names, own) for names, own in meanings.by_adversary(rows)]
+    made = sorted((found for found in told if found is not None), key=_order)
+    if len(made) <= _MOST:
+        return made
+    rest = sum(len(found.adversaries) for found in made[_MOST:])
+    less = f"{number(rest)} more adversaries get no further than that."
+    return [*made[: _MOST - 1], replace(made[_MOST - 1], support=(*made[_MOST - 1].support, less))]
 
 
 def _identifiers(record: AuditRecord) -> Finding:
@@ -104,7 +152,7 @@ def _identifiers(record: AuditRecord) -> Finding:
         remark="",
         standing=CERTAIN,
         label="certain",
-        rank=_RANKS[IDENTIFIERS],
+        rank=_FIRST,
         strength=1.0,
         excess=None,
         advice=None,
@@ -113,11 +161,9 @@ def _identifiers(record: AuditRecord) -> Finding:
 
 
 def _finding(
-    record: AuditRecord, meanings: Meanings, rows: Sequence[Risk], attack: str, sensitive: str | None
+    record: AuditRecord, meanings: Meanings, rows: Sequence[Risk], names: tuple[str, ...], own: Sequence[Risk]
 ) -> Finding | None:
-    mine = [r for r in rows if r.attack == attack and r.sensitive == sensitive]
-    adversary = lead_adversary(record)
-    own = [r for r in mine if r.adversary == adversary] or mine
+    attack, sensitive = own[0].attack, own[0].sensitive
     facts = meanings.attack(attack)
     lead, rate = _lead(meanings, own), _first(meanings, own, facts.compared)
     alone = lead.n == 1
@@ -125,27 +171,38 @@ def _finding(
         return None  # no harm to speak of
     criterion = clean(facts.criterion, 60) or (Criterion.INFERENCE if sensitive else OTHER)
     kind = _KINDS.get(criterion, VALUE if sensitive else OTHER)
-    standing = meanings.standing(lead if lead.measure == CERTAIN else rate)
-    if alone and value_of(lead) > 0 and any(r.measure == CERTAIN and value_of(r) > 0 for r in own):
+    standing = meanings.standing(lead if meanings.certain(lead) else rate)
+    if alone and value_of(lead) > 0 and any(meanings.certain(r) and value_of(r) > 0 for r in own):
         standing = replace(standing, kind=CERTAIN, label="certain")
+    bound = meanings.bound([r for r in rows if r.adversary in names], lead)
+    beyond = (lead, rate) if meanings.certain(lead) else (rate,)
     return Finding(
         release=clean(record.release.name),
         kind=kind,
         attack=attack,
         sensitive=sensitive,
-        headline=_headline(record, meanings, lead),
-        support=() if alone else tuple(_support(meanings, own, mine, lead, rate)),
+        headline=_headline(record, meanings, lead, names),
+        support=() if alone else tuple(_support(meanings, own, lead, rate)),
         stats=() if alone else _stats(meanings, rate),
         comparison=comparison(meanings, rate),
         remark=" ".join(shortfall(meanings, rate)),
         standing=standing.kind,
         label=standing.label,
         rank=_rank(kind, standing.kind, lead, rate),
-        strength=confidence(lead) if alone else _strength(meanings, lead, rate),
+        strength=confidence(lead) if alone else max(_strength(meanings, r) for r in beyond),
         excess=excess_of(rate),
         advice=clean(facts.lowered_by, 400) or None,
         criterion=criterion,
+        adversaries=names if len(adversaries(record)) > 1 else (),
+        bound="" if bound is None or value_of(bound) == value_of(lead) else f"{_figure(bound)} {IF_KNOWN}",
+        wrong=wrong_claims(meanings, own),
     )
+
+
+def _figure(risk: Risk) -> str:
+    if is_count(risk):
+        return number(value_of(risk)) + (f" of {number(risk.n)}" if risk.n is not None else "")
+    return percent(value_of(risk)) if is_rate(risk) else number(value_of(risk))
 
 
 def _lead(meanings: Meanings, own: Sequence[Risk]) -> Risk:
@@ -167,8 +224,8 @@ def _everybody(meanings: Meanings, risk: Risk) -> bool:
     return bool(is_rate(risk) and of_everybody(risk) and meanings.measure(risk.attack, risk.measure).everybody)
 
 
-def _headline(record: AuditRecord, meanings: Meanings, lead: Risk) -> str:
-    text = sentence(meanings, lead, who(record, lead))
+def _headline(record: AuditRecord, meanings: Meanings, lead: Risk, names: Sequence[str]) -> str:
+    text = sentence(meanings, lead, who(record, lead, names))
     linked = meanings.attack(lead.attack).goal == Goal.IDENTITY and lead.link is not None
     if linked and len(record.release.blocks) > 1:
         columns = {f.column for f in record.release.sensitive}
@@ -177,67 +234,67 @@ def _headline(record: AuditRecord, meanings: Meanings, lead: Risk) -> str:
             set(block) & set(record.release.quasi) and set(block) & columns for block in record.release.blocks
         )
         whole, part = "the right row in each block of quasi-identifiers", "the row of the quasi-identifier table"
-        text = text.removesuffix(".") + f" ({f'{part}, not the {hidden}' if apart else whole})."
+        text = text.removesuffix(".") + f": {f'{part}, not the {hidden}' if apart else whole}."
     return text
 
 
 def _rank(kind: str, standing: str, lead: Risk, rate: Risk) -> int:
-    """The place of a kind of finding; certain disclosure of a value comes before guesses."""
-    rank = _RANKS[kind]
-    if standing == CERTAIN:
-        return rank - 1 if kind == VALUE else rank
-    if kind == Goal.MEMBERSHIP and rate.params.get("against") == "fakes":
-        rank += 1
+    """The place of a finding: what is above its control, then what has none, then what is not above it."""
     wrong = lead.n == 1 and value_of(lead) == 0
-    return rank + _LAST if standing in ("not_above", "unclear") or wrong else rank
+    if standing in ("not_above", "unclear") or wrong:
+        return _LAST
+    if standing == "unknown" and lead.n != 1:
+        return _NO_CONTROL
+    if kind == HARM:
+        return _HARM
+    return _MADE_UP if kind == Goal.MEMBERSHIP and rate.params.get("against") == "fakes" else _ABOVE
 
 
-def _support(meanings: Meanings, own: Sequence[Risk], mine: Sequence[Risk], lead: Risk, rate: Risk) -> list[str]:
-    """The sentences beside the headline: other measures, claims, links and adversaries."""
+def _support(meanings: Meanings, own: Sequence[Risk], lead: Risk, rate: Risk) -> list[str]:
+    """The sentences beside the headline: other measures and claims."""
     facts = meanings.attack(lead.attack)
     support = _count_control(lead)
     if not _everybody(meanings, lead):
         names = facts.support or tuple(dict.fromkeys(r.measure for r in own))[:3]
         extra = [r for name in names if (r := meanings.pick(own, name)) is not None and r is not lead and r is not rate]
         same = value_of(lead) if is_count(lead) else None
-        support += [sentence(meanings, r) for r in extra if not is_count(r) or value_of(r) != same]
+        support += [sentence(meanings, r) for r in extra if not is_count(r) or value_of(r) not in (same, 0)]
         support += [sentence(meanings, rate)] if rate is not lead else []
     claim = next((claim for row in (lead, rate) if (claim := revealed(row)) is not None), None)
     support += [f"The adversary's claim: {claim}."] if claim is not None else []
-    support += _other_links(meanings, mine, rate)
-    if facts.goal == Goal.IDENTITY:
-        support += _class_found(meanings, mine, lead.adversary)
-        support += _other_adversaries(meanings, mine, lead.adversary)
-    return support
+    return support + _class_found(meanings, own)
 
 
 def _count_control(lead: Risk) -> list[str]:
     """The control of a count, which has no place among the rates."""
     control = finite(lead.control)
-    if not is_count(lead) or control is None or lead.n is None or lead.n == 1:
+    if not is_count(lead) or not control or lead.n is None or lead.n == 1:
         return []
     return [capital(f"{control_people(lead)}: {number(round(control))} of {number(lead.n)}.")]
 
 
 def _first(meanings: Meanings, rows: Sequence[Risk], names: Sequence[str]) -> Risk:
-    """The row for the first of `names` that says something (a count of nobody does not, if another row does)."""
+    """The row for the first of `names` that says something, if one does. A count of nobody does not, nor does one that the
+    control has too: what is certain of outsiders is no news."""
     found = [r for name in names if (r := meanings.pick(rows, name)) is not None]
-    telling = [r for r in found if is_rate(r) or value_of(r) > 0]
-    return (telling or found or list(rows))[0]
+    telling = [r for r in found if is_rate(r) or (value_of(r) > 0 and _news(meanings, r))]
+    return (telling or [r for r in found if not meanings.certain(r)] or found or list(rows))[0]
 
 
-def _strength(meanings: Meanings, lead: Risk, rate: Risk) -> float:
-    """How far the attack gets beyond its reference, 0 to 1; a count of certain people weighs as their share."""
-    if lead.measure == CERTAIN and lead.n:
-        return value_of(lead) / lead.n
+def _news(meanings: Meanings, risk: Risk) -> bool:
+    return meanings.standing(risk).kind not in ("not_above", "unclear")
+
+
+def _strength(meanings: Meanings, rate: Risk) -> float:
+    """How far a figure gets beyond its reference, 0 to 1."""
+    excess, held = excess_of(rate), reference_of(rate)
+    if excess is not None:
+        few = 1 < (rate.n or 0) < FEW_ATTEMPTS and excess.low is not None
+        return (excess.low or 0.0) if few else excess.value  # three lucky guesses are not a strong attack
     if rate.kind in (Kind.COUNT, Kind.FACT):
         return 0.0
-    excess, held = excess_of(rate), reference_of(rate)
-    if excess is None:
-        beyond = value_of(rate) - (held.value if held is not None else 0.0)
-        return 2 * beyond if meanings.about_members(rate) else beyond  # from a coin to certainty
-    few = 1 < (rate.n or 0) < FEW_ATTEMPTS and excess.low is not None
-    return (excess.low or 0.0) if few else excess.value  # three lucky guesses are not a strong attack
+    beyond = value_of(rate) - (held.value if held is not None else 0.0)
+    return 2 * beyond if meanings.about_members(rate) else beyond  # from a coin to certainty
 
 
 def _stats(meanings: Meanings, rate: Risk) -> tuple[tuple[str, str], ...]:
@@ -255,44 +312,11 @@ def _stats(meanings: Meanings, rate: Risk) -> tuple[tuple[str, str], ...]:
     return tuple((name, text) for name, text in pairs if text != NONE)
 
 
-def _other_links(meanings: Meanings, rows: Sequence[Risk], rate: Risk) -> list[str]:
-    """What the strongest of the other link models reaches."""
-    other = meanings.strongest_link(rows, rate)
-    if other is None or other.link is None or rate.link is None:
-        return []
-    told = (
-        "Without being told the class" if meanings.granted(rate.link) else f"Under links other than {clean(rate.link)}"
-    )
-    if value_of(other) == value_of(rate):
-        return [f"{told}, the link {clean(other.link)} reaches just as much."]
-    return [f"{told}, the strongest link ({clean(other.link)}) reaches {percent(value_of(other))}."]
-
-
-def _class_found(meanings: Meanings, rows: Sequence[Risk], adversary: str | None) -> list[str]:
-    """The class found by a link that was not told it: worth saying where most are found."""
-    found = [
-        (value_of(r) / r.n if is_count(r) and r.n else value_of(r), r)
-        for r in rows
-        if r.measure == _FOUND and r.link and not meanings.granted(r.link) and r.adversary == adversary
-    ]
-    share, best = max(found, key=lambda pair: pair[0], default=(0.0, None))
-    if best is None or share < 0.5:
-        return []
-    return [sentence(meanings, best, f"the link {clean(best.link)}, which was not told it")]
-
-
-def _other_adversaries(meanings: Meanings, rows: Sequence[Risk], lead: str) -> list[str]:
-    said = []
-    for name in dict.fromkeys(r.adversary for r in rows if r.adversary != lead):
-        theirs = [r for r in rows if r.adversary == name]
-        picked = [meanings.pick(theirs, measure) for measure in meanings.attack(rows[0].attack).lead]
-        known = [
-            f"{label_of(meanings.measure(r.attack, r.measure))} {probability(value_of(r))}"
-            for r in picked
-            if r is not None and is_rate(r)
-        ]
-        said += [f"For the {clean(name, 60)}: {words(known)}."] if known else []
-    return said
+def _class_found(meanings: Meanings, own: Sequence[Risk]) -> list[str]:
+    """The class found by the adversary: worth saying where most are found."""
+    found = [r for r in own if r.measure == _FOUND and not meanings.supposed(r) and r.n]
+    best = max(found, key=value_of, default=None)
+    return [sentence(meanings, best)] if best is not None and value_of(best) >= 0.5 * (best.n or 0) else []
 
 
 def gaps(record: AuditRecord) -> list[Gap]:

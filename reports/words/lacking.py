@@ -21,7 +21,8 @@ ALONE = "What the release alone shows"
 NOT_ALONE = "What the release alone cannot show"
 MORE = "What more would show"
 _BASIS = (
-    "From the release alone: the adversary is told the class of each record, and what is published counts as the truth. "
+    "From the release alone: the figures hold if the class of each person were known, and what is published counts as the "
+    "truth. "
     f"What needs more is listed under “{NOT_ALONE}”."
 )
 

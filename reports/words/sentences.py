@@ -1,25 +1,27 @@
 """Figures as sentences about people: the words that each measure declares, filled in for one figure.
 
-`adversary_line(record)` says once who attacks and what they know; after it `who(record, risk)` is "this adversary".
-`sentence(risk, ...)` turns one figure into words, `comparison(risk)` sets it beside its control and baseline. All return
-plain text: column names in it come from the user's files, and the renderers escape them.
+`adversary_lines(record)` says once who attacks, what they know and how they find people; after it `who(record, ...)` is "this
+adversary", or one of several by name. `sentence(risk, ...)` turns one figure into words, `comparison(risk)` sets it beside
+its control and baseline. A figure that nobody gets by what they know begins with "If the class were known". All return plain
+text: column names in it come from the user's files, and the renderers escape them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from auditor.model.record.meaning import Kind, Measure
 from auditor.model.record.record import AuditRecord, Risk
+from auditor.model.record.strongest import SUCCESS
 from reports.reading import (
-    SUCCESS,
+    IF_KNOWN,
     Meanings,
+    adversaries,
     excess_of,
     figures,
     is_rate,
     label_of,
-    lead_adversary,
     reference_of,
     value_of,
 )
@@ -28,41 +30,69 @@ from reports.words.person import belief
 
 _BRACES = re.compile(r"\{(\w+)\}")
 _NO_RELEASE = "a guess without the release"
+_ADVERSARIES = 4  # described at the top; more are listed under Method
 
 
-def adversary_line(record: AuditRecord) -> str:
-    """Who attacks in the findings, what they know, and how they find the class: said once, at the top."""
-    name = lead_adversary(record)
-    if name is None:
-        return ""
-    facts = next((a for a in record.adversaries if a.name == name), None)
-    text = clean(facts.sentence, 600) if facts is not None else ""
-    if not text and facts is not None and facts.knows:
-        text = f"The {clean(name, 60)} knows a person's {words([spoken(c) for c in facts.knows], 12)}"
-    text = text.removesuffix(".") or f"The adversary is the {clean(name, 60)}"
-    link = _lead_link(record)
-    how = Meanings(record).link(link).how
-    return text + (f"; link {clean(link, 40)}: {clean(how)}." if how else ".")
+def adversary_lines(*records: AuditRecord) -> list[str]:
+    """Who attacks in the findings and what they know, and how they find people: said once, at the top."""
+    lines = list(dict.fromkeys(line for record in records for line in _adversaries(record)))
+    if len(lines) > _ADVERSARIES:
+        more = f"{number(len(lines) - _ADVERSARIES)} more adversaries are described under Method."
+        lines = [*lines[:_ADVERSARIES], more]
+    return lines + _links_line(records)
 
 
-def _lead_link(record: AuditRecord) -> str:
-    lead = lead_adversary(record)
-    mine = [r.link for r in figures(record) if r.adversary == lead and r.link is not None]
-    return min(mine, key=Meanings(record).link_rank, default="")
+def _adversaries(record: AuditRecord) -> Iterator[str]:
+    known = {a.name: a for a in record.adversaries}
+    for name in adversaries(record):
+        facts = known.get(name)
+        text = clean(facts.sentence, 600) if facts is not None else ""
+        if not text and facts is not None and facts.knows:
+            text = f"The {clean(name, 60)} knows a person's {words([spoken(c) for c in facts.knows], 12)}"
+        yield (text or f"The adversary is the {clean(name, 60)}").removesuffix(".") + "."
 
 
-def who(record: AuditRecord, risk: Risk) -> str:
-    """`this adversary`, who was described by `adversary_line`, or another one by name, with the link if it is another."""
-    lead = risk.adversary == lead_adversary(record)
-    attacker = "this adversary" if lead else f"the {clean(risk.adversary, 60)}"
-    other = risk.link is not None and risk.link != _lead_link(record)
-    return f"{attacker} (link {clean(risk.link, 40)})" if other else attacker
+def _links_line(records: Sequence[AuditRecord]) -> list[str]:
+    """How the links that lead find people, in a line."""
+    leading: set[str] = set()
+    for record in records:
+        meanings, rows = Meanings(record), [r for r in figures(record) if r.link is not None]
+        for attack, sensitive in meanings.groups(rows):
+            for _, own in meanings.by_adversary(r for r in rows if (r.attack, r.sensitive) == (attack, sensitive)):
+                leading |= {r.link for r in own if r.link is not None and not meanings.supposed(r)}
+    whole = Meanings(*records)
+    links = [whole.link(link) for link in sorted(leading, key=whole.link_rank)]
+    said = "; ".join(f"link {clean(link.name, 40)}: {clean(link.how)}" for link in links if link.how)
+    return [f"Figures are those of the strongest way to find people ({said})."] if said else []
+
+
+def who(record: AuditRecord, risk: Risk, names: Sequence[str] = ()) -> str:
+    """`this adversary`, where only one was described by `adversary_lines`, or those who are meant by name; with the link."""
+    first, *others = [clean(name, 60) for name in names or (risk.adversary,)]
+    attacker = f"the {first}" if len(adversaries(record)) > 1 else "this adversary"
+    beside = [f"likewise the {words(others, 3)}"] if others else []
+    beside += [f"link {clean(risk.link, 40)}"] if risk.link is not None else []
+    return f"{attacker} ({'; '.join(beside)})" if beside else attacker
 
 
 def sentence(meanings: Meanings, risk: Risk, attacker: str = "") -> str:
     """The figure in words; with `attacker` (from `who`) the sentence says by whom."""
     measure = meanings.measure(risk.attack, risk.measure)
-    return capital(clean(filled(template(measure, risk), risk, attacker), 1000)).rstrip(".") + "."
+    supposed = meanings.supposed(risk)
+    text = clean(filled(template(measure, risk), risk, "" if supposed else attacker), 1000).rstrip(".") + "."
+    return if_known(text) if supposed else capital(text)
+
+
+def if_known(text: str) -> str:
+    """A sentence on what would be if the class were known."""
+    return f"{capital(IF_KNOWN)}: {text}"
+
+
+def wrong_claims(meanings: Meanings, rows: Sequence[Risk]) -> str:
+    """`Of 12 claims made with certainty 9 are wrong.`: confident and wrong; empty where none is."""
+    wrong = meanings.wrong(rows)
+    text = "" if wrong is None else meanings.measure(wrong.attack, wrong.measure).wrong
+    return f"{capital(clean(filled(text, wrong), 400))}." if wrong is not None and text else ""
 
 
 def template(measure: Measure, risk: Risk) -> str:
@@ -171,7 +201,7 @@ _WORDS: Mapping[str, Callable[[Risk, str], str]] = {
     "one_in": lambda risk, _: _one_in(risk),
     "sure": lambda risk, _: "certainty" if value_of(risk) == 1 else f"probability {probability(value_of(risk))}",
     "column": lambda risk, _: spoken(risk.sensitive) if risk.sensitive else "sensitive value",
-    "who": lambda _, attacker: attacker or "this adversary",
+    "who": lambda _, attacker: attacker or "the adversary",
     "by": lambda _, attacker: f" by {attacker}" if attacker else "",
     "seen": lambda _, attacker: f", as seen by {attacker}" if attacker else "",
     "near": lambda risk, _: _near(risk),
@@ -199,12 +229,8 @@ def comparison(meanings: Meanings, risk: Risk) -> str:
     said = [capital("; ".join(parts)) + "."] if parts else []
     excess = excess_of(risk)
     if excess is not None and meanings.standing(risk).kind == "above":
-        rest, over = span(excess.low, excess.high), excess.over == "control"
-        said.append(
-            f"Of the cases that {'fail for people outside' if over else f'{_NO_RELEASE} gets wrong'}, "
-            f"{percent(excess.value)}{f' ({rest})' if rest else ''} {'succeed for people inside' if over else 'succeed'}: "
-            "that is the excess."
-        )
+        rest, over = span(excess.low, excess.high), "the control" if excess.over == "control" else _NO_RELEASE
+        said.append(f"That is an excess of {percent(excess.value)}{f' ({rest})' if rest else ''} over {over}.")
     return " ".join([*said, *shortfall(meanings, risk)])
 
 
@@ -215,7 +241,7 @@ def shortfall(meanings: Meanings, risk: Risk) -> list[str]:
         return []
     said = []
     if standing.kind != "above":
-        name = "what it reaches on people outside the release" if held.name == "control" else _NO_RELEASE
+        name = "its control" if held.name == "control" else _NO_RELEASE
         beaten = standing.kind == "not_above"
         verb = "does not beat" if beaten else "is not shown to beat"
         said.append(f"The attack {verb} {name}{'' if beaten else ': the difference may be chance'}.")
@@ -240,4 +266,4 @@ def control_people(risk: Risk) -> str:
         return "descriptions as rare as these, of people at large"
     if kind.startswith("fake"):
         return "the same attack on made-up people"
-    return f"the same attack on a control group ({spoken(kind)})" if kind else "the same attack on a control group"
+    return f"the control ({spoken(kind)})" if kind else "the same attack on a control group"

@@ -1,6 +1,7 @@
 """Several releases side by side in words: the best finding of each kind on each, and which release does best.
 
-Releases whose intervals overlap are not ranked: the summary says that they cannot be told apart.
+Releases are compared by the risk of one adversary with one goal, the same for all. Those whose intervals overlap are not
+ranked: the summary says that they cannot be told apart.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from dataclasses import dataclass
 
 from auditor.model.record.meaning import Better, Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord, Utility
-from reports.reading import Excess, Meanings, one_person, shared_utility, strongest_success, utility_of
+from auditor.model.record.strongest import Chosen, Strongest, choose, strongest
+from reports.reading import IF_KNOWN, Meanings, one_person, shared_utility, utility_of
 from reports.text import clean, finite, number, percent, probability, spoken, words
 from reports.words.findings import IDENTIFIERS, VALUE, Finding, findings
-from reports.words.sentences import adversary_line
+from reports.words.sentences import adversary_lines as lines_of
 
 _KINDS = (IDENTIFIERS, VALUE, Goal.IDENTITY, Goal.MEMBERSHIP)
 
@@ -45,36 +47,35 @@ def _best(record: AuditRecord) -> tuple[Finding, ...]:
 
 def adversary_lines(run: RunRecord) -> list[str]:
     """Who attacks in the findings, said once for all releases that have the same adversary."""
-    return [line for line in dict.fromkeys(adversary_line(record) for record in run.records) if line]
+    return lines_of(*run.records)
 
 
 def bottom_line(run: RunRecord) -> str | None:
     """For several releases: which has the least risk and by which figure, and which the best utility."""
-    risky = [(r, *pair) for r in run.records if (pair := strongest_success(r)) is not None]
-    if len(run.records) < 2 or not risky or any(one_person(r) for r in run.records):
+    chosen = choose(run.records)
+    if chosen is None or len(run.records) < 2 or any(one_person(r) for r in run.records):
         return None
-    text = _least_risk(risky, len(run.records))
+    risky = [(record, found) for record in run.records if (found := strongest(record, chosen)) is not None]
+    text = _least_risk(risky, chosen, len(run.records))
     useful = _most_useful(run)
     return f"{text} {useful}" if useful else text
 
 
-def _least_risk(risky: Sequence[tuple[AuditRecord, Risk, Excess]], size: int) -> str:
-    record, risk, excess = min(risky, key=lambda item: item[2].value)
-    top = excess.high if excess.high is not None else excess.value
-    alike = [r for r, _, e in risky if r is record or (e.low if e.low is not None else e.value) <= top]
-    over = "the control" if excess.over == "control" else "a guess without the release"
-    figure = (
-        f"{_attack(risk)}, right in {percent(finite(risk.value))}, with an excess over {over} of "
-        f"{probability(excess.value)}"
-    )
+def _least_risk(risky: Sequence[tuple[AuditRecord, Strongest]], chosen: Chosen, size: int) -> str:
+    record, least = min(risky, key=lambda item: item[1].value)
+    top = least.high if least.high is not None else least.value
+    alike = [r for r, e in risky if r is record or (e.low if e.low is not None else e.value) <= top]
+    figure = f"{_attack(least.row)}, right in {percent(finite(least.row.value))}"
+    figure += f" (excess over a guess without the release {probability(least.value)})"
+    whose = f"from the {clean(chosen.adversary, 60)}" + (f", {IF_KNOWN}," if chosen.granted else "")
     if len(alike) == 1:
         return (
-            f"Of {number(size)} releases, {clean(record.release.name, 60)} has the least risk: its strongest attack is "
-            f"{figure}."
+            f"Of {number(size)} releases, {clean(record.release.name, 60)} has the least risk {whose}: the strongest attack "
+            f"is {figure}."
         )
     names = words([clean(r.release.name, 60) for r in alike])
     return (
-        f"Of {number(size)} releases, {names} have the least risk and cannot be told apart (the intervals of their "
+        f"Of {number(size)} releases, {names} have the least risk {whose} and cannot be told apart (the intervals of their "
         f"strongest attacks overlap); on {clean(record.release.name, 60)} it is {figure}."
     )
 
@@ -82,8 +83,8 @@ def _least_risk(risky: Sequence[tuple[AuditRecord, Risk, Excess]], size: int) ->
 def _attack(risk: Risk) -> str:
     about = f" of the {spoken(risk.sensitive)}" if risk.sensitive else ""
     against = " against made-up people" if risk.params.get("against") == "fakes" else ""
-    link = f" (link {clean(risk.link, 40)})" if risk.link else ""
-    return f"{clean(risk.attack, 60)}{about}{against} by the {clean(risk.adversary, 60)}{link}"
+    link = f" by link {clean(risk.link, 40)}" if risk.link else ""
+    return f"{clean(risk.attack, 60)}{about}{against}{link}"
 
 
 def _most_useful(run: RunRecord) -> str:

@@ -12,7 +12,7 @@ from auditor.model.record.meaning import NoteKind
 from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk, RunRecord
 from reports.reading import Meanings, label_of, size
 from reports.text import capital, clean, number, percent, short, spoken, words
-from reports.words.sentences import filled, template
+from reports.words.sentences import filled, if_known, template
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +154,22 @@ def check_text(record: AuditRecord, check: PolicyCheck) -> str:
     label = label_of(measure) if measure.label else f"figure {spoken(key.replace('.', ' '))}"
     if check.value is None:
         return f"{capital(label)}: cannot be judged, {clean(check.reason or 'there is no figure')} ({key})."
-    same = (r for r in record.risks if (r.attack, r.measure, r.value) == (of, name, check.value) and r.status == OK)
-    risk = next(same, Risk(of, "", None, name, value=check.value, kind=measure.kind))
+    same = [r for r in record.risks if (r.attack, r.measure, r.value) == (of, name, check.value) and r.status == OK]
+    meanings, whose = Meanings(record), (check.adversary, check.link)
+    judged = [r for r in same if (r.adversary, r.link) == whose] or sorted(same, key=lambda r: not meanings.supposed(r))
+    risk = next(iter(judged), Risk(of, "", None, name, value=check.value, kind=measure.kind))
     text = template(measure, risk).partition(";")[0] if measure.sentence else f"the {label} is {number(check.value)}"
     limit = percent(check.limit) if "{rate}" in text or "{share}" in text else short(check.limit)
     verb = "are" if check.limit > 1 and float(check.limit).is_integer() else "is"
     bound = f"at least {limit} {verb} required" if check.relation == ">=" else f"at most {limit} {verb} allowed"
     if check.relation != ">=" and check.limit == 0:
         bound = "none is allowed"
-    return f"{capital(clean(filled(text, risk), 600)).rstrip('.')}; {bound} ({key})."
+    said = clean(filled(text, risk, _attacker(record, check)), 600).rstrip(".")
+    return f"{if_known(said) if meanings.supposed(risk) else capital(said)}; {bound} ({key})."
+
+
+def _attacker(record: AuditRecord, check: PolicyCheck) -> str:
+    """Whose figure a check judged, where it is what an adversary gets by a link of their own."""
+    if check.adversary is None or Meanings(record).granted(check.link):
+        return ""
+    return f"the {clean(check.adversary, 60)}" + (f" (link {clean(check.link, 40)})" if check.link else "")

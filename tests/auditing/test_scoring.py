@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from attacks.claims import MemberClaims, RangeClaims, RecordClaims, UnrelatedCla
 from attacks.divergence import Divergence
 from attacks.homogeneity import Homogeneity
 from attacks.skewness import Skewness
-from auditor.auditing.scoring.claims import _held, score
-from auditor.auditing.scoring.figures import Figure, Truth, rate
+from auditor.auditing.scoring.claims import _held, as_often, score
+from auditor.auditing.scoring.figures import Figure, Truth, count, rate
 from auditor.auditing.scoring.members import score_members
 from auditor.auditing.scoring.rows import Attempt, Beside, completed
 from auditor.measure.intervals import mean_of
@@ -64,6 +65,42 @@ def test_thresholds_are_strict_beyond_float_noise(half: float) -> None:
 def test_certain_is_certain_but_for_float_noise() -> None:
     rows = [[1.0, 0], [sum([0.1] * 10), 0], [0.999999, 0.000001], [0.5, 0.5]]
     assert by_measure(ValueClaims(beliefs(rows), 0.5), truth([0] * 4))["certain"].each.tolist() == [1, 1, 0, 0]
+
+
+def test_of_claims_those_that_are_true_are_counted_apart() -> None:
+    # certain: right, wrong, right; likely: right; tied between two, of which one is true
+    rows = [[1, 0], [1, 0], [0, 1], [0.8, 0.2], [0.5, 0.5]]
+    claims = ValueClaims(beliefs(rows), 0.4)
+    found = by_measure(claims, truth([0, 1, 1, 0, 0]))
+    assert (found["certain"].value, found["certain_right"].value) == (3, 2)
+    assert (found["above"].value, found["above_right"].value) == (5, 3.5)
+    assert found["certain"].detail["wrong"] == 1
+    # noise is published of the first: that the nearest value is theirs is luck, which is neither true nor wrong
+    lucky = by_measure(claims, replace(truth([0, 1, 1, 0, 0]), shown=np.array([False, True, True, True, True])))
+    assert (lucky["certain"].value, lucky["certain_right"].value, lucky["certain"].detail["wrong"]) == (3, 1, 1)
+    assert lucky["above_right"].value == 2.5
+
+
+def test_who_is_left_out_of_a_class_of_one_value_is_no_control_for_it() -> None:
+    # Ten people in classes of one value. Left out, all of them see it and have it; and so do ten others, who differ from all
+    # the rest of their class, and have another. Of those who are in no class as many would be certain as of the people in
+    # one, ten, of whom half are right.
+    people = score(ValueClaims(beliefs([[1, 0]] * 10 + [[0.8, 0.2]] * 10), 0.9), truth([0] * 10 + [1] * 10))
+    left_out = score(ValueClaims(beliefs([[1, 0]] * 20), 0.9), truth([0] * 10 + [1] * 10))
+    found = {figure.measure: figure.value for figure in as_often(left_out, people)}
+    assert (found["certain"], found["certain_right"], found["above_right"]) == (20, 5, 5)
+    assert found["success"] == 0.5
+    nobody = score(ValueClaims(beliefs([[0.5, 0.5]] * 20), 0.9), truth([0] * 20))
+    assert [f.value for f in as_often(nobody, people)] == [f.value for f in nobody]
+
+
+def test_a_count_has_an_excess_too() -> None:
+    # 30 of 100 against 10 of 100: (0.3 - 0.1)/0.9
+    figure, control = count("certain_right", rights(30, 100)), count("certain_right", rights(10, 100))
+    made = completed(Attempt(Homogeneity(), PROSECUTOR), figure, Beside(None, control, "outsiders"), truth([0] * 100))
+    assert (made.value, made.control) == (30, 10)
+    assert made.detail["excess"]["value"] == pytest.approx(2 / 9)
+    assert 0 < made.detail["excess"]["low"] < 2 / 9
 
 
 def test_targets_share_rows() -> None:

@@ -33,6 +33,8 @@ def test_a_policy_in_a_file(tmp_path: Path) -> None:
         Check("linking.max", "<=", 0.09, "boss", "likelihood", "page 7"),
         Check("release.k", ">=", 3.0, "prosecutor", "class", None),
     )
+    links = [{"figure": "linking.max", "at_most": 1, "adversary": who} for who in ("boss", "journalist")]
+    assert [check.link for check in parse_policy("links", {"check": links}).checks] == ["own", "class"]
     bare = parse_policy("bare", {"check": [CHECK]})
     assert (bare.title, bare.source) == ("bare", "the user's own")
 

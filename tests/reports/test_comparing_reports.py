@@ -29,9 +29,9 @@ from tests.support import record_samples as samples
 from tests.support.record_samples_rows import row
 
 # By method and seed: excess of homogeneity under the links class and containment, m of proximity, query error, accuracies.
-#   x: the worst link is containment: 0.4 and 0.6 → 0.5; error 0.1 and 0.3 → 0.2; m 2 and 4 → 3
-#   y: 0.3; 0.2: less risk, the same error as x: y beats x
-#   z: 0.6; 0.05: on the frontier
+#   x: containment, the only link that does not grant the class: 0.4 and 0.6 → 0.5; error 0.1 and 0.3 → 0.2; m 2 and 4 → 3
+#   y: 0.2; 0.2: less risk, the same error as x: y beats x
+#   z: 0.5; 0.05: on the frontier
 FIGURES = {
     ("x", 1): (0.1, 0.4, 2, 0.1, 0.9),
     ("x", 2): (0.2, 0.6, 4, 0.3, 0.7),
@@ -77,11 +77,11 @@ def compared(risk: str, utility: str) -> RunRecord:
 @pytest.mark.parametrize(
     ("risk", "utility", "points"),
     [
-        ("homogeneity.success", "queries", [("y", 0.3, 0.2), ("z", 0.6, 0.05), ("x", 0.5, 0.2)]),
+        ("homogeneity.success", "queries", [("y", 0.2, 0.2), ("z", 0.5, 0.05), ("x", 0.5, 0.2)]),
         # under the link class alone x has (0.1 + 0.2)/2 and is best
         ("homogeneity.success@class", "queries", [("x", 0.15, 0.2), ("z", 0.6, 0.05), ("y", 0.3, 0.2)]),
-        ("strongest", "classification.disease", [("y", 0.3, 0.4), ("z", 0.6, 0.5), ("x", 0.5, 0.2)]),
-        ("strongest", "classification", [("y", 0.3, 0.6), ("x", 0.5, 0.8), ("z", 0.6, 0.5)]),
+        ("strongest", "classification.disease", [("y", 0.2, 0.4), ("z", 0.5, 0.5), ("x", 0.5, 0.2)]),
+        ("prosecutor:value", "classification", [("y", 0.2, 0.6), ("x", 0.5, 0.8), ("z", 0.5, 0.5)]),
         ("proximity.m", "queries", [("y", 5, 0.2), ("z", 1, 0.05), ("x", 3, 0.2)]),  # higher is better
     ],
 )

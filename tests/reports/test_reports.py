@@ -82,14 +82,18 @@ def test_other_texts() -> None:
 
 
 def test_overview_has_the_headline_figures() -> None:
-    table = overview(samples.sample_run())
+    alone = [
+        replace(r, risks=[risk for risk in r.risks if risk.adversary == "prosecutor"])
+        for r in samples.sample_run().records
+    ]
+    table = overview(samples.run_of(*alone))
     row = dict(zip(table.headings, table.rows[2], strict=True))
     assert row["release"] == "anatomy l=3"
-    assert row["link mean"] == "0.330"
-    assert row["link max"] == "0.726"
-    assert row["disease guessed"] == "0.477"  # 0.22 + 0.78 * 0.33
-    assert row["disease excess"] == "0.330"
-    assert row["disease best other link"] == "0.439 likelihood"
+    assert row["link mean"] == "0.281"  # likelihood, the strongest own link: 0.85 of 0.33
+    assert row["link max"] == "0.617"
+    assert row["disease guessed"] == "0.439"  # 0.22 + 0.78 * 0.33 * 0.85
+    assert row["disease excess"] == "0.281"
+    assert row["disease guessed, if the class were known"] == "0.477"
     assert row["member auc"] == "0.649"
     assert row["verdict"] == "FAIL"
     assert row["granularity"] == "–"
@@ -102,7 +106,7 @@ def test_overview_leaves_out_what_says_nothing_more() -> None:
     record = replace(one(fakes), risks=(*like, fakes))
     headings = overview(samples.run_of(record, record)).headings
     assert "member auc, made-up people" in headings
-    assert not [h for h in headings if "other link" in h or h == "member auc"]
+    assert "member auc" not in headings
 
 
 def test_links_with_equal_figures_share_a_row() -> None:
@@ -110,7 +114,7 @@ def test_links_with_equal_figures_share_a_row() -> None:
         samples.rate("homogeneity", "success", v, 90, link=link)
         for link, v in zip(samples.LINKS, (0.5, 0.5, 0.6, 0.5), strict=True)
     ]
-    assert [row[0] for row in merged(compact_risks(rows)[0], WORDS).rows] == ["other links", "class"]
+    assert [row[0] for row in merged(compact_risks(rows)[0], WORDS).rows] == ["other links", "class if known"]
     same = [replace(r, value=0.5, low=0.4, high=0.6) for r in rows]
     assert [row[0] for row in merged(compact_risks(same)[0], WORDS).rows] == ["all links"]
 
@@ -143,7 +147,7 @@ def test_published_identifiers_and_doubts_stand_at_the_top(renderer: str, severa
     assert said in top
     assert doubt in top
     assert said in rest
-    assert rest.index(said) < rest.index("can be given their disease")
+    assert rest.index(said) < rest.index("linked to their own record")
 
 
 def test_frontier_axes_fall_back() -> None:
@@ -151,7 +155,7 @@ def test_frontier_axes_fall_back() -> None:
     found = frontier(run)
     assert found is not None
     assert found.x == "query error (median), lower is better"
-    assert found.y == "strongest attack, excess"
+    assert found.y == "strongest attack on values by the prosecutor, excess over the baseline"
     by_size = [replace(r, utility=[u for u in r.utility if u.measure != "queries"]) for r in run.records]
     found = frontier(replace(run, records=by_size))
     assert found is not None
@@ -183,13 +187,15 @@ def test_class_sizes_are_binned() -> None:
 
 
 def test_panels_are_links_of_one_release_or_releases_of_a_run() -> None:
-    assert [m.name for m in panels(samples.single_run())[0].marks] == [
-        "link class",
-        "link likelihood",
-        "link tightest",
-        "link containment",
+    marks = panels(samples.single_run())[1].marks
+    assert [(m.name, m.bound) for m in marks] == [
+        ("link likelihood", False),
+        ("link tightest", False),
+        ("link containment", False),
+        ("if the class were known", True),
     ]
-    assert panels(samples.sample_run())[0].marks[0].name == "1 identity"
+    run = samples.sample_run()
+    assert [panel.marks[0].name for panel in panels(run)[:2]] == ["1 identity prosecutor", "1 identity"]
     assert max(len(p.marks) for p in panels(samples.many_run())) == 12
 
 
@@ -227,8 +233,8 @@ def test_worst_rows_are_gathered_by_their_rows() -> None:
         for r, rows in (("frequency", (1, 2)), ("distinct", (12345,)))
     ]
     assert worst_rows(WORDS, readings) == [
-        ("disease mean (frequency) (link class)", "1, 2"),
-        ("disease mean (distinct) (link class)", "12345"),  # as --suppress-rows takes it
+        ("disease mean (frequency) (link class if known)", "1, 2"),
+        ("disease mean (distinct) (link class if known)", "12345"),  # as --suppress-rows takes it
     ]
 
 

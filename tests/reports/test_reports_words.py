@@ -14,7 +14,7 @@ from reports.reading import Excess, Meanings, excess_of, figures, is_rate, refer
 from reports.text import THIN
 from reports.words.findings import findings, gaps
 from reports.words.person import revealed
-from reports.words.sentences import adversary_line, comparison, sentence, who
+from reports.words.sentences import adversary_lines, comparison, sentence, who
 from reports.words.summary import bottom_line, briefs
 from reports.words.verdicts import check_text, verdict
 from tests.support import record_samples as samples
@@ -35,31 +35,55 @@ def one(risk: Risk, **release: object) -> AuditRecord:
 def test_the_sentence_of_the_design() -> None:
     record = one(samples.count("homogeneity", "certain", 34, 100, sensitive="disease"))
     assert findings(record)[0].headline == (
-        "34 of 100 people in this release can be given their disease with certainty by this adversary."
+        "34 of 100 people in this release can be given their disease with certainty by this adversary (link likelihood)."
     )
-    assert adversary_line(record) == (
-        "The prosecutor knows that a person is in the release, and that person's age, sex and postcode; "
-        "link class: the person's class is known to them."
+    assert adversary_lines(record) == [
+        "The prosecutor knows that a person is in the release, and that person's age, sex and postcode.",
+        "Figures are those of the strongest way to find people "
+        "(link likelihood: classes are weighed by how likely each holds the person).",
+    ]
+
+
+def test_a_granted_class_is_nobodys_figure() -> None:
+    granted = samples.count("homogeneity", "certain", 34, 100, sensitive="disease", link="class")
+    record = one(granted)
+    assert findings(record)[0].headline == (
+        "If the class were known: 34 of 100 people in this release can be given their disease with certainty."
     )
+    assert len(adversary_lines(record)) == 1  # there is no way to find people to speak of
+    found = samples.count("homogeneity", "certain", 2, 100, sensitive="disease")
+    both = findings(replace(record, risks=(granted, found)))
+    assert [(f.headline[:8], f.bound) for f in both] == [("2 of 100", "34 of 100 if the class were known")]
 
 
 def test_the_adversary_is_named_once() -> None:
     risk = samples.count("homogeneity", "certain", 1, 9, link=None)
     record = one(risk)
     silent = replace(samples.PROSECUTOR, sentence="")
-    assert adversary_line(replace(record, adversaries=(silent,))) == (
+    assert adversary_lines(replace(record, adversaries=(silent,))) == [
         "The prosecutor knows a person's age, sex and postcode."
-    )
-    assert adversary_line(replace(record, adversaries=())) == "The adversary is the prosecutor."
+    ]
+    assert adversary_lines(replace(record, adversaries=())) == ["The adversary is the prosecutor."]
     assert who(record, risk) == "this adversary"
-    assert who(record, replace(risk, adversary="journalist", link="tightest")) == "the journalist (link tightest)"
+    two = replace(record, risks=(risk, replace(risk, adversary="journalist", link="tightest")))
+    assert [who(two, r) for r in two.risks] == ["the prosecutor", "the journalist (link tightest)"]
+    assert who(two, two.risks[1], ("journalist", "marketer")) == "the journalist (likewise the marketer; link tightest)"
 
 
-def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
-    rows = [samples.rate("linking", "success", 0.5, 9, adversary=name) for name in ("journalist", "neighbour")]
-    neighbour = replace(samples.PROSECUTOR, name="neighbour", sentence="The neighbour knows a person's age.")
-    record = replace(one(rows[0]), risks=tuple(rows), adversaries=(samples.JOURNALIST, neighbour))
-    assert adversary_line(record).startswith("The neighbour knows")
+def test_each_adversary_has_a_finding_of_their_own_where_they_differ() -> None:
+    names = ("boss", "neighbour", "doctor", "nurse", "clerk")
+    rows = [
+        samples.rate("linking", "success", value, 90, adversary=name, control=0.0)
+        for name, value in zip(names, (0.5, 0.5, 0.3, 0.2, 0.1), strict=True)
+    ]
+    people = tuple(replace(samples.PROSECUTOR, name=name, sentence=f"The {name} knows an age.") for name in names)
+    record = replace(one(rows[0]), risks=tuple(rows), adversaries=people)
+    found = findings(record)
+    assert [f.adversaries for f in found] == [("boss", "neighbour"), ("doctor",), ("nurse",)]
+    assert found[-1].support[-1] == "1 more adversaries get no further than that."
+    lines = adversary_lines(record)
+    assert lines[0] == "The boss knows an age."
+    assert lines[4] == "1 more adversaries are described under Method."
 
 
 @pytest.mark.parametrize(
@@ -70,6 +94,8 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
         ("linking", "at_risk", 7, {"threshold": 0.1}, "7 of 100 people can be linked to their own record"),
         ("linking", "success", 0.12, {}, "points at the right record for 12 % of 100 people"),
         ("linking", "class_found", 97, {}, "The right class was named for 97 of 100 people"),
+        ("homogeneity", "certain_right", 7, {}, "7 of 100 people in this release can be given their disease with certainty"),
+        ("homogeneity", "above_right", 7, {"tau": 0.5}, "their disease, rightly and with a confidence above 50 %"),
         ("homogeneity", "above", 0, {"tau": 0.5}, "None of 100 people can be given their disease with a confidence above 50"),
         ("homogeneity", "success", 0.62, {}, "guesses the disease right for 62 % of 100 people"),
         ("proximity", "max", 1.0, {"epsilon": 1000}, "100 % of the belief about their disease lies within ±1 000"),
@@ -96,7 +122,7 @@ def test_the_lead_adversary_is_a_prosecutor_by_stance() -> None:
 def test_every_measure_has_its_sentence(
     attack: str, measure: str, value: float, params: dict[str, object], part: str
 ) -> None:
-    risk = row(attack, "prosecutor", "class", measure, "disease", params=params, value=value, n=100)
+    risk = row(attack, "prosecutor", "tightest", measure, "disease", params=params, value=value, n=100)
     for attacker in ("", "someone who knows their age"):
         text = plain(sentence(WORDS, risk, attacker))
         assert part in text
@@ -137,11 +163,41 @@ def test_an_excess_over_the_baseline_is_named_so() -> None:
     assert plain(WORDS.standing(below).label) == "no better than guessing without the release (43.3 %)"
 
 
-def test_certain_disclosures_are_no_chance() -> None:
-    certain = samples.count("homogeneity", "certain", 1, 7, sensitive="disease", control=1.0)
+def test_what_is_certain_of_outsiders_too_is_no_news() -> None:
     weak = samples.rate("homogeneity", "success", 0.5, 7, sensitive="disease", control=0.45)
-    found = findings(replace(one(certain), risks=(certain, weak)))[0]
-    assert (found.standing, found.label, found.rank) == ("certain", "certain", 1)
+    for control, standing, label in (
+        (0.0, "certain", "certain"),
+        (1.0, "unclear", None),
+        (None, "unknown", "no control"),
+    ):
+        certain = samples.count("homogeneity", "certain", 1, 7, sensitive="disease", control=control)
+        found = findings(replace(one(certain), risks=(certain, weak)))[0]
+        assert found.standing == standing
+        assert label in (None, found.label)
+        assert ("with certainty" in found.headline) is (control != 1.0)
+
+
+def test_confident_and_wrong_is_a_sentence_of_its_own() -> None:
+    common = {"sensitive": "disease", "control": 0.0}
+    claimed, right = (
+        samples.count("homogeneity", m, v, 100, **common) for m, v in (("certain", 12), ("certain_right", 3))
+    )
+    found = findings(replace(one(claimed), risks=(claimed, right)))[0]
+    assert found.headline.startswith("3 of 100 people in this release can be given their disease with certainty")
+    assert found.wrong == "Of 12 claims made with certainty 9 are wrong."
+    for render in (render_terminal, render_html):
+        assert found.wrong in plain(render(samples.run_of(replace(one(claimed), risks=(claimed, right)))))
+
+
+def test_findings_without_a_control_say_so_and_stand_behind() -> None:
+    strong = samples.rate("definetti", "success", 0.9, 400, sensitive="disease", baseline=0.2, link=None)
+    strong = replace(strong, detail={"excess": {"value": 0.875, "low": 0.8, "high": 0.9, "over": "baseline"}})
+    weak = samples.rate("homogeneity", "success", 0.3, 400, sensitive="disease", control=0.2)
+    found = findings(replace(one(weak), risks=(strong, weak)))
+    assert [(f.attack, f.label) for f in found] == [
+        ("homogeneity", "above the control"),
+        ("definetti", "no control; above guessing without the release"),
+    ]
 
 
 def test_an_excess_is_recorded_and_checked() -> None:
@@ -154,12 +210,12 @@ def test_an_excess_is_recorded_and_checked() -> None:
     assert not is_rate(replace(noted, value=1.5))
 
 
-def test_findings_come_in_the_order_of_what_a_person_has_to_fear() -> None:
+def test_findings_come_in_the_order_of_their_excess() -> None:
     record = replace(samples.single_run().records[0])
     open_file = replace(record, release=replace(record.release, identifiers=("id", "name")))
     found = findings(open_file)
     assert [f.attack for f in found] == [
-        "identifiers", "homogeneity", "proximity", "linking", "membership", "divergence",
+        "identifiers", "homogeneity", "membership", "proximity", "linking", "linking", "divergence",
     ]  # fmt: skip
     assert found[0].headline == (
         "The release publishes the identifier columns 'id' and 'name': everybody can be named. Remove them."
@@ -178,7 +234,9 @@ def test_the_summary_has_the_best_of_each_kind() -> None:
     assert [b.release for b in found] == ["identity", "mondrian k=5", "anatomy l=3", "slicing k=20"]
     assert [[f.kind for f in b.findings] for b in found] == [["value", "identity", "membership"]] * 4
     assert (
-        found[0].findings[1].headline == "Everybody can be linked to their own record with certainty by this adversary."
+        found[0].findings[1].headline
+        == "360 of 400 people can be linked to their own record with a probability above 20\u202f% by the prosecutor "
+        "(link tightest)."
     )
 
 
@@ -186,8 +244,8 @@ def test_linking_in_blocks_says_what_is_linked() -> None:
     blocks = (("age", "sex", "postcode"), ("disease", "income"))
     risk = samples.rate("linking", "mean", 1.0, 400, control=0.0)
     assert findings(one(risk, blocks=blocks))[0].headline == (
-        "Everybody can be linked to their own record with certainty by this adversary "
-        "(the row of the quasi-identifier table, not the disease or income)."
+        "Everybody can be linked to their own record with certainty by this adversary (link likelihood): "
+        "the row of the quasi-identifier table, not the disease or income."
     )
 
 
@@ -221,9 +279,9 @@ def test_revealed_claims_of_one_and_of_several() -> None:
     assert said(claim={"odd": 1}) is None
 
 
-def test_a_class_found_without_being_told_is_said() -> None:
-    found = {f.attack: f for f in findings(samples.single_run().records[0])}
-    assert any("by the link tightest, which was not told it" in line for line in found["linking"].support)
+def test_a_class_that_is_found_is_said() -> None:
+    found = {f.attack: f for f in findings(samples.single_run().records[0]) if f.adversaries == ("prosecutor",)}
+    assert "The right class was named for 324 of 400 people." in found["linking"].support
 
 
 def test_one_person() -> None:
@@ -242,7 +300,7 @@ def test_one_person() -> None:
 
 def test_one_person_without_reveal_and_with_ties() -> None:
     def said(value: float, **detail: object) -> str:
-        risk = row("homogeneity", "p", "class", "success", "disease", value=value, expected=0.5, n=1, detail=detail)
+        risk = row("homogeneity", "p", "tightest", "success", "disease", value=value, expected=0.5, n=1, detail=detail)
         return sentence(WORDS, risk)
 
     assert said(1.0) == "The adversary's strongest belief about the disease has probability 0.500, and it is true."
@@ -266,7 +324,7 @@ def test_one_person_without_reveal_and_with_ties() -> None:
 def test_gaps_are_grouped_with_their_reason() -> None:
     found = gaps(samples.single_run().records[0])
     assert len(found) == 3
-    assert found[0].what == "proximity, disease: success (link class, likelihood, tightest and containment)"
+    assert found[0].what == "proximity, disease: success (link likelihood, tightest, containment and class)"
     assert found[0].reason == "disease is nominal: proximity needs a numeric sensitive column"
     assert {g.status for g in found} == {"not applicable", "did not converge"}
 
@@ -278,8 +336,8 @@ def test_verdicts() -> None:
     assert failed.kind == "fail"
     assert failed.title.startswith("FAIL – policy ema (")
     assert failed.lines[0] == (
-        "On average a person is linked to their own record with probability 0.340 (one in 2.9); at most 0.09 is allowed "
-        "(linking.mean)."
+        "If the class were known: on average a person is linked to their own record with probability 0.340 (one in 2.9); "
+        "at most 0.09 is allowed (linking.mean)."
     )
     safe = verdict(samples.run_of(samples.record("safe", 0.02, 0.1)))
     assert (safe.kind, safe.title[:13]) == ("pass", "PASS – policy")
@@ -295,7 +353,7 @@ def test_verdicts() -> None:
         ("release.alpha", 0.5, "<=", 0.8, "One value makes up 80 % of a class; at most 50 % is allowed"),
         ("homogeneity.certain", 0, "<=", 3, "3 of the people in this release can be given their sensitive value with "
             "certainty; none is allowed"),
-        ("membership.auc", 0.6, "<=", 0.7, "This adversary tells a person who is in the data from one who is not in "
+        ("membership.auc", 0.6, "<=", 0.7, "The adversary tells a person who is in the data from one who is not in "
             "70 % of pairs; at most 60 % is allowed"),
         ("odd.thing", 0.6, "<=", 0.7, "The figure odd thing is 0.700; at most 0.6 is allowed"),
         ("release.k", 10, ">=", None, "People in the smallest class: cannot be judged, several blocks"),
@@ -310,13 +368,14 @@ def test_bottom_line_names_the_attack_and_respects_intervals() -> None:
     run = samples.sample_run()
     text = bottom_line(run)
     assert text is not None
-    assert "mondrian k=5 and slicing k=20 have the least risk and cannot be told apart" in text  # 400 people are few
+    # 400 people are few
+    assert "mondrian k=5 and slicing k=20 have the least risk from the prosecutor and cannot be told apart" in text
     assert "identity has the best" not in text
     assert "anatomy l=3 has the best query error (median) of those that protect: 0.0600" in text
     apart = samples.run_of(samples.record("a", 0.5, 0.1, n=10_000), samples.record("b", 0.1, 0.1, n=10_000))
     text = plain(bottom_line(apart) or "")
     assert text.startswith(
-        "Of 2 releases, b has the least risk: its strongest attack is homogeneity of the disease by the"
+        "Of 2 releases, b has the least risk from the prosecutor: the strongest attack is proximity of the income by link"
     )
     assert "By query error (median), a and b are best and cannot be told apart" in text
     assert bottom_line(samples.single_run()) is None

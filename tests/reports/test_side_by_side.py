@@ -135,10 +135,12 @@ def test_figures_are_paired_by_what_they_measure() -> None:
     left = record(risk(0.5), risk(0.4, link="likelihood"), risk(0.3, params={"tau": 0.5, "prior": "uniform"}))
     right = record(risk(0.2, params={"tau": 0.5, "prior": "release"}), risk(0.1, params={"tau": 0.8}), risk(0.5))
     rows = {(r.name, r.about): r for section in compare(left, right).risks for r in section.rows}
-    assert rows["success", "prosecutor, link class"].kind == "same"
+    assert rows["success", "prosecutor, if the class were known"].kind == "same"
     assert rows["success", "prosecutor, link likelihood"].kind == "left"
-    assert rows["success (tau=0.5)", "prosecutor, link class"].difference == "−0.100"  # the prior does not tell apart
-    assert rows["success (tau=0.8)", "prosecutor, link class"].kind == "right"
+    assert (
+        rows["success (tau=0.5)", "prosecutor, if the class were known"].difference == "−0.100"
+    )  # the prior does not tell apart
+    assert rows["success (tau=0.8)", "prosecutor, if the class were known"].kind == "right"
     assert len(rows) == 4
 
 

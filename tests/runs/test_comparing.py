@@ -17,6 +17,7 @@ from referencing import Registry, Resource
 import auditor
 from anonymizers import ANONYMIZERS
 from anonymizers.anonymizing import anonymize
+from attacks import ATTACKS
 from auditor.auditing.audit import run_audit
 from auditor.auditing.subjects import Subject
 from auditor.engines.worker import carry_out
@@ -26,7 +27,7 @@ from auditor.model.record.record import AuditRecord, PolicyVerdict, Risk, RunRec
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.schema import Schema
 from auditor.model.table import Table
-from auditor.posterior.links import Link
+from auditor.posterior.links import LINKS, Link
 from auditor.runs.comparing import Limits, compare, read_world
 from auditor.runs.placing import Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, mapped, plan
@@ -182,9 +183,10 @@ def record(name: str, excess: dict[str, float], queries: float | None, passed: b
             "prosecutor",
             "class",
             "success",
-            value=0.5,
+            value=value,
             n=100,
             detail={"excess": {"value": value, "over": "control"}},
+            sensitive="disease",
         )
         for attack, value in excess.items()
     ]
@@ -193,7 +195,8 @@ def record(name: str, excess: dict[str, float], queries: float | None, passed: b
         [] if queries is None else [Utility("queries", value=queries, better="lower", params={"statistic": "median"})]
     )
     facts = ReleaseFacts(name, "generalised", 100, 0, "excluded", 20, 5, {"5": 20})
-    return AuditRecord(1, facts, risks, utility, verdict)
+    known = [ATTACKS.get(name).facts() for name in ("homogeneity", "proximity", "divergence")]
+    return AuditRecord(1, facts, risks, utility, verdict, attacks=known, links=LINKS)
 
 
 def placed(point: str, seed: int, one: AuditRecord | None, status: str = "ok", reason: str | None = None) -> Placed:
@@ -204,18 +207,18 @@ def hand_made() -> list[Placed]:
     # Strongest excess (divergence is a harm and does not count) and query error, over the seeds:
     #   a: 0.1 and 0.3 → 0.2; 0.4 and 0.4 → 0.4
     #   b: 0.2; 0.4: equal to a, so both are on the frontier
-    #   c: 0.5 (homogeneity, more than linking's 0.3); 0.1: on the frontier, the least error
+    #   c: 0.5 (proximity, more than homogeneity's 0.3); 0.1: on the frontier, the least error
     #   d: 0.5; 0.3: beaten by c, which has the same risk and less error
     #   e: 0.3; 0.4: beaten by a (first of the equal ones), the best error with at most its risk
     #   f: no query error; g: no attack succeeded at all; h: too slow
     return [
-        placed("a", 1, record("a", {"linking": 0.1, "divergence": 0.9}, 0.4, True)),
-        placed("a", 2, record("a", {"linking": 0.3}, 0.4, False)),
-        placed("b", 1, record("b", {"linking": 0.2}, 0.4, True)),
-        placed("c", 1, record("c", {"linking": 0.3, "homogeneity": 0.5}, 0.1)),
-        placed("d", 1, record("d", {"linking": 0.5}, 0.3)),
-        placed("e", 1, record("e", {"linking": 0.3}, 0.4)),
-        placed("f", 1, record("f", {"linking": 0.0}, None)),
+        placed("a", 1, record("a", {"homogeneity": 0.1, "divergence": 0.9}, 0.4, True)),
+        placed("a", 2, record("a", {"homogeneity": 0.3}, 0.4, False)),
+        placed("b", 1, record("b", {"homogeneity": 0.2}, 0.4, True)),
+        placed("c", 1, record("c", {"homogeneity": 0.3, "proximity": 0.5}, 0.1)),
+        placed("d", 1, record("d", {"homogeneity": 0.5}, 0.3)),
+        placed("e", 1, record("e", {"homogeneity": 0.3}, 0.4)),
+        placed("f", 1, record("f", {"homogeneity": 0.0}, None)),
         placed("g", 1, record("g", {}, 0.2)),
         placed("h", 1, None, "timeout", "more than 60 s"),
     ]
@@ -236,7 +239,8 @@ def test_a_hand_made_record_set() -> None:
     a, _, c = found.points[:3]
     # t(0.975, 1 degree) = 12.7062; deviation of 0.1 and 0.3 is 0.141421; 12.7062 · 0.141421/√2 = 1.27062
     assert (a.seeds, a.passed, a.risk_low, a.risk_high) == (2, 1, pytest.approx(0.2 - 1.27062, abs=1e-4), 1)
-    assert c.attack == "homogeneity, class"
+    assert c.attack == "proximity of disease, class"
+    assert (found.risk.adversary, found.risk.goal, found.risk.granted) == ("prosecutor", "attribute", True)
     assert (found.risk.figure, found.risk.excess, found.utility.figure) == ("strongest", True, "queries.median")
     assert found.left_out == (
         LeftOut("f seed=1", "no_figure", "it has no queries.median"),
@@ -245,8 +249,8 @@ def test_a_hand_made_record_set() -> None:
     )
 
 
-def test_an_attack_without_a_control_counts_by_its_excess_over_the_baseline() -> None:
-    # Of a release without a population deFinetti has no control: it was dropped, however strong.
+def test_every_attack_counts_by_its_excess_over_the_baseline() -> None:
+    # Of a release without a population deFinetti has no control of its own: it was dropped, however strong.
     draw, ills = random.Random(3), {"n": "flu", "s": "ulcer", "e": "cold", "w": "cough"}
     zips = [draw.choice("nsew") for _ in range(400)]
     data = {"zip": zips, "ill": [ills[z] if draw.random() < 0.7 else draw.choice(list(ills.values())) for z in zips]}
@@ -256,25 +260,56 @@ def test_an_attack_without_a_control_counts_by_its_excess_over_the_baseline() ->
     options = Options(("homogeneity", "definetti"), (Link.CLASS,), (PROSECUTOR,), utility=())
     audited = run_audit(Subject(release, people, provenance), options)
     row = audited.find("definetti", "success", sensitive="ill")
-    assert (row.control, row.detail["excess"]["over"]) == (None, "baseline")
-    assert row.detail["excess"]["low"] > 0.1
+    assert row.value is not None
+    assert row.baseline is not None
     queries = record("a", {}, 0.4).utility
     found = comparison([placed("a", 1, replace(audited, utility=queries))], RiskChoice.read("strongest"), "queries")
-    assert found.points[0].risk == pytest.approx(row.detail["excess"]["value"])
-    assert found.points[0].attack == "definetti of ill (over the baseline: no control)"
+    assert found.points[0].risk == pytest.approx((row.value - row.baseline) / (1 - row.baseline))
+    assert found.points[0].risk > 0.1
+    assert found.points[0].attack == "definetti of ill"
+    assert not found.risk.granted  # homogeneity ran with the class granted: another thing
+
+
+def test_a_granted_class_is_never_set_beside_one_that_was_found() -> None:
+    a, b = record("a", {"homogeneity": 0.9}, 0.1), record("b", {"homogeneity": 0.6}, 0.2)
+    found = [replace(r, link="tightest", value=v) for r, v in ((a.risks[0], 0.3), (b.risks[0], 0.4))]
+    other = [replace(r, adversary="boss", value=0.35) for r in found]
+    one, both = replace(a, risks=[*a.risks, found[0]]), replace(b, risks=[*b.risks, found[1], *other])
+
+    def placed_by(risk: str, *records: AuditRecord) -> tuple[object, ...]:
+        cells = [placed(r.release.name, 1, r) for r in records]
+        made = comparison(cells, RiskChoice.read(risk), "queries")
+        return made.risk.adversary, made.risk.granted, *(p.risk for p in made.points)
+
+    assert placed_by("strongest", one, both) == ("prosecutor", False, 0.3, 0.4)  # the boss has no figure on a
+    assert placed_by("homogeneity.success", one, both) == ("prosecutor", False, 0.3, 0.4)
+    assert placed_by("strongest", a, both) == ("prosecutor", True, 0.6, 0.9)  # a has no other
+    assert placed_by("homogeneity.success", a, both) == ("prosecutor", True, 0.6, 0.9)
+    assert placed_by("boss:value", one, both) == ("boss", False, 0.35)
+    with pytest.raises(UsageError, match="There is no adversary 'bos' to take the risk of"):
+        placed_by("bos:value", one, both)
 
 
 def test_axes_that_are_asked_for() -> None:
-    found = comparison(hand_made(), RiskChoice.read("linking.success@class"), "queries.median")
-    # c now has linking's 0.3 and beats e; nothing else changes
+    found = comparison(hand_made(), RiskChoice.read("homogeneity.success@class"), "queries.median")
+    # c now has homogeneity's 0.3 and beats e; nothing else changes
     assert [(p.name, p.beaten_by) for p in found.points][:4] == [("a", None), ("b", None), ("c", None), ("e", "c")]
-    none = comparison(hand_made(), RiskChoice.read("linking.success@tightest"), "queries")
+    none = comparison(hand_made(), RiskChoice.read("homogeneity.success@tightest"), "queries")
     assert not none.points
     assert len(none.left_out) == 9
 
 
 @pytest.mark.parametrize(
-    "text", ["linking", "linking.", "linkink.success", "linking.success@klass", "linking.success@"]
+    "text",
+    [
+        "linking",
+        "linking.",
+        "linkink.success",
+        "linking.success@klass",
+        "linking.success@",
+        "prosecutor:",
+        "prosecutor:values",
+    ],
 )
 def test_wrong_risks(text: str) -> None:
     with pytest.raises(UsageError):

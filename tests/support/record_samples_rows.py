@@ -43,12 +43,12 @@ def rate(attack: str, measure: str, value: float, n: int, **fields: Any) -> Risk
             "high": over[2],
             "over": "baseline" if too_low else "control",
         }
-    given = {"adversary": "prosecutor", "link": "class", **fields}
+    given = {"adversary": "prosecutor", "link": "likelihood", **fields}
     return row(attack, measure=measure, value=value, low=low, high=high, n=n, detail=detail, **given)
 
 
 def count(attack: str, measure: str, value: int, n: int, **fields: Any) -> Risk:
-    given = {"adversary": "prosecutor", "link": "class", **fields}
+    given = {"adversary": "prosecutor", "link": "likelihood", **fields}
     return row(attack, measure=measure, value=value, n=n, **given)
 
 
@@ -115,6 +115,9 @@ def homogeneity_rows(leak: float, n: int, link: str, share: float, column: str) 
         worst_rows=(8, 9, 21),
     )
     yield count("homogeneity", "above", int(n * leak * share), n, params={"tau": 0.5}, **common)
+    sure = int(n * leak * share * (1.0 if leak == 1 else 0.6))
+    yield count("homogeneity", "certain_right", sure, n, baseline=0.0, control=n * 0.01, **common)
+    yield count("homogeneity", "above_right", int(n * leak * share), n, params={"tau": 0.5}, control=n * 0.1, **common)
     yield rate(
         "homogeneity",
         "success",

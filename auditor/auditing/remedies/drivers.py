@@ -20,6 +20,7 @@ from attacks.linking import Linking
 from auditor.auditing.remedies.mending import Criterion, Mending
 from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.model.arrays import Floats
+from auditor.model.record.policy import GRANTED
 from auditor.model.record.record import PolicyCheck
 from auditor.model.release import Release
 
@@ -50,7 +51,7 @@ def criterion_of(
         if not wanted or class_figures(release, measure, conventions.suppression, conventions.recursive_l) is None:
             return None
         return Criterion(measure, "<" if least else ">", check.limit)
-    if part not in (Linking.name, Homogeneity.name) or check.relation == ">=":
+    if part not in (Linking.name, Homogeneity.name) or check.relation == ">=" or check.link not in (None, GRANTED):
         return None
     sizes = class_figures(release, "k", conventions.suppression)
     shares = class_figures(release, "alpha", conventions.suppression)

@@ -6,9 +6,10 @@ measured, and beside it what the adversary expected of it. Ties count 1/m; thres
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,41 @@ def _shown(values: ValueBeliefs, truth: Truth) -> dict[str, Any]:
     return {"claim": claims[0] if len(claims) == 1 else claims}
 
 
+TRUE_CLAIMS = ("certain_right", "above_right")
+"""The measures that need the truth about the people, not only what is published."""
+
+
+def _sure(
+    sure: Floats, right: Floats, truth: Truth, tau: float, params: Mapping[str, Any], shown: Mapping[str, Any]
+) -> Iterator[Figure]:
+    """The claims made with certainty, and those with a confidence above τ: how many, and how many of them are true. A claim
+    that is right although the release does not show the person's true value is luck, neither true nor counted as wrong."""
+    certain, above = _above(sure, 1 - 2 * TIE), _above(sure, tau)
+    true = right if truth.shown is None else right * truth.shown
+    wrong = {"wrong": float((certain * (1 - right)).sum())}
+    yield count("certain", certain, sure, params=params, detail={**shown, **wrong})
+    yield count("certain_right", certain * true, sure, params=params, detail=shown)
+    yield count("above", above, sure, params={**params, "tau": tau}, detail=shown)
+    yield count("above_right", above * true, sure, params={**params, "tau": tau}, detail=shown)
+
+
+def as_often(control: list[Figure], figures: list[Figure]) -> list[Figure]:
+    """A control with everybody's own record left out, where its claims are made as often as those about the targets.
+
+    Whoever is left out of a class of one value sees that value with certainty, and has it: counted as they are, true claims
+    would be as many as before. But somebody who is in no class would find themselves in such a class only as often as the
+    targets do, while those who differ from all others of their class see a certain value as well, and a wrong one. So the
+    true claims are the share of the control's claims that are true, times the claims about the targets.
+    """
+    made = list(control)
+    for place, (claims, right) in enumerate(pairwise(control)):
+        target = figures[place]
+        if right.measure in TRUE_CLAIMS and claims.value and right.value is not None and target.value is not None:
+            share = min(1.0, right.value / claims.value * target.value / max(target.n, 1))
+            made[place + 1] = replace(right, value=share * right.n, each=None)
+    return made
+
+
 @score.register
 def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
     """Homogeneity: how sure the likeliest value is, and whether it was the true one."""
@@ -135,8 +171,7 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
         codes = truth.codes
         how["success_of"] = {name: float(other.named(codes).mean()) for name, other in claims.beside.items()}
     figures = [
-        count("certain", _above(top, 1 - 2 * TIE), top, detail=shown),
-        count("above", _above(top, claims.tau), top, params={"tau": claims.tau}, detail=shown),
+        *_sure(top, right, truth, claims.tau, {}, shown),
         rate("success", right, top, detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}}),
     ]
     if claims.tenth and len(top):
@@ -260,10 +295,8 @@ def score_ranges(claims: RangeClaims, truth: Truth) -> list[Figure]:
     shares = np.bincount(row, weights=reached[last] - reached[first], minlength=len(tied)) / np.maximum(tied, 1)
     sure, lifts = believed[values.row_of], lift[values.row_of]
     highest = float(lifts.max()) if len(lifts) else None
-    above = {**claims.params, "tau": claims.tau}
     return [
-        count("certain", _above(sure, 1 - 2 * TIE), sure, params=claims.params),
-        count("above", _above(sure, claims.tau), sure, params=above),
+        *_sure(sure, right, truth, claims.tau, claims.params, {}),
         Figure("lift_max", EXTREME, highest, len(lifts), None, lifts, claims.params, hit=lifts),
         rate("success", right, sure, params=claims.params, at_large=shares[values.row_of] if claims.at_large else None),
     ]

@@ -56,7 +56,8 @@ class Truth:
     """The truth about targets: their row numbers (from 0), bucket and fragments (-1: not in the release), and the code of
     their value in the sensitive column in question (-1: not known). `reveal` allows claimed values into details; `table` are
     the people themselves, in the order of `rows`, `crowd` those among whom they are. `person` and `household` are numbers,
-    where several targets may be one person's, and where households are known."""
+    where several targets may be one person's, and where households are known. `shown` says of whom the release shows the true
+    value, be it among others: of noise and averages it does not, and whoever hits the truth there was lucky."""
 
     rows: Ints
     bucket: Ints
@@ -68,6 +69,7 @@ class Truth:
     crowd: Crowd | None = None
     person: Ints | None = None
     household: Ints | None = None
+    shown: Bools | None = None
 
     def take(self, which: Bools) -> Truth:
         """The truth about some of the targets."""
@@ -75,6 +77,7 @@ class Truth:
         table = None if self.table is None else self.table.take(np.flatnonzero(which))
         rows, bucket, fragment = self.rows[which], self.bucket[which], self.fragment[which]
         person, household = (None if one is None else one[which] for one in (self.person, self.household))
+        shown = None if self.shown is None else self.shown[which]
         return replace(
             self,
             rows=rows,
@@ -84,6 +87,7 @@ class Truth:
             table=table,
             person=person,
             household=household,
+            shown=shown,
         )
 
 

@@ -18,7 +18,7 @@ from auditor.auditing.scoring.figures import COUNT, EXTREME, FACT, Figure, Truth
 from auditor.model.arrays import Floats, Ints
 from auditor.posterior.beliefs import TIE
 
-_OF_TARGETS = ("calibration", "success_of", "exact")  # details that are about single targets
+_OF_TARGETS = ("calibration", "success_of", "exact", "wrong")  # details that are about single targets
 
 
 def greatest(each: Floats, number: Ints, count: int) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from scenarios.adversaries import Adversary
 _DIGITS = 12  # figures that agree to so many digits are equal: sums in another order differ in the last ones
 WORST, WORST_CLASSES = 10, 5
 _COUNTED = "it is counted in the release, and nothing is claimed of anybody"
+F = TypeVar("F", Figure, Figure | None)
 _OF_CLASSES = ("mean", "success")  # the figures of which the worst classes are named
 
 
@@ -139,7 +140,8 @@ def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) ->
         detail["no_control"] = beside.why
     elif known is not None and known.kind is not Kind.FACT:
         detail["no_control"] = _COUNTED
-    beyond = _excess(attempt.attack, figure, beside, truth.rows)
+    shares = replace(beside, baseline=_share(beside.baseline), control=_share(control))
+    beyond = _excess(attempt.attack, _share(figure), shares, truth.rows)
     if beyond is not None:
         detail["excess"] = beyond
     granted = attempt.link is Link.CLASS
@@ -162,6 +164,13 @@ def _companion(figure: Figure, other: Figure | None) -> float | None:
     if other is None or other.value is None or figure.kind is Kind.FACT:
         return None
     return other.value / max(other.n, 1) * figure.n if figure.kind is Kind.COUNT else other.value
+
+
+def _share(figure: F) -> F:
+    """A count as the share of the people that it is, which may have an excess; any other figure as it is."""
+    if figure is None or figure.kind is not Kind.COUNT or figure.value is None or not figure.n:
+        return figure
+    return replace(figure, kind=Kind.RATE, value=figure.value / figure.n)
 
 
 def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[str, Any] | None:

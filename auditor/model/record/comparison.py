@@ -45,11 +45,15 @@ class RunCell:
 @dataclass(frozen=True, slots=True)
 class Axis:
     """What an axis measures. `figure` is how it is asked for (`linking.success`, `queries.median`), `better` is "lower" or
-    "higher", and `excess` says whether the figure is what an attack has over its control."""
+    "higher", and `excess` says whether the figure is what an attack has over its baseline, the same for all releases. A risk
+    is of one `adversary`, and the strongest attack's with one `goal`; `granted` says that the class is taken for known."""
 
     figure: str
     better: str
     excess: bool = False
+    adversary: str | None = None
+    goal: str | None = None
+    granted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

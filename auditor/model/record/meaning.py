@@ -123,10 +123,14 @@ class Measure:
     """Which of its statistics stands for a measure of utility that has several."""
     headline: bool = False
     """Whether reports that have room for one or two measures of utility show this one."""
+    right: str = ""
+    """Of a count of claims: the measure that counts those of them that are true, which reports show where there is one."""
+    wrong: str = ""
+    """Of a count of claims: the sentence on those that are not true, {value} of the {n} that were made."""
 
     def faults(self, settings: frozenset[str] = frozenset()) -> list[str]:
         """The words in braces that no report could replace, given the settings that its figures bear."""
-        texts = (self.sentence, self.none, self.everybody, self.one, self.one_none)
+        texts = (self.sentence, self.none, self.everybody, self.one, self.one_none, self.wrong)
         found = {word for text in texts for word in _BRACES.findall(text)}
         known = WORDS | {f"{how}_{name}" for how in ("set", "percent") for name in settings}
         return sorted(found - known)
@@ -134,8 +138,8 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class LinkFacts:
-    """A way to find a person's class: `meaning` for the glossary, `how` to complete "this adversary: ...". `granted` says
-    that the adversary is told the class."""
+    """A way to find a person's class: `meaning` for the glossary, `how` to explain it in a few words. `granted` says that the
+    class is taken for known: its figures are a bound, and never what an adversary gets."""
 
     name: str
     meaning: str

@@ -9,11 +9,13 @@ A policy is a TOML file; the built-in ones are named after their source and are 
     [[check]]
     figure = "linking.max"        # ATTACK.MEASURE, or release.k, release.l_distinct, …
     at_most = 0.09                # or at_least
-    adversary = "prosecutor"      # the default
-    link = "class"                # the default: the link model that thresholds such as 0.09 are meant for
+    adversary = "neighbour"       # this adversary's figure, by the strongest link of their own
+    link = "class"                # the default where no adversary is named
 
-`adversary` is a name or a stance: "prosecutor" means every prosecutor, whatever their name. Where a figure exists for
-several sensitive columns or adversaries, the worst counts. Membership is judged against real outsiders where there are
+A check that names no adversary judges what the prosecutor would get if the class were known: that is what thresholds such as
+0.09 are meant for. `adversary` is a name, or a stance: "prosecutor" means every prosecutor, whatever their name, and is
+judged under link `class` too. `link = "own"` asks for all links that do not grant the class. Where a figure exists for
+several sensitive columns, adversaries or links, the worst counts. Membership is judged against real outsiders where there are
 any. A check does not pass if its figure is absent or did not converge. No policy passes if identifiers are published, nor,
 unless it allows that, if a column that is no quasi-identifier has a value of its own in nearly every row.
 
@@ -26,7 +28,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,9 @@ _NO_FIGURES = {
     "k": "a release of several blocks has no k",
     "k_joined": "the release does not show which rows are one person's, or everybody has one row",
 }
+GRANTED, OWN = "class", "own"
+"""The link that grants the class, and the word for all others together."""
+_STANCES = ("prosecutor", "journalist", "marketer")
 _DISTINCT = 'Values of their own name people, whatever the role; a policy may say distinct = "allow".'
 _AT_LEAST = "it is {:.4g} for a sample of people, and may be worse for all of them; run without --sample"
 
@@ -63,6 +68,10 @@ class Check:
     adversary: str
     link: str
     source: str | None
+
+    def about(self, link: str | None) -> bool:
+        """Whether it judges figures under this link; an attack without one has its own way to people."""
+        return link in (None, self.link) or (self.link == OWN and link != GRANTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +124,26 @@ class Policy:
         else:
             rows, reason = _rows(check, part, measure, risks, stances)
             bounds = [_bound(row, check.relation, sampled) for row in rows]
+        judged = PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
         if not bounds:
-            return PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
-        found = [bound.value for bound in bounds]
-        value = max(found) if check.relation == "<=" else min(found)
+            return judged
+        worst = (max if check.relation == "<=" else min)(bounds, key=lambda bound: bound.value)
+        value = worst.value
         passed = value <= check.limit + 1e-9 if check.relation == "<=" else value >= check.limit - 1e-9
+        whose = replace(judged, reason=None, adversary=worst.adversary, link=worst.link)
         if passed and not all(bound.sure for bound in bounds):
-            reason = _AT_LEAST.format(value)
-            return PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
-        return PolicyCheck(check.figure, check.limit, check.relation, value, passed, None, check.source)
+            return replace(whose, reason=_AT_LEAST.format(value))
+        return replace(whose, value=value, passed=passed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A value that a figure is judged by."""
+    """A value that a figure is judged by, and whose it is."""
 
     value: float
     sure: bool  # whether the figure of all people is not worse
+    adversary: str | None = None
+    link: str | None = None
 
 
 def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:
@@ -139,16 +151,19 @@ def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:
     assert row.value is not None
     worse = row.high if relation == "<=" else row.low
     if not sampled or row.detail.get(OF_ALL):
-        return _Bound(float(row.value), True)
-    return _Bound(float(row.value), False) if worse is None else _Bound(float(worse), True)
+        return _Bound(float(row.value), True, row.adversary, row.link)
+    return _Bound(float(row.value if worse is None else worse), worse is not None, row.adversary, row.link)
 
 
 def _rows(
     check: Check, part: str, measure: str, risks: Sequence[Risk], stances: Mapping[str, str]
 ) -> tuple[list[Risk], str]:
     """The rows of an attack's figure that a check is about, and why there are none if there are none."""
-    mine = [r for r in risks if r.attack == part and check.adversary in (r.adversary, stances.get(r.adversary))]
-    mine = [r for r in mine if r.link is None or r.link == check.link]
+    theirs = [r for r in risks if check.adversary in (r.adversary, stances.get(r.adversary))]
+    if not theirs and risks and check.adversary not in _STANCES:
+        present = ", ".join(dict.fromkeys(r.adversary for r in risks))
+        return [], f"the audit has no adversary {check.adversary!r}; it has: {present}"
+    mine = [r for r in theirs if r.attack == part and check.about(r.link)]
     rows = [r for r in mine if r.measure == measure]
     if any(r.params.get("against") == "outsiders" and r.status == OK for r in rows):
         rows = [r for r in rows if r.params.get("against") == "outsiders"]  # real people where there are any
@@ -238,7 +253,8 @@ def _check(entry: Faults) -> Check | None:
     if entry.found:
         return None
     relation, limit = "<=" if limits[0] == "at_most" else ">=", float(entry.data[limits[0]])
-    return Check(figure, relation, limit, adversary or "prosecutor", link or "class", source)
+    named = adversary is not None and adversary not in _STANCES
+    return Check(figure, relation, limit, adversary or _STANCES[0], link or (OWN if named else GRANTED), source)
 
 
 def _is_figure(value: Any) -> bool:

@@ -124,6 +124,10 @@ class PolicyCheck:
     passed: bool | None
     reason: str | None = None
     source: str | None = None
+    adversary: str | None = None
+    """Of an attack's figure: whose it is."""
+    link: str | None = None
+    """Of an attack's figure: how they find the class."""
 
 
 @dataclass(frozen=True, slots=True)
