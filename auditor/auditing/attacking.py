@@ -205,7 +205,7 @@ class Attacker:
         """The figures of the same attack on people who are not in the release, who they are, and which rows they have where
         they are targets; None where there is nobody to attack."""
         attack = attempt.attack
-        for own_record_left_out in (False, True) if attack.linked else (False,):
+        for own_record_left_out in (False, True) if attack.linked and not attack.needs_whole else (False,):
             side = self.sides.left_out(main, attack, attempt.column) if own_record_left_out else outside
             if side is None:
                 continue

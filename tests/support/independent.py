@@ -1,0 +1,42 @@
+"""Attacks written a second time, each in the plainest way, from what is published and what is known: those of the box must
+reach what these reach. They share no code with `attacks/` and read a release as plain arrays.
+
+Each returns for every person a distribution over the values of the sensitive column (people × codes), or a score.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.release import Release
+
+
+def right(beliefs: Floats, truth: Codes) -> float:
+    """The share of people whose likeliest value is the true one; among m tied values it counts 1/m."""
+    top = beliefs >= beliefs.max(axis=1, keepdims=True) * (1 - 1e-9)
+    return float((top[np.arange(len(truth)), truth] / top.sum(axis=1)).mean())
+
+
+def definetti(release: Release, bucket: Ints, people: Codes, column: str, rounds: int = 20) -> Floats:
+    """Anatomy, with the class of each person known: naive Bayes over exact values (`people`: people × quasi-identifiers),
+    EM, and Sinkhorn sweeps so that a class's values are given to as many people as have them."""
+    table = release.block_of(column)
+    counts = np.zeros((len(release.sizes), release.labels[column].domain.size))
+    np.add.at(counts, (table.bucket, release.labels[column].lo[table.cell(column)]), 1)
+    wanted = counts[bucket]
+    chance = wanted / wanted.sum(axis=1, keepdims=True)
+    for _ in range(rounds):
+        log = np.zeros(chance.shape)
+        for values in people.T:
+            together = np.zeros((int(values.max()) + 1, chance.shape[1]))
+            np.add.at(together, values, chance)
+            share = together.sum(axis=1, keepdims=True) / together.sum()
+            log += np.log((together + share) / (together.sum(axis=0) + 1))[values]
+        chance = np.where(wanted > 0, np.exp(log - log.max(axis=1, keepdims=True)) + 1e-12, 0.0)
+        for _ in range(20):
+            given = np.zeros(counts.shape)
+            np.add.at(given, bucket, chance)
+            chance = chance * np.divide(counts, given, out=np.zeros(counts.shape), where=given > 0)[bucket]
+            chance /= chance.sum(axis=1, keepdims=True)
+    return chance
