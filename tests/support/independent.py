@@ -6,6 +6,8 @@ Each returns for every person a distribution over the values of the sensitive co
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from auditor.model.arrays import Codes, Floats, Ints
@@ -40,3 +42,26 @@ def definetti(release: Release, bucket: Ints, people: Codes, column: str, rounds
             chance = chance * np.divide(counts, given, out=np.zeros(counts.shape), where=given > 0)[bucket]
             chance /= chance.sum(axis=1, keepdims=True)
     return chance
+
+
+def subset_sums(release: Release, people: Floats, near: int = 25) -> Floats:
+    """Centres of classes of k: how likely each of some `people` (their numbers, people × quasi-identifiers) is one of those
+    whose mean a centre is. Of the nearest ones every set of k is tried; sets with the right mean are as likely as each
+    other."""
+    scale, out = people.std(axis=0), np.zeros(len(people))
+    block = release.blocks[0]
+    for bucket, size in enumerate(release.sizes.tolist()):
+        row = int(np.flatnonzero(block.bucket == bucket)[0])
+        centre = np.array([release.labels[c].low[block.cell(c)[row]] for c in release.quasi])
+        closest = np.argsort((((people - centre) / scale) ** 2).sum(axis=1))[:near]
+        sets = closest[np.array(list(combinations(range(near), size)))]
+        fits = (np.abs(people[sets].mean(axis=1) - centre) < 1e-6).all(axis=1)
+        if fits.any():
+            share = np.bincount(sets[fits].reshape(-1), minlength=len(people)) / fits.sum()
+            out = np.maximum(out, share)
+    return out
+
+
+def ranked(inside: Floats, outside: Floats) -> float:
+    """How often a member is ranked above somebody else (the area under the ROC curve)."""
+    return float((np.sign(inside[:, None] - outside[None, :]) / 2 + 0.5).mean())
