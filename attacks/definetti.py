@@ -12,7 +12,8 @@ fragments weigh what the link model has them weigh. In a granted class in which 
 the nearest records fit. Where a label covers several values, a fragment that fits counts by P(t's value | label, s) as
 well, so that generalised releases are attacked too: a class that hides the sex of a person says less if the diseases in it
 do not. A centre covers nobody, and counts by P(t's value | s) / P(centre | s). Under `likelihood` and `distance`, which
-weigh labels themselves, both are taken relative to the same for everybody.
+weigh labels themselves, both are taken relative to the same for everybody. Where the people asked about are everybody in the
+release, who is in which class is fitted for all of them at once: each is in one, and each fragment is one person's.
 
 Papers: D. Kifer, "Attacks on privacy and deFinetti's theorem", SIGMOD 2009; R. Wong, A. Fu, K. Wang, P. Yu, J. Pei, "Can
 the utility of anonymized data be used for privacy breaches?", ACM TKDD 2011 (foreground knowledge).
@@ -131,9 +132,13 @@ class _Learned:
         """P(t, s) for the people who were looked for."""
         lesson = self.lesson
         labels = lesson.release.labels[lesson.column]
+        if found.complete:
+            totals = [np.bincount(*self._weights(part)[:2], len(part.row)) for part in found.parts(lesson.slots, _PART)]
+            found = found.jointly(np.concatenate(totals)) if totals else found
         mass = sparse.csr_array((len(found.people), len(labels.texts)))
         for part in found.parts(lesson.slots, _PART):
-            mass = mass + self._masses(part)
+            entry, weight, label = self._weights(part)
+            mass = mass + sparse.csr_array((weight, (part.row[entry], label)), shape=mass.shape)
         prior = found.linked.knowledge.priors.get(lesson.column)
         rows = sparse.csr_array(mass @ meaning(lesson.release, lesson.column, prior))
         total = np.asarray(rows.sum(axis=1)).reshape(-1)
@@ -141,9 +146,9 @@ class _Learned:
         rows = sparse.csr_array(sparse.diags_array(scale) @ rows)
         return found.linked.believed(lesson.column, rows, found.row_of, (total > 0)[found.row_of])
 
-    def _masses(self, found: Found) -> sparse.csr_array:
-        """For each person and sensitive label the expected number of people who fit and have it (people × labels); hits
-        count by their weight."""
+    def _weights(self, found: Found) -> tuple[Ints, Floats, Ints]:
+        """For each entry and sensitive label the expected number of people who fit and have it: the entry, the number, the
+        label. Hits count by their weight."""
         lesson = self.lesson
         count = lesson.slots[found.bucket]
         first = np.cumsum(count) - count
@@ -172,8 +177,8 @@ class _Learned:
         weight = self.chance[hits.block] / lesson.slot_count[pairs.slot]
         return np.bincount(place, weights=weight, minlength=int(each.sum())).astype(np.float64), start
 
-    def _by_label(self, found: Found, fit: Floats, first: Ints) -> sparse.csr_array:
-        """The masses by sensitive label: of the sensitive block the fragments that fit, or all where nothing of it is
+    def _by_label(self, found: Found, fit: Floats, first: Ints) -> tuple[Ints, Floats, Ints]:
+        """The same by sensitive label: of the sensitive block the fragments that fit, or all where nothing of it is
         known."""
         lesson = self.lesson
         labels = len(lesson.release.labels[lesson.column].texts)
@@ -198,7 +203,7 @@ class _Learned:
         weight = times[kind] * np.repeat(likely, each) * fit[place] * found.factor[owner]
         if inside is not None:
             weight = weight * self._within_labels(found, inside, found.row[owner], cell, klass)
-        return sparse.csr_array((weight, (found.row[owner], label)), shape=(len(found.people), labels))
+        return owner, weight, label
 
     def _slot(self, bucket: Ints, klass: Ints) -> Ints:
         """The slot of a class in a bucket that has it."""

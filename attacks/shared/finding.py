@@ -22,6 +22,9 @@ from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import Cells, distinct_people, expand
 from auditor.posterior.posterior import Posterior
 
+_SWEEPS = 30
+"""How often the entries of everybody are scaled to people and fragments in turn."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
@@ -95,6 +98,28 @@ class Found:
             factor /= np.maximum(linked.release.sizes[bucket], 1)
         return cls(linked, knowledge.columns, distinct[:, :-1], row_of, row, bucket, factor, hits, weighed)
 
+    @property
+    def complete(self) -> bool:
+        """Whether these people are everybody in the release, each in one class of several blocks, under labels of which one
+        fits in each block: who is in which class can then be fitted for all of them at once."""
+        release = self.linked.release
+        people = len(self.row_of) == int(release.sizes[~release.suppressed].sum())
+        granted = isinstance(self.linked, Posterior) and self.linked.link is Link.CLASS
+        return people and not granted and len(self.hits) > 1 and all((one.count == 1).all() for one in self.hits)
+
+    def jointly(self, total: Floats) -> Found:
+        """The entries weighed so that everybody is in one class, and every fragment is one person's: their `total` masses
+        scaled to both in turn (iterative proportional fitting)."""
+        fitted = total.copy()
+        people = np.bincount(self.row_of, minlength=len(self.people)).astype(np.float64)
+        cells = [one.cell[one.begin] for one in self.hits]
+        for _ in range(_SWEEPS):
+            for one, cell in zip(self.hits, cells, strict=True):
+                fitted *= _scale(one.cells.count.astype(np.float64), cell, fitted)
+            fitted *= _scale(people, self.row, fitted)
+        factor = np.divide(fitted, total, out=np.zeros(len(total)), where=total > 0)
+        return replace(self, factor=self.factor * factor)
+
     def take(self, which: Ints) -> Found:
         """Some of the entries."""
         hits = tuple(one.take(which) for one in self.hits)
@@ -109,6 +134,12 @@ class Found:
         edges = np.flatnonzero(np.diff(part, prepend=-1, append=-1))
         for begin, end in pairwise(edges):
             yield self.take(np.arange(begin, end))
+
+
+def _scale(wanted: Floats, group: Ints, fitted: Floats) -> Floats:
+    """What each entry is multiplied by so that its group sums to what is wanted."""
+    there = np.bincount(group, weights=fitted, minlength=len(wanted))
+    return np.asarray(np.divide(wanted, there, out=np.zeros(len(wanted)), where=there > 0)[group])
 
 
 def _of_match(linked: Posterior, place: int, entry: Ints) -> Hits:

@@ -11,10 +11,14 @@ import pytest
 from anonymizers.anatomy import Anatomy
 from anonymizers.grading import Grading
 from anonymizers.mdav import Mdav
+from anonymizers.mondrian import Mondrian
+from anonymizers.slicing import Slicing
 from attacks import ATTACKS
 from attacks.base import Attack, View
 from attacks.claims import MemberClaims, SeveralClaims, ValueClaims
 from attacks.membership import Membership
+from attacks.shared.learning import Lesson
+from attacks.shared.models import Boosted, NaiveBayes, best_model
 from attacks.subset_sum import SubsetSum
 from auditor.model.arrays import Codes, Floats
 from auditor.model.knowledge import Knowledge, Register
@@ -213,3 +217,53 @@ def test_aliases_are_decoded_from_the_release_itself() -> None:
         plain.append(independent.right(believed("homogeneity", release, table, Link.CONTAINMENT), truth))
     assert np.mean(ours) >= np.mean(theirs) - EQUAL
     assert np.mean(ours) > np.mean(plain) + 0.1
+
+
+# ----- inference -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_inference_with_the_class_known() -> None:
+    table = made_up(900, 0)
+    release, whose = Mondrian(k=6).anonymize(table, np.random.default_rng(0))
+    truth = table.codes["ill"]
+    ours = independent.right(believed("inference", release, table, Link.CLASS, whose.bucket), truth)
+    theirs = independent.right(independent.boosted(release, whose.bucket.astype(np.int64), "ill"), truth)
+    assert ours >= theirs - EQUAL
+    # somebody whom nothing fits is asked of the model alone, which must beat the commonest value
+    model = best_model(Lesson(release, "ill", 12))
+    assert isinstance(model, Boosted)
+    alone = independent.right(model.of_people(table.schema.quasi, table.matrix(table.schema.quasi)), truth)
+    plain = NaiveBayes(model.lesson).of_people(table.schema.quasi, table.matrix(table.schema.quasi))
+    assert alone >= independent.right(plain, truth) - EQUAL
+    assert alone > model.shares.max() + 0.05
+
+
+def test_a_model_that_does_not_beat_the_commonest_value_is_not_used() -> None:
+    rng = np.random.default_rng(5)
+    ill = ["flu" if v else f"i{rng.integers(9)}" for v in rng.random(500) < 0.6]
+    rows = {"zip": [f"z{v}" for v in rng.integers(40, size=500)], "ill": ill}
+    columns = {"zip": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    table = encode(Schema.from_dict({"columns": columns}), [RawTable("noise", rows)])[0]
+    release, _ = Mondrian(k=10).anonymize(table, np.random.default_rng(0))
+    model = best_model(Lesson(release, "ill", 12))
+    guess = model.of_people(("zip",), table.matrix(("zip",))).argmax(axis=1)
+    assert (guess == table.domains["ill"].texts.index("flu")).mean() > 0.9
+
+
+# ----- slicing -------------------------------------------------------------------------------------------------------
+
+
+def test_everybody_fitted_at_once_in_slices() -> None:
+    ours, theirs, plain = [], [], []
+    for seed in range(3):
+        table = made_up(600, seed)
+        release, _ = Slicing(columns=(("zip", "age"), ("sex", "ill")), bucket_size=4).anonymize(
+            table, np.random.default_rng(seed)
+        )
+        truth = table.codes["ill"]
+        ours.append(independent.right(believed("definetti", release, table, Link.CONTAINMENT), truth))
+        theirs.append(independent.right(independent.slices(release, table.matrix(release.quasi), "ill"), truth))
+        plain.append(independent.right(believed("homogeneity", release, table, Link.CONTAINMENT), truth))
+    assert np.mean(ours) >= np.mean(theirs) - EQUAL
+    assert np.mean(ours) > np.mean(plain)

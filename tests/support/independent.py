@@ -99,3 +99,65 @@ def aliases(release: Release, people: Codes, column: str, shares: Floats) -> Flo
     found = np.zeros((int(number.max()) + 1, len(shares)))
     np.add.at(found, (theirs, value), 1)
     return found[mine] + 1e-9 * shares
+
+
+def boosted(release: Release, bucket: Ints, column: str) -> Floats:
+    """One block, the class of each person known: trees on the middles of the class's labels and on its counts of values, each
+    row learned without itself, asked about the class as a whole."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    block, labels = release.blocks[0], release.labels
+    value = labels[column].lo[block.cell(column)]
+    counts = np.zeros((len(release.sizes), labels[column].domain.size))
+    np.add.at(counts, (block.bucket, value), 1)
+    middle = np.column_stack([((labels[c].lo + labels[c].hi) / 2)[block.cell(c)] for c in release.quasi])
+    own = np.zeros((len(value), counts.shape[1]))
+    own[np.arange(len(value)), value] = 1
+    others = (counts[block.bucket] - own) / np.maximum(release.sizes[block.bucket, None] - 1, 1)
+    first = np.unique(block.bucket, return_index=True)[1]
+    with threadpool_limits(1):
+        trees = HistGradientBoostingClassifier(max_iter=40, early_stopping=False, random_state=0)
+        trees.fit(np.column_stack([middle, others]), value)
+        whole = np.column_stack([middle[first], counts / release.sizes[:, None]])
+        chance = np.zeros(counts.shape)
+        chance[:, trees.classes_] = trees.predict_proba(whole)
+    return chance[bucket]
+
+
+def slices(release: Release, people: Codes, column: str, sweeps: int = 50) -> Floats:
+    """Slices of exact values, everybody's quasi-identifiers known: a table of people × classes, in which somebody has a place
+    where every block of a class has their values, scaled until each person is in one class and each fragment is one
+    person's; then the values beside their own in these classes."""
+    there = np.ones((len(people), len(release.sizes)))
+    beside = np.tile(release.sizes.astype(float), (len(people), 1))
+    kinds, counts = [], []
+    for block in release.blocks:
+        known = [release.quasi.index(c) for c in block.columns if c in release.quasi]
+        if not known:
+            continue
+        cells = np.column_stack([release.labels[c].lo[block.cell(c)] for c in block.columns if c in release.quasi])
+        _, number = np.unique(np.concatenate([people[:, known], cells]), axis=0, return_inverse=True)
+        mine, theirs = number.reshape(-1)[: len(people)], number.reshape(-1)[len(people) :]
+        count = np.zeros((int(number.max()) + 1, len(release.sizes)))
+        np.add.at(count, (theirs, block.bucket), 1)
+        there *= count[mine]
+        beside = count[mine] if column in block.columns else beside
+        kinds.append(mine)
+        counts.append(count)
+    for _ in range(sweeps):
+        for mine, count in zip(kinds, counts, strict=True):
+            held = np.zeros(count.shape)
+            np.add.at(held, mine, there)
+            there = there * np.divide(count, held, out=np.zeros(count.shape), where=held > 0)[mine]
+        there = there / np.maximum(there.sum(axis=1, keepdims=True), 1e-12)
+    block = release.block_of(column)
+    value = release.labels[column].lo[block.cell(column)]
+    known = [c for c in block.columns if c in release.quasi]
+    out = np.zeros((len(people), release.labels[column].domain.size))
+    for row in range(len(value)):
+        fits = np.ones(len(people), dtype=np.bool_)
+        for c in known:
+            fits &= people[:, release.quasi.index(c)] == release.labels[c].lo[block.cell(c)[row]]
+        out[fits, value[row]] += there[fits, block.bucket[row]] / np.maximum(beside[fits, block.bucket[row]], 1)
+    return out + 1e-12
