@@ -41,6 +41,12 @@ from auditor.model.schema import Type
 from auditor.posterior.beliefs import Mixture, ValueBeliefs, meaning
 from auditor.posterior.matching import distinct_people
 
+_MOST = 30_000_000
+"""Where so many beliefs (people × values) would have to be refined, the model alone is asked."""
+
+_LEAST = 1e-12
+"""No value that the release allows is ruled out by a model."""
+
 
 @dataclass(frozen=True)
 class Inference(WholeAttack):
@@ -105,24 +111,23 @@ def _predicted(model: Model, view: View) -> ValueBeliefs:
         return Mixture(model.of_people(knowledge.columns, people), by_code, row_of)
     chance = model.of_people(found.columns, found.people)
     matched = np.bincount(found.row, minlength=len(found.people)) > 0
-    if not matched.any():
-        return Mixture(chance, by_code, found.row_of)
-    beside = _beside(model, found)
-    ratio = np.divide(chance, beside, out=np.ones(chance.shape), where=beside > 0)
-    of_code = np.asarray(by_code.sum(axis=0)).reshape(-1)
-    class_of = by_code @ sparse.diags_array(np.divide(1.0, of_code, out=np.zeros(len(of_code)), where=of_code > 0))
     linked = view.beliefs.values(lesson.column)
     one = np.zeros(len(found.people), dtype=np.int64)
     one[found.row_of] = linked.row_of
-    rows = sparse.csr_array(linked.rows[one])
-    factor = sparse.csr_array(ratio) @ sparse.csr_array(class_of)
-    refined = rows.multiply(factor)
+    load = int(np.diff(linked.rows.indptr)[one].sum()) + int((~matched).sum()) * by_code.shape[1]
+    if load > _MOST or not matched.any():
+        return Mixture(chance, by_code, found.row_of)
+    beside = _beside(model, found)
+    ratio = np.maximum(np.divide(chance, beside, out=np.ones(chance.shape), where=beside > 0), _LEAST)
+    refined = sparse.csr_array(linked.rows[one])
+    class_of = np.asarray(by_code.tocsc().argmax(axis=0)).reshape(-1)
+    person = np.repeat(np.arange(len(one)), np.diff(refined.indptr))
+    before = np.asarray(refined.sum(axis=1)).reshape(-1)  # below one where membership is in doubt
+    refined.data = refined.data * ratio[person, class_of[refined.indices]]
+    after = np.asarray(refined.sum(axis=1)).reshape(-1)
+    scale = np.divide(before, after, out=np.zeros(len(after)), where=matched & (after > 0))
     alone = sparse.csr_array(chance * ~matched[:, None]) @ by_code
-    mass = sparse.csr_array(sparse.diags_array(matched.astype(np.float64)) @ refined + alone)
-    was = np.asarray(rows.sum(axis=1)).reshape(-1)  # below one where membership is in doubt
-    total = np.asarray(mass.sum(axis=1)).reshape(-1)
-    scale = np.divide(np.where(matched, was, 1.0), total, out=np.zeros(len(total)), where=total > 0)
-    return ValueBeliefs(sparse.csr_array(sparse.diags_array(scale) @ mass), found.row_of)
+    return ValueBeliefs(sparse.csr_array(sparse.diags_array(scale) @ refined + alone), found.row_of)
 
 
 def _by_code(lesson: Lesson, prior: Floats | None) -> sparse.csr_array:

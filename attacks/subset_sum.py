@@ -48,6 +48,8 @@ _TIGHT = 0.3
 """How much less likely a set is by the squared distance of its people from the centre, in units of what the nearest have."""
 _MOST_PAIRS = 400_000
 """How many pairs of halves are completed for one sum; above it fewer people are looked at."""
+_MOST_SETS = 20_000
+"""How many small sets are listed for one class."""
 _NOISE = 1e-9
 """Relative noise of a sum."""
 
@@ -55,7 +57,7 @@ _NOISE = 1e-9
 @dataclass(frozen=True)
 class SubsetSum(WholeAttack):
     """Scores each person by how likely they are one of those whose mean a centre is. Classes of more than `largest` people
-    are not searched; `effort` bounds the small sets that are listed, over all classes; `prior` is the share of people at
+    are not searched; `most_sets` bounds the small sets that are listed, over all classes; `prior` is the share of people at
     large who are taken to be in."""
 
     name = "subset-sum"
@@ -72,11 +74,11 @@ class SubsetSum(WholeAttack):
     compared = ("auc", "advantage")
     support = ("tpr_at_fpr_0.01", "success")
     caption = f"Subset sums: {RANKED}"
-    least = (("largest", 2), ("effort", 1))
+    least = (("largest", 2), ("most_sets", 1))
     inside = ("prior",)
 
     largest: int = 12
-    effort: int = 4_000_000
+    most_sets: int = 4_000_000
     prior: float = 0.5
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
@@ -97,7 +99,7 @@ class SubsetSum(WholeAttack):
             )
         if no_distance(release, tuple(columns), register.people) is not None:
             return NotApplicable("Comparing everybody of the population with every centre would take too long.")
-        found = _searched(release, register, tuple(columns), self.largest, self.effort)
+        found = _searched(release, register, tuple(columns), self.largest, self.most_sets)
         among = found.of(knowledge, known)
         sampled = min(release.rows * register.coverage / register.people, 1 - 1 / max(register.people, 2))
         odds = self.prior / (1 - self.prior) * (1 - sampled) / sampled * among / np.maximum(1 - among, _NOISE)
@@ -147,9 +149,11 @@ class _Class:
 
 
 @lru_cache(maxsize=2)  # members and outsiders are asked about apart: releases and registers are compared by identity
-def _searched(release: Release, register: Register, columns: tuple[str, ...], largest: int, effort: int) -> _Searched:
+def _searched(
+    release: Release, register: Register, columns: tuple[str, ...], largest: int, most_sets: int
+) -> _Searched:
     search = _Search(release, register, columns)
-    classes = search.classes(largest, effort)
+    classes = search.classes(largest, most_sets)
     gone = np.zeros(register.people, dtype=np.bool_)
     taken = np.full(register.people, -1)
     inside = 0.5
@@ -193,7 +197,8 @@ class _Search:
         self.release, self.register = release, register
         block = release.blocks[0]
         first = np.unique(block.bucket, return_index=True)[1]
-        self.numeric = [c for c in columns if release.labels[c].domain.numbers is not None]
+        numbered = {c: release.labels[c].domain.numbers for c in columns}
+        self.numeric = [c for c, found in numbered.items() if found is not None and len(found)]
         self.nominal = [c for c in columns if release.labels[c].domain.column.type is Type.NOMINAL]
         numbers, centres, tolerance, step = [], [], [], []
         for column in self.numeric:
@@ -225,32 +230,37 @@ class _Search:
             away = away + (self.codes != self.modes[bucket]).sum(axis=1)
         return np.where(np.isnan(away), np.inf, away)
 
-    def classes(self, largest: int, effort: int) -> list[_Class]:
-        """The classes that can be searched, each with the people nearest to it."""
+    def classes(self, largest: int, most_sets: int) -> list[_Class]:
+        """The classes that can be searched, each with the people nearest to it; and for everybody the nearest classes."""
         sizes = self.release.sizes
         fit = (sizes >= 2) & (sizes <= largest) & ~np.isnan(self.centres).any(axis=1) & ~self.release.suppressed
         out = []
-        self.home = np.zeros(len(self.numbers), dtype=np.int64)
         best = np.full(len(self.numbers), np.inf)
-        each = min(max(effort // max(int(fit.sum()), 1), 500), 20_000)
+        each = min(max(most_sets // max(int(fit.sum()), 1), 500), _MOST_SETS)
         for bucket in range(len(sizes)):
             away = self.distances(bucket)
-            nearer = away < best
-            self.home[nearer], best[nearer] = bucket, away[nearer]
-            if fit[bucket]:
-                near = min(_most(int(sizes[bucket]), each), int(np.isfinite(away).sum()))
+            best = np.minimum(best, away)
+            there = int(np.isfinite(away).sum())
+            if fit[bucket] and there >= sizes[bucket]:
+                near = min(_most(int(sizes[bucket]), each), there)
                 limit = np.partition(away, near - 1)[near - 1]
                 inside = np.flatnonzero(away <= limit * (1 + _NOISE))  # ties included, so that no order of rows decides
                 order = np.lexsort((self.rank[inside], away[inside].round(9)))
                 out.append(_Class(bucket, int(sizes[bucket]), inside[order]))
-        self.crowd = np.bincount(self.home, minlength=len(sizes))
+        near_to = best * (1 + _NOISE) + _NOISE
+        self.home = [np.flatnonzero(self.distances(b) <= near_to) for b in range(len(sizes))]
+        self.ties = np.maximum(np.bincount(np.concatenate(self.home), minlength=len(best)), 1)
         return out
 
     def nearest(self, left: Floats) -> Floats:
         """For everybody the share of the people nearest to the same class who are in it, of classes as far as they are
-        `left` open."""
-        share = np.minimum(self.release.sizes * self.register.coverage / np.maximum(self.crowd, 1), 1.0)
-        return np.asarray((share * left)[self.home])
+        `left` open; the mean over classes that are equally near."""
+        out = np.zeros(len(self.ties))
+        for bucket, home in enumerate(self.home):
+            crowd = float((1 / self.ties[home]).sum())
+            share = min(self.release.sizes[bucket] * self.register.coverage / max(crowd, 1.0), 1.0)
+            out[home] += share * left[bucket] / self.ties[home]
+        return out
 
     def find(self, one: _Class, gone: Bools) -> None:
         """The sets of a class's people whose mean its centre is, with their weights, and how many there are by chance."""
@@ -344,10 +354,10 @@ def _sets(people: int, size: int) -> Ints:
     return flat.reshape(-1, size)
 
 
-def _most(size: int, effort: int) -> int:
+def _most(size: int, sets: int) -> int:
     """Of how many people all sets of half a class can be listed."""
     half, people = size - size // 2, size
-    while people < 400 and comb(people + 1, half) <= effort:
+    while people < 400 and comb(people + 1, half) <= sets:
         people += 1
     return people
 

@@ -198,7 +198,7 @@ def test_subset_sums_on_adult(data_folder: Path) -> None:
     numeric = ("age", "education-num", "hours-per-week")
     everybody = adult(data_folder, "occupation", numeric, numeric, 600, 0)
     release, _ = Mdav(k=5).anonymize(everybody.take(np.arange(300)), np.random.default_rng(0))
-    assert members(SubsetSum(effort=120_000), release, everybody, 300)[0] > 0.7
+    assert members(SubsetSum(most_sets=120_000), release, everybody, 300)[0] > 0.7
     assert members(Membership(), release, everybody, 300)[0] < 0.65
 
 
