@@ -25,6 +25,7 @@ from attacks.similarity import Similarity
 from attacks.singling_out import SinglingOut
 from attacks.skewness import Skewness
 from attacks.special_uniques import SpecialUniques
+from attacks.subset_sum import SubsetSum
 from attacks.uniqueness import Uniqueness
 from auditor.model.plugin import Registry
 from auditor.model.record.meaning import Goal
@@ -48,6 +49,7 @@ ATTACKS: Registry[Attack] = Registry(
         DeFinetti,
         Inference,
         ShadowMembership,
+        SubsetSum,
         Minimality,
         Downcoding,
         SinglingOut,

@@ -3,7 +3,9 @@
 A release may publish names in place of values (`A07`, `Respiratory-1`). Each name stands for one value and each value has one
 name of a kind, so whoever knows people like those in the release can find the key. `frequency` matches the ranks: the
 commonest alias stands for the commonest value. `joint` also looks at the other columns: an alias stands for the value whose
-people in an auxiliary sample are most like the alias's rows. Both choose the one-to-one assignment with the greatest sum
+people in an auxiliary sample, and among the rows that show their value, are most like the alias's rows. Without a sample
+the release itself must do: who is like whom is learned from the rows that show their value, and how many people have a
+value is taken from its share at large. Both choose the one-to-one assignment with the greatest sum
 over rows of log P (naive Bayes over the other columns). What is shown openly is taken off: it is no longer to be found
 among the aliases.
 
@@ -56,15 +58,15 @@ class Alias(WholeAttack):
     """Finds out what aliases stand for; `tau` is the probability that counts as known."""
 
     name = "alias"
-    summary = "Finds out which values aliases stand for, from a sample of people like those in the release."
+    summary = "Finds out which values aliases stand for, from the rows that show theirs and from a sample of people."
     paper = "Poovammal & Ponnaivaikko 2009 (their claim, refuted); Kuhn 1955"
     goal = Goal.ATTRIBUTE
     beyond_class = "a sample of the population"
     below_one = ("tau",)
     claim = "This person has the value that their alias stands for."
     needs = (
-        "A sensitive column published under aliases, a sample of the population with that column, and some "
-        "quasi-identifiers of the person."
+        "A sensitive column published under aliases, and some quasi-identifiers of the person; a sample of the population "
+        "with that column tells more."
     )
     success = "The likeliest value, aliases decoded, is the true one; among m tied values it counts 1/m."
     lowered_by = "A fresh alias for every person, or publishing nothing of values that are to be hidden."
@@ -92,14 +94,21 @@ class Alias(WholeAttack):
         aliases = np.flatnonzero(labels.is_alias & (release.label_counts(column) > 0))
         if not len(aliases):
             return NotApplicable(f"no value of {column} is published under an alias.")
-        if auxiliary is None or column not in auxiliary.codes:
-            why = f"there is no sample of the population with {column} to compare the aliases with."
+        if auxiliary is not None and column not in auxiliary.codes:
+            auxiliary = None
+        prior = view.knowledge.priors.get(column)
+        if (
+            auxiliary is None
+            and (prior is None or np.ptp(prior[: labels.domain.known]) == 0)
+            and not shown(release, column).any()
+        ):
+            why = f"nobody shows their {column}, and there is no sample of the population to compare the aliases with."
             return NotApplicable(why, Lacks.FACTS)
         params = {"method": str(self.method)}
         if view.blind:
             nothing = FactClaims((Fact("decoded", None, len(aliases), params),))
             return SeveralClaims((ValueClaims(view.beliefs.values(column), self.tau), nothing))
-        meaning = decode(release, auxiliary, column, self.method)
+        meaning = decode(release, auxiliary, column, self.method, prior)
         values = ValueClaims(decoded_beliefs(release, view.knowledge, column, meaning), self.tau)
         number = np.full(len(labels.texts), -1)
         number[aliases] = np.arange(len(aliases))
@@ -108,12 +117,15 @@ class Alias(WholeAttack):
         return SeveralClaims((values, NameClaims(block, name, meaning[aliases].toarray(), params)))
 
 
-def decode(release: Release, auxiliary: Table, column: str, method: Method) -> sparse.csr_array:
-    """What each label of a column stands for (labels × codes, each row a distribution), aliases decoded."""
+def decode(
+    release: Release, auxiliary: Table | None, column: str, method: Method, prior: Floats | None = None
+) -> sparse.csr_array:
+    """What each label of a column stands for (labels × codes, each row a distribution), aliases decoded; `prior` has the
+    shares of values at large, for want of a sample."""
     labels = release.labels[column]
     counts = release.label_counts(column)
     kinds = families(labels, np.flatnonzero(labels.is_alias & (counts > 0)))
-    people = _People.of(release, auxiliary, column)
+    people = _People.of(release, auxiliary, column, prior)
     likeness = _likeness(release, auxiliary, column) if method is Method.JOINT else None
     found: list[Floats | None] = [None] * len(kinds)
     for _ in range(_ROUNDS if method is Method.JOINT else 1):
@@ -199,10 +211,15 @@ class _People:
     released: int
 
     @classmethod
-    def of(cls, release: Release, auxiliary: Table, column: str) -> _People:
-        domain, codes = release.labels[column].domain, auxiliary.codes[column]
-        sample = np.bincount(codes[(codes >= 0) & (codes < domain.known)], minlength=domain.size).astype(np.float64)
-        open_values = shown(release, column)
+    def of(cls, release: Release, auxiliary: Table | None, column: str, prior: Floats | None) -> _People:
+        domain, open_values = release.labels[column].domain, shown(release, column)
+        if auxiliary is not None:
+            codes = auxiliary.codes[column]
+            there = codes[(codes >= 0) & (codes < domain.known)]
+            sample = np.bincount(there, minlength=domain.size).astype(np.float64)
+        else:  # shares at large, as sure as if they were those of as many people
+            sample = open_values.copy() if prior is None else release.rows * prior
+            sample[domain.known :] = 0.0
         missing = 0 if domain.missing is None else int(open_values[domain.missing])
         return cls(sample, open_values, release.rows - missing)
 
@@ -238,29 +255,31 @@ def _open_values(release: Release, column: str) -> Ints:
     return np.where(plain, labels.lo, -1)[release.block_of(column).cell(column)].astype(np.int64)
 
 
-def _likeness(release: Release, auxiliary: Table, column: str) -> Floats:
+def _likeness(release: Release, auxiliary: Table | None, column: str) -> Floats:
     """Σ over the rows of each label and the other columns of log P(other label | value), labels × values. The shares are
     those of the auxiliary sample and of the rows that show their value."""
     number, domain = release.block_number(column), release.labels[column].domain
     own, cell = release.blocks[number], release.block_of(column).cell(column)
     size = len(release.labels[column].texts)
     in_bucket = _counted(cell, own.bucket, (size, len(release.sizes)))
-    value = auxiliary.codes[column]
     shown = _open_values(release, column)
     evidence = np.zeros((size, domain.size))
     for other in release.columns:
-        if other == column or other not in auxiliary.codes:
+        together = release.block_number(other) == number
+        sampled = auxiliary is not None and other in auxiliary.codes
+        if other == column or not (sampled or (together and (shown >= 0).any())):
             continue
         labels, block = release.labels[other], release.block_of(other)
-        together = release.block_number(other) == number
         if together:
             rows = _counted(cell, block.cell(other), (size, len(labels.texts)))
         else:  # which of the class's labels is beside the alias is not known: each by its share
             share = _counted(block.bucket, block.cell(other), (len(release.sizes), len(labels.texts)))
             rows = in_bucket @ sparse.csr_array(sparse.diags_array(1 / np.maximum(release.sizes, 1)) @ share)
-        code = auxiliary.codes[other]
-        there = (code >= 0) & (value >= 0)
-        counts = _counted(code[there], value[there], (labels.domain.size, domain.size))
+        counts = sparse.csr_array((labels.domain.size, domain.size))
+        if auxiliary is not None and sampled:
+            code, value = auxiliary.codes[other], auxiliary.codes[column]
+            there = (code >= 0) & (value >= 0)
+            counts = _counted(code[there], value[there], counts.shape)
         if together:
             openly = _counted(block.cell(other)[shown >= 0], shown[shown >= 0], (len(labels.texts), domain.size))
             counts = counts + spread(labels).T @ openly

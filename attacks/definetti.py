@@ -6,11 +6,14 @@ learns P(q|s) from them; within a class it then says which fragment belongs with
 better P(q|s), and so on (EM). A class's multiset of sensitive values is kept: its table of chances is scaled until every
 fragment has one value and every value as many fragments as it has people (Sinkhorn).
 
-A person t is looked up as in `containment` (or in the class that the knowledge grants), with these chances A in place of
-even ones: the expected number of people of class B who fit t and have the sensitive fragment j is, over the blocks b,
-[j fits t] · Π_b Σ_(i fits t) A_b(i, j). Where a label covers several values, a fragment that fits counts by
-P(t's value | label, s) as well, so that generalised releases are attacked too: a class that hides the sex of a person says
-less if the diseases in it do not.
+A person t is looked up as the link model has it, with these chances A in place of even ones: the expected number of people
+of class B who fit t and have the sensitive fragment j is, over the blocks b, [j fits t] · Π_b Σ_(i fits t) A_b(i, j), and
+fragments weigh what the link model has them weigh. In a granted class in which nothing fits, everything does; by distance,
+the nearest records fit. Where a label covers several values, a fragment that fits counts by P(t's value | label, s) as
+well, so that generalised releases are attacked too: a class that hides the sex of a person says less if the diseases in it
+do not. A centre covers nobody, and counts by P(t's value | s) / P(centre | s). Under `likelihood` and `distance`, which
+weigh labels themselves, both are taken relative to the same for everybody. Where the people asked about are everybody in the
+release, who is in which class is fitted for all of them at once: each is in one, and each fragment is one person's.
 
 Papers: D. Kifer, "Attacks on privacy and deFinetti's theorem", SIGMOD 2009; R. Wong, A. Fu, K. Wang, P. Yu, J. Pei, "Can
 the utility of anonymized data be used for privacy breaches?", ACM TKDD 2011 (foreground knowledge).
@@ -21,26 +24,22 @@ beside exact quasi-identifiers nothing is left to learn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
 
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims
+from attacks.shared.finding import Found, Hits
 from attacks.shared.learning import Attribute, Lesson, Pairs
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
-from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal, Measure
-from auditor.model.release import Suppression
-from auditor.posterior.beliefs import ValueBeliefs, meaning, or_prior
-from auditor.posterior.candidates import Entries, Matching
-from auditor.posterior.links import Link
-from auditor.posterior.matching import BlockMatch, distinct_people, expand
-from auditor.posterior.noise import Reading
+from auditor.model.release import Release
+from auditor.posterior.beliefs import ValueBeliefs, meaning
+from auditor.posterior.matching import expand
 
 _SCALINGS = 10
 _TRUST = 0.5
@@ -60,6 +59,7 @@ class DeFinetti(WholeAttack):
     paper = "Kifer 2009; Wong, Fu, Wang, Yu & Pei 2011"
     goal = Goal.ATTRIBUTE
     beyond_class = "what other classes teach"
+    linked = True
     below_one = ("tau",)
     claim = "This person has exactly this value."
     needs = "Some quasi-identifiers of the person, and a sensitive column parted from them or coarse labels."
@@ -90,16 +90,16 @@ class DeFinetti(WholeAttack):
         known = [c for c in view.knowledge.columns if c in view.release.quasi]
         if not known:
             return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
-        lesson = Lesson(view.release, view.column, self.bins)
-        taught = [a for a in lesson.attributes if a.column in known and (a.wide or a.block != lesson.number)]
-        if not taught:
+        learned = _learned(view.release, view.column, self.bins, self.rounds)
+        lesson = learned.lesson
+        if not any(a.column in known and (a.wide or a.block != lesson.number) for a in lesson.attributes):
             return NotApplicable(
                 f"Every row keeps its own {view.column} beside exact values: nothing is left to learn."
             )
-        knowledge = view.knowledge
-        if view.link not in (None, Link.CLASS):
-            knowledge = replace(knowledge, granted=None)
-        return ValueClaims(_Learned(lesson, self.rounds).values(knowledge), self.tau, tenth=True)
+        found = Found.of(view.beliefs, view.knowledge)
+        if found is None:
+            return NotApplicable("People are not looked for in the release, so no class can be refined.")
+        return ValueClaims(learned.values(found), self.tau, tenth=True)
 
 
 class _Learned:
@@ -114,6 +114,8 @@ class _Learned:
             self.chance = {block: self._chances(block, pairs) for block, pairs in self.pairs.items()}
             self.tables = lesson.tables(self.pairs, self.chance)
         self.of_labels = {a.column: a.of_labels(self.tables[a.column]) for a in lesson.attributes}
+        people = np.bincount(lesson.of_fragment, minlength=lesson.classes).astype(np.float64)
+        self.people = people / max(people.sum(), 1.0)
 
     def _chances(self, number: int, pairs: Pairs) -> Floats:
         """The chances of a block's pairs by Bayes' rule, scaled to the multisets of the buckets."""
@@ -127,93 +129,67 @@ class _Learned:
                 log += attribute.of_labels(self.tables[attribute.column])[label[pairs.row], klass]
         return scaled_to_people(log, pairs, lesson.slot_count)
 
-    def values(self, knowledge: Knowledge) -> ValueBeliefs:
-        """P(t, s) for the people of whom something is known."""
+    def values(self, found: Found) -> ValueBeliefs:
+        """P(t, s) for the people who were looked for."""
         lesson = self.lesson
-        granted = None if knowledge.granted is None else knowledge.granted.astype(np.int32)
-        told = knowledge.codes if granted is None else np.column_stack([knowledge.codes, granted])
-        distinct, row_of = distinct_people(told)
-        people, bucket = distinct[:, : len(knowledge.columns)], None
-        if granted is not None:
-            bucket = distinct[:, -1].astype(np.int64)
-        some = Knowledge(knowledge.columns, people, errors=knowledge.errors, priors=knowledge.priors)
-        matching = Matching(lesson.release, some, Suppression.EXCLUDED)
-        entries = matching.entries([m.way_of for m in matching.matches], len(people), bucket)
-        entries = entries.take(np.logical_and.reduce([group >= 0 for group in entries.group]))
         labels = lesson.release.labels[lesson.column]
-        mass = sparse.csr_array((len(people), len(labels.texts)))
-        alike = [np.ones(len(m.cells.labels)) for m in matching.matches]
-        masses = matching.masses(alike, matching.population, Reading.PLAIN)
-        likelihood = [
-            np.ones(len(m.hit_cell)) if w.likelihood is None else w.likelihood
-            for m, w in zip(matching.matches, masses, strict=True)
-        ]
-        for part in self._parts(matching, entries):
-            mass = mass + self._masses(matching, part, likelihood)
-        rows = sparse.csr_array(mass @ meaning(lesson.release, lesson.column, knowledge.priors.get(lesson.column)))
+        if found.complete:
+            totals = [np.bincount(*self._weights(part)[:2], len(part.row)) for part in found.parts(lesson.slots, _PART)]
+            found = found.jointly(np.concatenate(totals)) if totals else found
+        mass = sparse.csr_array((len(found.people), len(labels.texts)))
+        for part in found.parts(lesson.slots, _PART):
+            entry, weight, label = self._weights(part)
+            mass = mass + sparse.csr_array((weight, (part.row[entry], label)), shape=mass.shape)
+        prior = found.linked.knowledge.priors.get(lesson.column)
+        rows = sparse.csr_array(mass @ meaning(lesson.release, lesson.column, prior))
         total = np.asarray(rows.sum(axis=1)).reshape(-1)
-        found = total > 0
-        scale = np.divide(1.0, total, out=np.zeros(len(total)), where=found)
+        scale = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
         rows = sparse.csr_array(sparse.diags_array(scale) @ rows)
-        return or_prior(rows, row_of, found[row_of], knowledge.priors[lesson.column])
+        return found.linked.believed(lesson.column, rows, found.row_of, (total > 0)[found.row_of])
 
-    def _parts(self, matching: Matching, entries: Entries) -> Iterator[Entries]:
-        """The entries in parts that fit into memory."""
-        hits = np.ones(len(entries.row), dtype=np.int64)
-        for match, group in zip(matching.matches, entries.group, strict=True):
-            hits += match.hits(group)[1]
-        part = np.cumsum(hits * self.lesson.slots[entries.bucket]) // _PART
-        edges = np.flatnonzero(np.diff(part, prepend=-1, append=-1))
-        for begin, end in pairwise(edges):
-            yield entries.take(np.arange(begin, end))
-
-    def _masses(self, matching: Matching, entries: Entries, likelihood: list[Floats]) -> sparse.csr_array:
-        """For each person and sensitive label the expected number of people who fit and have it (people × labels); hits
-        count by their `likelihood` where what is known may be wrong."""
+    def _weights(self, found: Found) -> tuple[Ints, Floats, Ints]:
+        """For each entry and sensitive label the expected number of people who fit and have it: the entry, the number, the
+        label. Hits count by their weight."""
         lesson = self.lesson
-        count = lesson.slots[entries.bucket]
+        count = lesson.slots[found.bucket]
         first = np.cumsum(count) - count
         fit = np.ones(int(count.sum()))
-        for place, (match, number) in enumerate(zip(matching.matches, matching.blocks, strict=True)):
-            if number in self.pairs:
-                owner, hit = _hits(match, entries.group[place])
-                cell = match.hit_cell[hit]
-                shares, start = self._shares(match, number)
+        for hits in found.hits:
+            if hits.block in self.pairs:
+                owner, hit = hits.all()
+                cell = hits.cell[hit]
+                shares, start = self._shares(hits)
                 each = count[owner]
-                slot = expand(lesson.slot_first[entries.bucket[owner]], each)
-                value = shares[expand(start[cell], each)] * np.repeat(likelihood[place][hit], each)
-                who, cell = np.repeat(entries.row[owner], each), np.repeat(cell, each)
-                value *= self._within_labels(matching, match, who, cell, lesson.slot_class[slot])
+                slot = expand(lesson.slot_first[found.bucket[owner]], each)
+                value = shares[expand(start[cell], each)] * np.repeat(hits.weight[hit], each)
+                who, cell = np.repeat(found.row[owner], each), np.repeat(cell, each)
+                value *= self._within_labels(found, hits, who, cell, lesson.slot_class[slot])
                 fit *= np.bincount(expand(first[owner], each), weights=value, minlength=len(fit))
-        return self._by_label(matching, entries, likelihood, fit, first)
+        return self._by_label(found, fit, first)
 
-    def _shares(self, match: BlockMatch, number: int) -> tuple[Floats, Ints]:
-        """For each cell of a match and each slot of its bucket the chance that one person of the slot has the cell; and
+    def _shares(self, hits: Hits) -> tuple[Floats, Ints]:
+        """For each cell of a block and each slot of its bucket the chance that one person of the slot has the cell; and
         where each cell's begin."""
-        lesson, pairs = self.lesson, self.pairs[number]
-        each = lesson.slots[match.cells.bucket]
+        lesson, pairs = self.lesson, self.pairs[hits.block]
+        each = lesson.slots[hits.cells.bucket]
         start = np.cumsum(each) - each
-        bucket = lesson.release.blocks[number].bucket
-        place = start[match.cells.of_fragment[pairs.row]] + pairs.slot - lesson.slot_first[bucket[pairs.row]]
-        weight = self.chance[number] / lesson.slot_count[pairs.slot]
+        bucket = lesson.release.blocks[hits.block].bucket
+        place = start[hits.cells.of_fragment[pairs.row]] + pairs.slot - lesson.slot_first[bucket[pairs.row]]
+        weight = self.chance[hits.block] / lesson.slot_count[pairs.slot]
         return np.bincount(place, weights=weight, minlength=int(each.sum())).astype(np.float64), start
 
-    def _by_label(
-        self, matching: Matching, entries: Entries, likelihood: list[Floats], fit: Floats, first: Ints
-    ) -> sparse.csr_array:
-        """The masses by sensitive label: of the sensitive block the fragments that fit, or all where nothing of it is
+    def _by_label(self, found: Found, fit: Floats, first: Ints) -> tuple[Ints, Floats, Ints]:
+        """The same by sensitive label: of the sensitive block the fragments that fit, or all where nothing of it is
         known."""
         lesson = self.lesson
         labels = len(lesson.release.labels[lesson.column].texts)
-        match = None
-        if lesson.number in matching.blocks:
-            place = matching.blocks.index(lesson.number)
-            match = matching.matches[place]
-            owner, hit = _hits(match, entries.group[place])
-            cell, likely = match.hit_cell[hit], likelihood[place][hit]
-            of_fragment, cells = match.cells.of_fragment, len(match.cells.bucket)
+        inside = next((hits for hits in found.hits if hits.block == lesson.number), None)
+        if inside is not None:
+            owner, hit = inside.all()
+            cell, likely = inside.cell[hit], inside.weight[hit]
+            of_fragment, cells = inside.cells.of_fragment, len(inside.cells.bucket)
         else:
-            owner, cell, likely = np.arange(len(entries.row)), entries.bucket, np.ones(len(entries.row))
+            owner, cell, likely = np.arange(len(found.row)), found.bucket, np.ones(len(found.row))
             of_fragment = lesson.release.blocks[lesson.number].bucket.astype(np.int64)
             cells = len(lesson.release.sizes)
         kinds, times = np.unique(of_fragment * labels + lesson.label, return_counts=True)
@@ -223,14 +199,12 @@ class _Learned:
         owner, cell = np.repeat(owner, each), np.repeat(cell, each)
         label = kinds[kind] % labels
         klass = lesson.of_label[label]
-        slot = self._slot(entries.bucket[owner], klass)
-        weight = (
-            times[kind] * np.repeat(likely, each) * fit[first[owner] + slot - lesson.slot_first[entries.bucket[owner]]]
-        )
-        if match is not None:
-            weight = weight * self._within_labels(matching, match, entries.row[owner], cell, klass)
-        shape = (matching.targets, labels)
-        return sparse.csr_array((weight, (entries.row[owner], label)), shape=shape)
+        slot = self._slot(found.bucket[owner], klass)
+        place = first[owner] + slot - lesson.slot_first[found.bucket[owner]]
+        weight = times[kind] * np.repeat(likely, each) * fit[place] * found.factor[owner]
+        if inside is not None:
+            weight = weight * self._within_labels(found, inside, found.row[owner], cell, klass)
+        return owner, weight, label
 
     def _slot(self, bucket: Ints, klass: Ints) -> Ints:
         """The slot of a class in a bucket that has it."""
@@ -238,25 +212,28 @@ class _Learned:
         key = np.repeat(np.arange(len(lesson.slots)), lesson.slots) * lesson.classes + lesson.slot_class
         return np.searchsorted(key, bucket * lesson.classes + klass)
 
-    def _within_labels(self, matching: Matching, match: BlockMatch, who: Ints, cell: Ints, klass: Ints) -> Floats:
-        """P(a person's values | labels, class), for the columns whose labels cover several values."""
-        knowledge, log = matching.knowledge, np.zeros(len(who))
+    def _within_labels(self, found: Found, hits: Hits, who: Ints, cell: Ints, klass: Ints) -> Floats:
+        """P(a person's values | labels, class), for the columns whose labels cover several values or none."""
+        log = np.zeros(len(who))
         attributes = {a.column: a for a in self.lesson.attributes}
-        for place, column in enumerate(match.cells.columns):
+        for place, column in enumerate(hits.cells.columns):
             attribute: Attribute | None = attributes.get(column)
-            if attribute is None or not attribute.wide or column in knowledge.errors:
+            if attribute is None or not attribute.wide or column in found.linked.knowledge.errors:
                 continue  # what may be wrong counts by its likelihood already
-            codes = knowledge.codes[:, knowledge.columns.index(column)]
-            mine = attribute.of_codes(self.tables[column], codes)[who, klass]
-            label = match.cells.labels[match.cells.pattern[cell], place]
-            log += np.where(codes[who] >= 0, mine - self.of_labels[column][label, klass], 0.0)
-        return np.asarray(np.exp(_TRUST * np.minimum(log, 0.0)))
+            codes = found.people[:, found.columns.index(column)]
+            label = hits.cells.labels[hits.cells.pattern[cell], place]
+            mine = attribute.of_codes(self.tables[column], codes)[who, klass] - self.of_labels[column][label, klass]
+            if found.weighed:
+                at_large = self.tables[column] @ self.people[:, None]
+                everybody = attribute.of_codes(at_large, codes)[who, 0] - attribute.of_labels(at_large)[label, 0]
+                mine = mine - everybody
+            log += np.where(codes[who] >= 0, mine, 0.0)
+        return np.asarray(np.exp(_TRUST * log))
 
 
-def _hits(match: BlockMatch, group: Ints) -> tuple[Ints, Ints]:
-    """The hits of groups: the number of the group, and the hit."""
-    begin, count = match.hits(group)
-    return np.repeat(np.arange(len(group)), count), expand(begin, count)
+@lru_cache(maxsize=4)  # for the link models and sides of one audit: releases are compared by identity
+def _learned(release: Release, column: str, bins: int, rounds: int) -> _Learned:
+    return _Learned(Lesson(release, column, bins), rounds)
 
 
 def scaled_to_people(log: Floats, pairs: Pairs, people: Floats) -> Floats:

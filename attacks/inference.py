@@ -5,9 +5,14 @@ others. A model is trained on what is published and asked about people, whether 
 about people who are not in the release as well is knowledge about the world. Only what it gets right beyond them (the
 excess over the control) is owed to being in it.
 
-The model is naive Bayes over the quasi-identifiers (`attacks/shared/learning.py`): quick, without chance, and it asks for
-counts only, so that labels which cover several values and blocks which were parted can be learned from by expected counts.
-For a numeric column it learns classes of equal frequency; the claim is then the window of `width` with the most mass.
+The model g is one of gradient-boosted trees, or naive Bayes where there are few rows or blocks were parted; where it guesses
+fewer rows of the release right than the commonest value does, that is guessed (`attacks/shared/models.py`). For a numeric
+column it learns classes of equal frequency; the claim is then the window of `width` with the most mass.
+
+Whoever finds a person in the release has more than a model: the values of the classes in which the link model looks for them.
+These are refined: the link's belief in s counts by g(s|q) / g(s|L), where q is what is known of the person and L are the
+labels that stand beside the sensitive values there (where blocks are parted, those of their own block, if any). Of people
+whom nothing fits there is g(s|q).
 
 Papers: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques; M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi,
 "A unified framework for quantifying privacy risk in synthetic data" (Anonymeter), PoPETs 2023.
@@ -17,6 +22,7 @@ Decided here: Anonymeter looks up the nearest record; a model does better for pe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -24,13 +30,22 @@ from scipy import sparse
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.proximity import best_windows
+from attacks.shared.finding import Found
 from attacks.shared.learning import Lesson
 from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
-from auditor.model.knowledge import Knowledge
+from attacks.shared.models import Model, best_model
+from auditor.model.arrays import Floats
 from auditor.model.record.meaning import Goal
+from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.posterior.beliefs import Mixture, ValueBeliefs, meaning
 from auditor.posterior.matching import distinct_people
+
+_MOST = 30_000_000
+"""Where so many beliefs (people × values) would have to be refined, the model alone is asked."""
+
+_LEAST = 1e-12
+"""No value that the release allows is ruled out by a model."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,7 @@ class Inference(WholeAttack):
     paper = "Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer & Tasnádi 2023"
     goal = Goal.ATTRIBUTE
     beyond_class = "what other classes teach"
+    linked = True
     below_one = ("tau",)
     claim = "This person has exactly this value; for numbers: one in this short interval."
     needs = "Some published quasi-identifiers of the person, and a published sensitive column."
@@ -69,7 +85,7 @@ class Inference(WholeAttack):
             return self._claims(view, view.beliefs.values(view.column))
         if not any(c in view.release.quasi for c in view.knowledge.columns):
             return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
-        return self._claims(view, _predicted(Lesson(view.release, view.column, self.bins), view.knowledge))
+        return self._claims(view, _predicted(_model(view.release, view.column, self.bins), view))
 
     def _claims(self, view: View, values: ValueBeliefs) -> Claims:
         domain = view.domain
@@ -80,24 +96,60 @@ class Inference(WholeAttack):
         return WindowClaims(values, domain.numbers, width, False, width, self.tau, start, row, mass, None)
 
 
-def _predicted(lesson: Lesson, knowledge: Knowledge) -> ValueBeliefs:
-    """P(s|q) for each person by naive Bayes; within a class values have the shares that they have in the release."""
-    pairs = lesson.parted()
-    tables = lesson.tables(pairs, {block: lesson.even(block, some) for block, some in pairs.items()})
-    people, row_of = distinct_people(knowledge.codes)
-    labels = lesson.release.labels[lesson.column]
-    times = np.bincount(lesson.label, minlength=len(labels.texts)).astype(np.float64)
-    people_of = np.bincount(lesson.of_label, weights=times, minlength=lesson.classes)
-    log = np.tile(np.log(np.maximum(people_of, 1e-300)), (len(people), 1))
-    for attribute in lesson.attributes:
-        if attribute.column in knowledge.columns:
-            codes = people[:, knowledge.columns.index(attribute.column)]
-            log += attribute.of_codes(tables[attribute.column], codes)
-    chance = np.exp(log - log.max(axis=1, keepdims=True))
-    chance[:, people_of == 0] = 0.0
-    chance /= chance.sum(axis=1, keepdims=True)
-    share = np.divide(times, people_of[lesson.of_label], out=np.zeros(len(times)), where=times > 0)
+@lru_cache(maxsize=4)  # for the link models and sides of one audit: releases are compared by identity
+def _model(release: Release, column: str, bins: int) -> Model:
+    return best_model(Lesson(release, column, bins))
+
+
+def _predicted(model: Model, view: View) -> ValueBeliefs:
+    """What the link model believes of people whom something fits, refined by the model; else what the model says, within
+    a class by the shares that values have in the release."""
+    lesson, knowledge = model.lesson, view.knowledge
+    by_code = _by_code(lesson, knowledge.priors.get(lesson.column))
+    found = Found.of(view.beliefs, knowledge)
+    if found is None:
+        people, row_of = distinct_people(knowledge.codes)
+        return Mixture(model.of_people(knowledge.columns, people), by_code, row_of)
+    chance = model.of_people(found.columns, found.people)
+    matched = np.bincount(found.row, minlength=len(found.people)) > 0
+    linked = view.beliefs.values(lesson.column)
+    one = np.zeros(len(found.people), dtype=np.int64)
+    one[found.row_of] = linked.row_of
+    load = int(np.diff(linked.rows.indptr)[one].sum()) + int((~matched).sum()) * by_code.shape[1]
+    if load > _MOST or not matched.any():
+        return Mixture(chance, by_code, found.row_of)
+    beside = _beside(model, found)
+    ratio = np.maximum(np.divide(chance, beside, out=np.ones(chance.shape), where=beside > 0), _LEAST)
+    refined = sparse.csr_array(linked.rows[one])
+    class_of = np.asarray(by_code.tocsc().argmax(axis=0)).reshape(-1)
+    person = np.repeat(np.arange(len(one)), np.diff(refined.indptr))
+    before = np.asarray(refined.sum(axis=1)).reshape(-1)  # below one where membership is in doubt
+    refined.data = refined.data * ratio[person, class_of[refined.indices]]
+    after = np.asarray(refined.sum(axis=1)).reshape(-1)
+    scale = np.divide(before, after, out=np.zeros(len(after)), where=matched & (after > 0))
+    alone = sparse.csr_array(chance * ~matched[:, None]) @ by_code
+    return ValueBeliefs(sparse.csr_array(sparse.diags_array(scale) @ refined + alone), found.row_of)
+
+
+def _by_code(lesson: Lesson, prior: Floats | None) -> sparse.csr_array:
+    """The values of each class of the sensitive column, by their shares in the release (classes × codes)."""
+    times = np.bincount(lesson.label, minlength=len(lesson.of_label)).astype(np.float64)
+    people = np.bincount(lesson.of_label, weights=times, minlength=lesson.classes)
+    share = np.divide(times, people[lesson.of_label], out=np.zeros(len(times)), where=times > 0)
     places = (lesson.of_label, np.arange(len(times)))
     by_label = sparse.csr_array((share, places), shape=(lesson.classes, len(times)))
-    by_code = sparse.csr_array(by_label @ meaning(lesson.release, lesson.column, knowledge.priors.get(lesson.column)))
-    return Mixture(chance, by_code, row_of)
+    return sparse.csr_array(by_label @ meaning(lesson.release, lesson.column, prior))
+
+
+def _beside(model: Model, found: Found) -> Floats:
+    """What the model says of the labels beside the sensitive values where each person is looked for: the mean over them."""
+    hits = next((one for one in found.hits if one.block == model.lesson.number), None)
+    if hits is None:
+        return np.tile(model.shares, (len(found.people), 1))
+    owner, hit = hits.all()
+    weight = hits.weight[hit] * hits.cells.count[hits.cell[hit]] * found.factor[owner]
+    shape = (len(found.people), len(hits.cells.labels))
+    mass = sparse.csr_array((weight, (found.row[owner], hits.cells.pattern[hits.cell[hit]])), shape=shape)
+    total = np.asarray(mass.sum(axis=1)).reshape(-1)
+    scale = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
+    return np.asarray(sparse.diags_array(scale) @ (mass @ model.of_labels(hits.cells)))

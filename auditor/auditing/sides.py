@@ -49,7 +49,6 @@ from scenarios.simulators import Setting, Simulator, register_of
 MOST_CONTROLS = 20_000
 MOST_ENTRIES = 2_000_000
 LEAST_SAMPLE = 200
-"""The name of the side on which everybody's own record is left out."""
 
 
 class Sides:

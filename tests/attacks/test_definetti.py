@@ -24,20 +24,23 @@ from anonymizers.mondrian import Mondrian
 from attacks.base import NotApplicable, View
 from attacks.claims import ValueClaims
 from attacks.definetti import DeFinetti, _Learned
+from attacks.shared.finding import Found
 from attacks.shared.learning import Lesson
 from auditor.auditing.scoring.claims import score
 from auditor.auditing.scoring.figures import Truth
 from auditor.model.arrays import Codes, Floats
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
-from auditor.model.release import Release
+from auditor.model.release import Release, Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 from auditor.posterior.beliefs import Prior, ValueBeliefs
+from auditor.posterior.candidates import Matching
 from auditor.posterior.links import Link
+from auditor.posterior.posterior import Posterior
 from tests.support.adult import NAMES
 from tests.support.lengths import at_length
-from tests.support.tables import World, beliefs_of, by_hand, figures, worlds
+from tests.support.tables import COVERING, World, beliefs_of, by_hand, figures, worlds
 
 COLUMNS = {"sex": {"role": "quasi"}, "ill": {"role": "sensitive"}}
 ROWS = {"sex": ["m", "f", "m", "m"], "ill": ["a", "b", "a", "c"]}
@@ -50,8 +53,8 @@ def dense(values: ValueBeliefs) -> Floats:
     return values.rows.toarray()[values.row_of]
 
 
-def claimed(world: World, link: Link | None = Link.CONTAINMENT, rounds: int = 10, column: str = "ill") -> ValueBeliefs:
-    view = View(world.release, world.knowledge, beliefs_of(world, Link.CONTAINMENT), link, column)
+def claimed(world: World, link: Link = Link.CONTAINMENT, rounds: int = 10, column: str = "ill") -> ValueBeliefs:
+    view = View(world.release, world.knowledge, beliefs_of(world, link), link, column)
     claims = DeFinetti(rounds=rounds).run(view, np.random.default_rng(0))
     assert isinstance(claims, ValueClaims)
     return claims.values
@@ -103,17 +106,18 @@ def test_the_most_confident_tenth_includes_ties() -> None:
 
 @given(worlds())
 def test_without_learning_it_is_the_posterior(world: World) -> None:
-    # even chances, and labels taken as they are: the engine's P(t, s) under containment
+    # even chances, and labels taken as they are: the engine's P(t, s) under every link model
     if not world.knowledge.columns:
         return
-    knowledge = dataclasses.replace(world.knowledge, granted=None, membership=None, register=None)
-    world = dataclasses.replace(world, knowledge=knowledge)
     for column in world.release.sensitive:
         lesson = Lesson(world.release, column, 12)
         lesson.attributes = tuple(dataclasses.replace(a, wide=False) for a in lesson.attributes)
-        values = _Learned(lesson, 0).values(knowledge)
-        engine = beliefs_of(world, Link.CONTAINMENT).values(column)
-        np.testing.assert_allclose(dense(values), dense(engine), atol=1e-9)
+        learned = _Learned(lesson, 0)
+        for link in COVERING:
+            engine = beliefs_of(world, link)
+            found = Found.of(engine, world.knowledge)
+            assert found is not None
+            np.testing.assert_allclose(dense(learned.values(found)), dense(engine.values(column)), atol=1e-9)
 
 
 @pytest.mark.slow
@@ -190,7 +194,9 @@ def success(
     prior = np.bincount(table.codes[column], minlength=table.domains[column].size) / table.rows
     quasi = table.schema.quasi
     knowledge = Knowledge(quasi, table.matrix(quasi), priors={column: prior}, granted=granted)
-    view = View(release, knowledge, Prior(table.rows, {column: prior}, release.sizes), None, column)
+    link = Link.CONTAINMENT if granted is None else Link.CLASS
+    beliefs = Posterior(Matching(release, knowledge, Suppression.EXCLUDED), link)
+    view = View(release, knowledge, beliefs, link, column)
     claims = DeFinetti(rounds=rounds).run(view, np.random.default_rng(0))
     assert isinstance(claims, ValueClaims)
     nowhere = np.full(table.rows, -1)
@@ -277,8 +283,8 @@ def test_the_most_confident_tenth_and_chance_on_adult(data_folder: Path) -> None
     prior = np.bincount(table.codes["occupation"]) / table.rows
     quasi = table.schema.quasi
     knowledge = Knowledge(quasi, table.matrix(quasi), granted=whose.bucket, priors={"occupation": prior})
-    blank = Prior(table.rows, {"occupation": prior}, release.sizes)
-    claims = DeFinetti().run(View(release, knowledge, blank, None, "occupation"), np.random.default_rng(0))
+    beliefs = Posterior(Matching(release, knowledge, Suppression.EXCLUDED), Link.CLASS)
+    claims = DeFinetti().run(View(release, knowledge, beliefs, Link.CLASS, "occupation"), np.random.default_rng(0))
     assert isinstance(claims, ValueClaims)
     nowhere = np.full(table.rows, -1)
     truth = Truth(np.arange(table.rows), nowhere, nowhere[:, None], table.codes["occupation"].astype(np.int64))

@@ -36,8 +36,10 @@ ROWS = {"sex": ["m", "f", "m", "m"], "ill": ["a", "b", "a", "c"]}
 TOWN = Schema.read(Path(str(town.schema_path())))
 
 
-def claims_of(world: World, column: str) -> ValueClaims | WindowClaims:
-    view = View(world.release, world.knowledge, beliefs_of(world, Link.CONTAINMENT), None, column)
+def claims_of(world: World, column: str, link: Link | None = None) -> ValueClaims | WindowClaims:
+    """The claims about people who are looked for under a link model, or without any about anybody."""
+    nobody = Prior(world.knowledge.targets, world.knowledge.priors, world.release.sizes)
+    view = View(world.release, world.knowledge, nobody if link is None else beliefs_of(world, link), link, column)
     claims = Inference().run(view, np.random.default_rng(0))
     assert isinstance(claims, ValueClaims | WindowClaims)
     return claims
@@ -58,6 +60,13 @@ def test_naive_bayes_on_whole_rows_by_hand() -> None:
     # m: 2 · 7/8 : 1/2 : 5/6 = 21/37 : 6/37 : 10/37; f: 2 · 1/8 : 1/2 : 1/6 = 3/11 : 6/11 : 2/11
     m, f = [21 / 37, 6 / 37, 10 / 37], [3 / 11, 6 / 11, 2 / 11]
     np.testing.assert_allclose(dense(claims_of(by_hand(COLUMNS, ROWS), "ill")), [m, f, m, m])
+
+
+def test_what_a_link_finds_is_refined() -> None:
+    # in class 1 are m and f with a and b, alike without a model; m : f is 9/18 : 3/6 for a and 4/18 : 2/6 for b, so that a
+    # counts 3/4 for m, and b 2/3, of what it counts at large (1/2, 1/4): 9/18 · 2 : 4/18 · 4 = 9 : 8
+    world = by_hand(COLUMNS, ROWS, None, [["sex"], ["ill"]], [0, 0, 1, 1])
+    np.testing.assert_allclose(dense(claims_of(world, "ill", Link.CLASS))[0], [9 / 17, 8 / 17, 0])
 
 
 def test_numbers_are_claimed_as_windows() -> None:
@@ -96,12 +105,13 @@ def test_it_runs_on_every_kind_and_does_not_read_positions(world: World) -> None
     for column in world.release.sensitive:
         if not any(c in world.release.quasi for c in knowledge.columns):
             continue
-        found = [
-            dense(claims_of(dataclasses.replace(world, release=release, knowledge=knowledge), column))
-            for release in (world.release, moved)
-        ]
-        np.testing.assert_allclose(found[0], found[1], atol=1e-9)
-        np.testing.assert_allclose(found[0].sum(axis=1), 1, atol=1e-9)
+        for link in (None, Link.CONTAINMENT, Link.LIKELIHOOD):
+            found = [
+                dense(claims_of(dataclasses.replace(world, release=release, knowledge=knowledge), column, link))
+                for release in (world.release, moved)
+            ]
+            np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+            np.testing.assert_allclose(found[0].sum(axis=1), 1, atol=1e-9)
 
 
 def test_not_applicable() -> None:

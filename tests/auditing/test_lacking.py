@@ -95,7 +95,7 @@ def test_where_adversaries_are_chosen_nobody_else_is_wanted() -> None:
 def test_rows_say_what_they_lack(alone: AuditRecord) -> None:
     lacks = {(r.attack, r.link): r.lacks for r in alone.risks if r.status == NOT_APPLICABLE}
     assert lacks["linking", "containment"] == "original"
-    assert lacks["membership", None] == lacks["inference", None] == lacks["singling-out", None] == "original"
+    assert lacks["membership", None] == lacks["inference", "class"] == lacks["singling-out", None] == "original"
     assert lacks["uniqueness", None] == "population"
     assert lacks["minimality", None] == lacks["downcoding", None] == "mechanism"
     assert lacks["background", "class"] == lacks["intersection", "class"] == "facts"
