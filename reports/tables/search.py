@@ -31,7 +31,12 @@ from reports.text import (
 
 SEARCH_TABLES = ("The smallest sets", "By the number of known attributes", "The strongest attacks on the best sets")
 _FEW, _LEAST_POINTS = 3, 2
-_FEWER = {1: ("no single attribute", "is", "was"), 2: ("no pair", "is", "was"), 3: ("no three", "are", "were")}
+_FEWER = {
+    1: ("no single attribute", "is", "was"),
+    2: ("no pair", "is", "was"),
+    **{size: (f"no {word}", "are", "were") for size, word in enumerate(("three", "four", "five", "six", "seven"), 3)},
+}
+"""Sets of so many attributes, in words."""
 
 
 @dataclass(frozen=True, slots=True)
