@@ -17,8 +17,8 @@ _CHANCE = "the chance that they name the person's value rightly"
 _LEAD = (
     "A bound is the most that an adversary of the kind named can expect: {}. Somebody who knows the classes knows "
     "everybody's class, and nothing tells them who in a class has which of its values. A fact is of the kind “if A has this "
-    "value, B has that one”. The bound is for the worst facts that can be true, about anybody in the release. Under “own class "
-    "only” the facts are about people of the person's own class{}."
+    "value, B has that one”. The bound is for the worst facts that can be true, about anybody in the release. Under “own "
+    "class only” the facts are about people of the person's own class{}."
 )
 _WORST = "most exposed"
 _HEADINGS = ("column", "somebody who knows", f"best attack {ELLIPSIS} bound", _WORST, "own class only")
