@@ -7,18 +7,21 @@ from dataclasses import dataclass
 
 from auditor.model.record.bound import Bound, Contender
 from auditor.model.record.record import OK, AuditRecord
+from reports.reading import one_person
 from reports.tables.tables import Table
 from reports.text import ELLIPSIS, NONE, clean, probability, words
 
 HEADING = "How much worse could it be"
-LEAD = (
-    "A bound is the most that an adversary of the kind named can expect: the share of people whose value they name rightly, "
-    "and the chance for the most exposed person. Somebody who knows the classes knows everybody's class, and nothing tells "
-    "them who in a class has which of its values. A fact is of the kind “if A has this value, B has that one”. The bound is "
-    "for the worst facts that can be true, about anybody in the release. Under “own class only” the facts are about people "
-    "of the person's own class; in brackets, the most exposed person."
+_SHARE = "the share of people whose value they name rightly, and the chance for the most exposed person"
+_CHANCE = "the chance that they name the person's value rightly"
+_LEAD = (
+    "A bound is the most that an adversary of the kind named can expect: {}. Somebody who knows the classes knows "
+    "everybody's class, and nothing tells them who in a class has which of its values. A fact is of the kind “if A has this "
+    "value, B has that one”. The bound is for the worst facts that can be true, about anybody in the release. Under “own "
+    "class only” the facts are about people of the person's own class{}."
 )
-_HEADINGS = ("column", "somebody who knows", f"best attack {ELLIPSIS} bound", "most exposed", "own class only")
+_WORST = "most exposed"
+_HEADINGS = ("column", "somebody who knows", f"best attack {ELLIPSIS} bound", _WORST, "own class only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +37,21 @@ def bound_words(record: AuditRecord) -> BoundWords | None:
     """What to say about bounds; None where the record has none."""
     if not record.bounds:
         return None
-    table = Table(_HEADINGS, tuple(_row(bound) for bound in record.bounds), frozenset({2, 3, 4})).without_empty()
-    return BoundWords(LEAD, table, (*_reasons(record), *dict.fromkeys(_attacks(record))))
+    one = one_person(record)
+    table = Table(_HEADINGS, tuple(_row(bound, one) for bound in record.bounds), frozenset({2, 3, 4})).without_empty()
+    lead = _LEAD.format(*((_CHANCE, "") if one else (_SHARE, "; in brackets, the most exposed person")))
+    remarks = (*_reasons(record), *dict.fromkeys(_attacks(record)))
+    return BoundWords(lead, table.without(_WORST) if one else table, remarks)
 
 
-def _row(bound: Bound) -> tuple[str, ...]:
+def _row(bound: Bound, one: bool) -> tuple[str, ...]:
     start = (clean(bound.column, 60), clean(bound.who))
     if bound.status != OK:
         return (*start, "not applicable", NONE, NONE)
     best = NONE if bound.best is None else probability(bound.best.value)
-    own = NONE if bound.own_mean is None else f"{probability(bound.own_mean)} ({probability(bound.own_worst)})"
+    own = NONE if bound.own_mean is None else probability(bound.own_mean)
+    if bound.own_mean is not None and not one:
+        own += f" ({probability(bound.own_worst)})"
     return (*start, f"{best} {ELLIPSIS} {probability(bound.mean)}", probability(bound.worst), own)
 
 

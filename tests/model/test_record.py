@@ -15,6 +15,7 @@ from referencing import Registry, Resource
 
 from auditor.auditing.audit import audit
 from auditor.model.errors import RecordError
+from auditor.model.record.bound import Bound, Contender
 from auditor.model.record.meaning import Better, Criterion, LinkFacts, Measure, Note, NoteKind
 from auditor.model.record.meaning import Kind as FigureKind
 from auditor.model.record.policy import parse_policy
@@ -198,6 +199,8 @@ def test_a_record_without_a_field_does_not_meet_the_schema(made: AuditRecord) ->
         (Utility, "utility"),
         (PolicyCheck, "check"),
         (PolicyVerdict, "policy"),
+        (Bound, "bound"),
+        (Contender, "contender"),
         (AuditRecord, None),
         (RunRecord, "run-2"),
     ],
