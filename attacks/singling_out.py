@@ -135,12 +135,15 @@ class SinglingOut(WholeAttack):
     def _claims(self, view: View, columns: list[str], measure: str, rng: np.random.Generator) -> PredicateClaims:
         release = view.release
         maker = _Guesser(release, columns, self.weight) if view.blind else _Reader(release, columns, self.weight)
-        found, tried = [], 0
+        different: dict[tuple[tuple[str, bytes], ...], Candidate] = {}  # the people of a class may give the same predicate
+        tried = 0
         for one in maker.made(min(self.predicates * CANDIDATES, release.rows), self.attributes, rng):
-            found += [] if one is None else [one]
+            if one is not None:
+                different[tuple((c, one.predicate[c].tobytes()) for c in sorted(one.predicate))] = one
             tried += 1
-            if len(found) == self.predicates:
+            if len(different) == self.predicates:
                 break
+        found = list(different.values())
         weight, belief = (np.array([getattr(one, name) for one in found]) for name in ("weight", "belief"))
         params = {"weight": self.weight}
         return PredicateClaims(tuple(one.predicate for one in found), weight, belief, params, tried, measure)

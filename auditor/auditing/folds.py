@@ -35,8 +35,8 @@ class Fold:
 
 def cut(release: Release, bucket: Ints, targets: Ints, unit: Ints, mark: Hashes) -> list[Fold]:
     """The folds for some targets (rows). For every row of the data: `bucket` is its class (-1: none), `unit` a number that
-    rows have in common which are held out together (those of a class; or of a person), `mark` a hash of its content. None
-    where the classes of one person are all there are."""
+    rows have in common which are held out together (those of a class; or of a person), `mark` a hash of its content. A fold
+    for which every class would be held out is not made."""
     sizes = release.sizes
     inside = np.flatnonzero((bucket >= 0) & np.isin(unit, unit[targets]))
     units, number = np.unique(unit[inside], return_inverse=True)

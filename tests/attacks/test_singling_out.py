@@ -235,18 +235,16 @@ def test_success_and_excess_fall_with_protection() -> None:
         control = rate("success", figure.chance)
         assert control.value is not None
         assert control.interval is not None
-        # what predicates isolate by chance is at least what they isolate of real outsiders, but for their scatter
-        assert outside.value <= control.value + 2 * (0.1 / 150) ** 0.5
+        assert abs(outside.value - control.value) < 0.1
         beyond = excess(figure.value, Interval(*figure.interval), control.value, Interval(*control.interval))
         assert beyond is not None
         found[name], success[name] = beyond, figure.value
-    assert success["identity"] > 0.95
-    assert success["anatomy"] > 0.95
-    assert success["identity"] > 2 * success["mondrian 5"] > 2 * success["mondrian 50"]
-    assert found["mondrian 5"].low > 0.05
-    assert found["mondrian 5"].low > found["mondrian 50"].value
-    assert max(success["mdav 5"], success["slicing"]) < 0.9 * success["identity"]
-    assert found["nothing"].low <= 0 <= found["nothing"].high + 0.05
+    assert min(success["identity"], success["anatomy"]) > 0.95
+    assert min(found["identity"].low, found["anatomy"].low) > 0.9
+    assert max(success[name] for name in success if name not in ("identity", "anatomy")) < 0.8
+    assert success["mondrian 5"] < 0.5
+    assert found["mondrian 50"].low < 0.1
+    assert found["nothing"].low <= 0
 
 
 @pytest.mark.slow
