@@ -89,7 +89,9 @@ def test_filters_by_attack_measure_and_method(browser: Any, report: Path) -> Non
     said = page.locator("#explorer-said").text_content()
     data = explorer(samples.sample_run())
     assert data is not None
-    known = [p for p in data["points"] if "granularity|" in p["utility"] and "linking||prosecutor|success" in p["risks"]]
+    known = [
+        p for p in data["points"] if "granularity|" in p["utility"] and "linking||prosecutor|success" in p["risks"]
+    ]
     assert 0 < len(known) < 4  # not every kind of release has a granularity
     assert said.startswith(f"{len(known)} of 4 releases.")
     page.locator("#explorer-methods input[value=identity]").uncheck()
