@@ -350,7 +350,7 @@ class Sides:
         labels, number = self.release.labels[column], self.release.block_number(column)
         inside, shown = fragment[:, number] >= 0, np.ones(len(rows), dtype=np.bool_)
         own = self.release.blocks[number].cell(column)[fragment[inside, number]]
-        shown[inside] = labels.covers(own, table.codes[column][rows][inside])
+        shown[inside] = labels.counts[own] > 0
         return Truth(rows, bucket, fragment, codes, labels.domain, self.options.reveal, table.take(rows), shown=shown)
 
 

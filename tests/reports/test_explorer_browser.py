@@ -81,15 +81,17 @@ def test_filters_by_attack_measure_and_method(browser: Any, report: Path) -> Non
     page = opened.page
     before = page.locator("#explorer-picture svg").first.inner_html()
     names = page.locator("#explorer-risk option").all_text_contents()
-    assert names[0] == "strongest attack, excess"
-    assert {"linking, success", "membership, auc"} <= set(names)
-    page.select_option("#explorer-risk", label="linking, success")
+    assert names[0] == "strongest attack on values by the prosecutor, excess over the baseline"
+    assert {"linking by the prosecutor, success", "membership by the prosecutor, auc"} <= set(names)
+    page.select_option("#explorer-risk", label="linking by the prosecutor, success")
     assert page.locator("#explorer-picture svg").first.inner_html() != before
     page.select_option("#explorer-utility", label="granularity")
     said = page.locator("#explorer-said").text_content()
     data = explorer(samples.sample_run())
     assert data is not None
-    known = [p for p in data["points"] if "granularity|" in p["utility"] and "linking||success" in p["risks"]]
+    known = [
+        p for p in data["points"] if "granularity|" in p["utility"] and "linking||prosecutor|success" in p["risks"]
+    ]
     assert 0 < len(known) < 4  # not every kind of release has a granularity
     assert said.startswith(f"{len(known)} of 4 releases.")
     page.locator("#explorer-methods input[value=identity]").uncheck()

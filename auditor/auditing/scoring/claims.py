@@ -129,7 +129,7 @@ def _sure(
     sure: Floats, right: Floats, truth: Truth, tau: float, params: Mapping[str, Any], shown: Mapping[str, Any]
 ) -> Iterator[Figure]:
     """The claims made with certainty, and those with a confidence above τ: how many, and how many of them are true. A claim
-    that is right although the release does not show the person's true value is luck, neither true nor counted as wrong."""
+    that is right although the release shows noise or an average is luck, neither true nor counted as wrong."""
     certain, above = _above(sure, 1 - 2 * TIE), _above(sure, tau)
     true = right if truth.shown is None else right * truth.shown
     wrong = {"wrong": float((certain * (1 - right)).sum())}
