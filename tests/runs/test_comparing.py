@@ -261,7 +261,7 @@ def test_an_attack_without_a_control_counts_by_its_excess_over_the_baseline() ->
     queries = record("a", {}, 0.4).utility
     found = comparison([placed("a", 1, replace(audited, utility=queries))], RiskChoice.read("strongest"), "queries")
     assert found.points[0].risk == pytest.approx(row.detail["excess"]["value"])
-    assert found.points[0].attack == "definetti of ill (over the baseline: no control)"
+    assert found.points[0].attack == "definetti of ill, class (over the baseline: no control)"
 
 
 def test_axes_that_are_asked_for() -> None:
