@@ -150,6 +150,6 @@ def _beside(model: Model, found: Found) -> Floats:
     weight = hits.weight[hit] * hits.cells.count[hits.cell[hit]] * found.factor[owner]
     shape = (len(found.people), len(hits.cells.labels))
     mass = sparse.csr_array((weight, (found.row[owner], hits.cells.pattern[hits.cell[hit]])), shape=shape)
-    total = np.asarray(mass.sum(axis=1)).reshape(-1)
+    total: Floats = np.asarray(mass.sum(axis=1)).reshape(-1)
     scale = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
     return np.asarray(sparse.diags_array(scale) @ (mass @ model.of_labels(hits.cells)))
