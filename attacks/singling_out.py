@@ -135,7 +135,9 @@ class SinglingOut(WholeAttack):
     def _claims(self, view: View, columns: list[str], measure: str, rng: np.random.Generator) -> PredicateClaims:
         release = view.release
         maker = _Guesser(release, columns, self.weight) if view.blind else _Reader(release, columns, self.weight)
-        different: dict[tuple[tuple[str, bytes], ...], Candidate] = {}  # the people of a class may give the same predicate
+        different: dict[
+            tuple[tuple[str, bytes], ...], Candidate
+        ] = {}  # the people of a class may give the same predicate
         tried = 0
         for one in maker.made(min(self.predicates * CANDIDATES, release.rows), self.attributes, rng):
             if one is not None:
