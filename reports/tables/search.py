@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from auditor.model.record.meaning import Goal
 from auditor.model.record.record import OK, AuditRecord, RunRecord
 from auditor.model.record.search import KnownNumber, SearchFacts, SetFigure
 from reports.tables.sweeps import Curve, Known, Sweep
@@ -120,7 +121,7 @@ def _deed(facts: SearchFacts, one: SetFigure) -> str:
     bounds = f"{percent(one.value)} ({span(one.low, one.high)})"
     if facts.goal == "identity":
         said = f"link {bounds} of people to their own record"
-    elif facts.goal == "membership":
+    elif facts.goal == Goal.MEMBERSHIP:
         others = "made-up people" if one.params.get("against") == "fakes" else "people who are not in the data"
         said = f"rank members above {others} in {bounds} of pairs, where a coin has 50\u202f%"
     elif (width := finite(one.params.get("width"))) is not None:

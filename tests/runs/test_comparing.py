@@ -266,8 +266,8 @@ def test_every_attack_counts_by_its_excess_over_the_baseline() -> None:
     found = comparison([placed("a", 1, replace(audited, utility=queries))], RiskChoice.read("strongest"), "queries")
     assert found.points[0].risk == pytest.approx((row.value - row.baseline) / (1 - row.baseline))
     assert found.points[0].risk > 0.1
-    assert found.points[0].attack == "definetti of ill"
-    assert not found.risk.granted  # homogeneity ran with the class granted: another thing
+    assert found.points[0].attack == "definetti of ill, class"
+    assert found.risk.granted  # no other link ran
 
 
 def test_a_granted_class_is_never_set_beside_one_that_was_found() -> None:
