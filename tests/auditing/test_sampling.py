@@ -27,6 +27,7 @@ from reports.terminal import render_terminal
 from scenarios.options import Options
 from tests.conftest import Ended
 from tests.model.test_record import faults
+from tests.support.lengths import at_length
 from tests.support.sampling_cases import SCHEMA, alone, found, lines, table
 
 Cli = Callable[..., Ended]
@@ -64,7 +65,7 @@ def assert_same_row(one: Risk, other: Risk) -> None:
 
 
 @pytest.mark.parametrize("suppression", list(Suppression))
-@pytest.mark.parametrize("case", range(12))
+@pytest.mark.parametrize("case", at_length(range(5), range(5, 12)))
 def test_a_part_says_of_its_people_what_the_whole_release_says(case: int, suppression: Suppression) -> None:
     """The attacks see the classes of the sampled and sums over the rest, and no figure differs from those of the same people
     attacked with all of the release at hand."""

@@ -93,10 +93,10 @@ def test_adult(spark: str, data_folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.proof
-def test_a_million_rows(spark: str, tmp_path: Path, full: bool) -> None:
+@pytest.mark.proof(only=True)
+def test_a_million_rows(spark: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(11)
-    rows = 1_000_000 if full else 100_000
+    rows = 1_000_000
     cells = {
         "age": rng.choice([f"[{a}, {a + 5}[" for a in range(20, 80, 5)], rows),
         "town": rng.integers(100, 160, rows),

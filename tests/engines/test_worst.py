@@ -79,7 +79,7 @@ def opened_column(frame: pd.DataFrame, folder: Path, epsilon: float | None = Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", ["FETCHED", "ENTRIES"])
+@pytest.mark.parametrize("limit", at_length(["FETCHED"], ["ENTRIES"]))
 def test_what_few_classes_do_not_show_the_engine_is_asked_for(
     limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from reports import render_html
 from tests.support import record_samples as samples
+from tests.support.lengths import at_length
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
@@ -70,8 +71,13 @@ def measured(page: str, width: int, folder: Path) -> tuple[dict[str, Any], list[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("name", ["sample_run", "single_run", "many_run", "hostile_run", "bare_run"])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    at_length(
+        [("sample_run", 1280), ("sample_run", 400), ("many_run", 400), ("hostile_run", 400), ("bare_run", 1280)],
+        [("single_run", 1280), ("single_run", 400), ("many_run", 1280), ("hostile_run", 1280), ("bare_run", 400)],
+    ),
+)
 def test_page_in_a_browser(name: str, width: int, tmp_path: Path) -> None:
     found, console = measured(render_html(getattr(samples, name)()), width, tmp_path)
     assert console == []
