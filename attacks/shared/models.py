@@ -4,7 +4,8 @@
 learn from the middles of labels, where the sensitive column stands beside them: numbers and steps as they are, other values
 by where they stand on the line on which the column's values differ most in what they go with (the first axis of a
 correspondence analysis), so that neither names nor the order of rows matter. A part of the classes is held out: on it the
-trees' certainty is set, and a model that guesses fewer right there than the commonest value does is not used at all.
+trees' certainty is set; trees that do not surely guess more right there than the commonest value does are not used, nor is
+naive Bayes where it guesses fewer right.
 
 Papers: J. Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals of Statistics 2001; C. Guo, G.
 Pleiss, Y. Sun, K. Weinberger, "On Calibration of Modern Neural Networks", ICML 2017 (one temperature for all).
@@ -31,6 +32,8 @@ _MOST_ROWS, _MOST_CLASSES = 10_000, 40
 _HELD_OUT = 4
 """One in so many classes of people is held out."""
 _TEMPERATURES = (0.3, 0.5, 0.7, 0.85, 1.0)
+_SURELY = 2.0
+"""Trees must guess better than the commonest value by so many standard errors."""
 
 
 class Model(ABC):
@@ -107,7 +110,7 @@ class Boosted(Model):
         order = order[:: -(-len(order) // _MOST_ROWS)]
         held = mixed[order] % np.uint64(_HELD_OUT) == 0
         rows, target = rows[order], target[order]
-        self.temperature, self.right = 1.0, 0.0
+        self.temperature, self.better = 1.0, False
         if held.any() and not held.all() and len(np.unique(target[~held])) > 1:
             self._fit(rows[~held], target[~held])
             self._calibrate(rows[held], target[held])
@@ -125,7 +128,8 @@ class Boosted(Model):
 
     def _calibrate(self, rows: Floats, target: Ints) -> None:
         chance = self._predict(rows)
-        self.right = float((chance.argmax(axis=1) == target).mean()) - float((self.shares.argmax() == target).mean())
+        gain = (chance.argmax(axis=1) == target).astype(np.float64) - (self.shares.argmax() == target)
+        self.better = float(gain.mean()) > _SURELY * float(gain.std()) / len(gain) ** 0.5
         losses = []
         for temperature in _TEMPERATURES:
             tempered = _tempered(chance, self.shares, temperature)
@@ -193,13 +197,14 @@ def _tempered(chance: Floats, shares: Floats, temperature: float) -> Floats:
 
 
 def best_model(lesson: Lesson) -> Model:
-    """The model to use: trees where there are rows enough and nothing is parted, else naive Bayes; neither where it guesses
-    fewer rows right than the commonest value does."""
+    """The model to use: trees where nothing is parted and they are surely better than the commonest value, else naive Bayes;
+    neither where it guesses fewer rows right than that value does."""
     whole = len(lesson.release.blocks) == 1 and bool(lesson.attributes)
     rows = len(lesson.of_fragment)
     if whole and rows >= _ENOUGH and 1 < lesson.classes <= _MOST_CLASSES:
         trees = Boosted(lesson)
-        return trees if trees.right >= 0 else Shares(lesson)
+        if trees.better:
+            return trees
     plain = NaiveBayes(lesson)
     if not whole:
         return plain

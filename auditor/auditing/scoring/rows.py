@@ -20,6 +20,7 @@ from scenarios.adversaries import Adversary
 
 _DIGITS = 12  # figures that agree to so many digits are equal: sums in another order differ in the last ones
 WORST, WORST_CLASSES = 10, 5
+_NO_RECORD = "people who are not in the release have no record that it could be about"
 _COUNTED = "it is counted in the release, and nothing is claimed of anybody"
 F = TypeVar("F", Figure, Figure | None)
 _OF_CLASSES = ("mean", "success")  # the figures of which the worst classes are named
@@ -133,6 +134,9 @@ def completed(attempt: Attempt, figure: Figure, beside: Beside, truth: Truth) ->
     if figure.chance is not None and beside.kind is not Control.OUTSIDERS:
         beside = replace(beside, control=rate(figure.measure, figure.chance), kind=Control.CHANCE)
     control = None if figure.kind is Kind.FACT else beside.control
+    if control is not None and control.value is None:
+        beside = replace(beside, control=None, why=beside.why or _NO_RECORD)
+        control = None
     detail = dict(figure.detail)
     if control is not None:
         detail["control_n"] = control.n
