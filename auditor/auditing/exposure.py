@@ -276,7 +276,7 @@ class Exposure:
             if not mine.any():
                 continue
             me = each[mine], person[mine]
-            beside = [*control(side, me), _beside("baseline", me, (base[mine], person[mine]))]
+            beside = [_beside("baseline", me, (base[mine], person[mine])), *control(side, me)]
             yield side, _rate(columns, HOMOGENEITY, link, SUCCESS, each[mine], tuple(beside))
             certain = float(sure[mine].sum())
             yield side, Tried(columns, HOMOGENEITY, link, "certain", Kind.COUNT, certain, int(mine.sum()), 0.0)
