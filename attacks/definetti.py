@@ -231,7 +231,7 @@ class _Learned:
         return np.asarray(np.exp(_TRUST * log))
 
 
-@lru_cache(maxsize=4)  # for the link models and sides of one audit: releases are compared by identity
+@lru_cache(maxsize=16)  # for the link models and sides of one audit: releases are compared by identity
 def _learned(release: Release, column: str, bins: int, rounds: int) -> _Learned:
     return _Learned(Lesson(release, column, bins), rounds)
 

@@ -96,7 +96,7 @@ class Inference(WholeAttack):
         return WindowClaims(values, domain.numbers, width, False, width, self.tau, start, row, mass, None)
 
 
-@lru_cache(maxsize=4)  # for the link models and sides of one audit: releases are compared by identity
+@lru_cache(maxsize=16)  # for the link models and sides of one audit: releases are compared by identity
 def _model(release: Release, column: str, bins: int) -> Model:
     return best_model(Lesson(release, column, bins))
 

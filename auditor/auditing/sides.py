@@ -65,6 +65,7 @@ class Sides:
         self._simulator: Simulator | None = None
         self._without: tuple[Posterior | Nearest, LeaveOneOut | WithoutOwn] | None = None
         self._others: dict[Link, list[tuple[Release, Ints, Side]]] = {}
+        self._parts: dict[bytes, Release] = {}
         self._crowds: dict[bool, Crowd] = {}
 
     def facing(self, adversary: Adversary) -> Sides:
@@ -248,8 +249,12 @@ class Sides:
         return found
 
     def _apart(self, main: Side, link: Link, fold: Fold) -> tuple[Release, Ints, Side]:
-        release, provenance = without(self.release, fold.held), self.subject.provenance
+        provenance = self.subject.provenance
         assert provenance is not None
+        kept = fold.held.tobytes()
+        release = self._parts.get(kept)
+        if release is None:  # one for all links and adversaries: attacks learn from it once
+            release = self._parts[kept] = without(self.release, fold.held)
         knowledge = replace(main.knowledge.take(fold.people), granted=None)
         friends = knowledge.acquaintances
         if friends is not None:

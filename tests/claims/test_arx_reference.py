@@ -39,6 +39,8 @@ def records(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
             table,
             "--match",
             "rows",
+            "--attacks",
+            "linking,homogeneity",
             "--json",
             out,
             "--quiet",

@@ -68,6 +68,7 @@ def accuracy(columns: Columns, target: str) -> float:
 
 @pytest.mark.data
 @pytest.mark.slow
+@pytest.mark.proof(only=True)
 def test_a_tree_learns_nearly_as_much_from_the_graded_table(data_folder: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed (the extra dev has it)")
     table = adult(data_folder)

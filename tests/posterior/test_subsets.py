@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def assert_alike(world: World, column: str, values: ValueBeliefs, beliefs: Belie
     np.testing.assert_allclose(values.top()[values.row_of][there], expected.top()[expected.row_of][there], atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans(), suppression=st.sampled_from(Suppression))
 def test_every_set_of_columns_gives_the_ordinary_posterior(plan: Plan, suppression: Suppression) -> None:
