@@ -167,14 +167,15 @@ def proximity(
     release: Release, column: str, found: ClassCounts, epsilon: float | None = None
 ) -> tuple[float | None, float | None]:
     """The ε, and the largest m for which the classes are (ε,m)-anonymous. None for columns that are not numeric, and no m if
-    cells are not single numbers."""
+    cells are not single numbers, or there is none."""
     labels = release.labels[column]
     reach = proximity_reach(labels, epsilon)
     numbered = None if reach is None else single_numbers(labels, found.label)
     if reach is None or numbered is None:
         return reach, None
     order, number = numbered
-    return reach, nearness.least_m(found.counts.arranged(order), number, reach)
+    counts = found.counts.arranged(order)
+    return reach, nearness.least_m(counts, number, reach) if len(counts.row) else None
 
 
 def proximity_reach(labels: Labels, epsilon: float | None = None) -> float | None:

@@ -31,7 +31,7 @@ PATIENCE = 10 * SECONDS
 ADDRESS_SPACE = 12 << 30
 HUNG = -1000
 """The code of a command that was ended by the watchdog."""
-_SMALL = 700
+SMALL = 700
 _STDOUT, _STDERR = 1, 2
 
 
@@ -166,7 +166,7 @@ def settle(folder: Path, out: int | None, err: int, encoding: str = "utf-8") -> 
 
 def _keep_small() -> None:
     """No file may grow, as on a full disk. (What is printed goes to files, too; so this is for what has begun as one.)"""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_SMALL, _SMALL))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL))
 
 
 def _child(case: Case, folder: Path, out: io.BufferedRandom, err: io.BufferedRandom) -> int:

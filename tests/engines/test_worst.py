@@ -225,6 +225,13 @@ def test_a_missing_value_beside_one_large_number_is_near_to_nothing(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("way")
+def test_numbers_of_suppressed_rows_alone_are_near_to_nothing(tmp_path: Path) -> None:
+    pd.DataFrame({"age": ["1", "1", "*", "*"], "income": [None, None, 5.0, 7.0]}).to_parquet(tmp_path / "r.parquet")
+    record = assert_same(tmp_path / "r.parquet", NUMERIC)
+    assert record["release"]["sensitive"][0]["proximity_m"] is None
+
+
+@pytest.mark.usefixtures("way")
 def test_numbers_so_large_that_their_noise_is_wider_than_what_parts_small_ones(tmp_path: Path) -> None:
     cells = {"age": [1, 1, 1, 1, 2, 2, 2, 2, 3], "income": [0.0, 0.1, 0.2, None, 1e15, 1e15 + 0.5, 5.0, 7.0, None]}
     pd.DataFrame(cells).to_parquet(tmp_path / "r.parquet")
