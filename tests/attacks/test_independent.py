@@ -33,7 +33,8 @@ from tests.support import independent
 from tests.support.adult import NAMES
 
 EQUAL = 0.01
-"""Up to this the figures of two attacks are equal: about one standard error of a rate among 3 000 people."""
+"""Up to this the figures of two attacks count as equal, about one standard error of a rate among 3 000 people. On education
+ours is 0.006 below the independent one, so this is no proof that ours is at least as good."""
 WORK = ("age", "workclass", "education", "race", "sex", "native-country", "occupation")
 
 
@@ -116,7 +117,9 @@ def test_definetti_with_the_class_known(l: int) -> None:
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.parametrize(("sensitive", "least"), [("marital-status", 0.80), ("relationship", 0.82)])
+@pytest.mark.parametrize(
+    ("sensitive", "least"), [("marital-status", 0.80), ("relationship", 0.82), ("education", 0.65)]
+)
 def test_definetti_on_adult_with_the_class_known(data_folder: Path, sensitive: str, least: float) -> None:
     quasi = tuple(c for c in WORK if c != sensitive)
     ours, theirs = [], []
