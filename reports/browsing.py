@@ -16,18 +16,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from auditor.model.record.record import OK, AuditRecord, RunRecord
 from auditor.model.record.strongest import choose, strongest
 from reports.html import render_html
 from reports.reading import IF_KNOWN, Meanings
 from reports.tables.side_by_side import compare
-from reports.text import NONE, clean, finite, in_page, interval, number, probability, settings, spoken
+from reports.templating import TEMPLATES, fill
+from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
 
 PAGE = 200
 """Records on a page of the list."""
@@ -42,7 +39,6 @@ COLUMNS = (
     ("date", "Date"),
 )
 VERDICTS = ("pass", "fail", "not judged")
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +132,9 @@ def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, as
         kept = {key: value for key, value in {**state, **changes}.items() if value not in ("", None)}
         return "/?" + urlencode(kept)
 
-    return _render(
+    return fill(
         "browse_index.html",
+        style=style(),
         title=clean(title),
         rows=found[(page - 1) * PAGE : page * PAGE],
         shown=len(found),
@@ -193,7 +190,9 @@ def compare_page(left: tuple[Summary, AuditRecord], right: tuple[Summary, AuditR
     """Two records side by side."""
     made = compare(left[1], right[1])
     swap = "/compare?" + urlencode({"left": right[0].key, "right": left[0].key})
-    return _render("browse_compare.html", left=left[0], right=right[0], made=made, swap=swap, report=_report)
+    return fill(
+        "browse_compare.html", style=style(), left=left[0], right=right[0], made=made, swap=swap, report=_report
+    )
 
 
 def _report(row: Summary) -> str:
@@ -210,7 +209,7 @@ def report_page(run: RunRecord) -> str:
 
 def error_page(title: str, words: str) -> str:
     """What is said where a page cannot be shown."""
-    return _render("browse_error.html", title=clean(title), words=clean(words, 600))
+    return fill("browse_error.html", style=style(), title=clean(title), words=clean(words, 600))
 
 
 def own_policy(page: str) -> str:
@@ -223,29 +222,10 @@ def own_policy(page: str) -> str:
 @cache
 def style() -> str:
     """The style sheet of the pages."""
-    return (_TEMPLATES / "browse.css").read_text(encoding="utf-8")
+    return (TEMPLATES / "browse.css").read_text(encoding="utf-8")
 
 
 @cache
 def style_hash() -> str:
     """The hash of the style as it stands in the pages, for a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
-
-
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        finalize=in_page,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.globals["style"] = style
-    made.filters["clean"] = clean
-    return made
-
-
-def _render(template: str, **values: Any) -> str:
-    return _environment().get_template(template).render(values) + "\n"

@@ -12,10 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from auditor.model.record.record import AuditRecord, RunRecord
 from reports.pictures import charts
@@ -49,7 +46,8 @@ from reports.tables.tables import (
     verdict_word,
 )
 from reports.tables.worst import worst_classes, worst_rows
-from reports.text import clean, in_page, number, settings
+from reports.templating import fill
+from reports.text import clean, number, settings
 from reports.words.findings import WEAK, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import adversary_lines, bottom_line, briefs
@@ -63,16 +61,7 @@ _SIGNS = {"pass": "✓", "fail": "✗", "mixed": "✗", "none": ""}
 
 def render_html(run: RunRecord) -> str:
     """The run as the text of an HTML file."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        finalize=in_page,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["clean"] = clean
-    return environment.get_template("report.html").render(_page(run)) + "\n"
+    return fill("report.html", **_page(run))
 
 
 def _page(run: RunRecord) -> dict[str, Any]:
