@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ WITH_KERNELS = ("anonymizers", "attacks", "auditing", "claims", "commands", "fil
 """The rooms whose tests make releases with compiled kernels."""
 EXAMPLES = 10
 """How many examples a random test tries in `make test`. `make quick` tries fewer, `make proofs` more."""
+TRACED: Counter[str] = Counter()
+"""How many cases of a test have been run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,11 +67,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Coverage does not look at slow tests and their fixtures, which would take twice as long; so what only they reach, or
-    import first, counts as not covered. (The mark `no_cover` of pytest-cov does nothing in the processes of pytest-xdist,
-    where one measurement lies on another.)"""
+    """Coverage looks at the first two cases of each test that is not slow: tracing takes as long again as the test. So what
+    only slow tests and further cases reach, or import first, counts as not covered. (The mark `no_cover` of pytest-cov does
+    nothing in the processes of pytest-xdist, where one measurement lies on another.)"""
     tracer = sys.gettrace()
-    if item.get_closest_marker("slow"):
+    test = item.nodeid.partition("[")[0]
+    TRACED[test] += 1
+    if item.get_closest_marker("slow") or TRACED[test] > 2:
         sys.settrace(None)
     try:
         return (yield)

@@ -77,29 +77,6 @@ def test_whether_processes_are_started_changes_nothing(
     assert calls == [alone[0].params["blocks"] - 1] * started  # the first block is always done here
 
 
-@pytest.mark.slow
-def test_spark_gives_the_same_release() -> None:
-    pytest.importorskip("pyspark", reason="pyspark is not installed")
-    try:
-        check_java()
-    except AuditorError as error:
-        pytest.skip(str(error))
-    table = people(300)
-    session = spark_session("1g")
-    try:
-        assert session.conf.get("spark.sql.session.timeZone") == "UTC"
-        assert spark_session().sparkContext is session.sparkContext
-        for name, settings in SEVERAL[:2]:
-            here = anonymize(table, name, 5, blocks=100, jobs=1, **settings)
-            assert files(here) == files(anonymize(table, name, 5, blocks=100, engine="spark", **settings))
-        session.stop()
-        again = spark_session("1g")  # in the Java process that the stopped one left
-        assert again.sparkContext is not session.sparkContext
-        assert again.range(3).count() == 3
-    finally:
-        spark_session().stop()
-
-
 def test_a_block_gets_only_what_it_looks_at() -> None:
     seen: list[BlockWork] = []
     jobs: list[Any] = []

@@ -165,7 +165,7 @@ def adult(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Table:
 @pytest.mark.slow
 @pytest.mark.proof
 def test_fast_is_plain_on_adult(adult: Table, full: bool) -> None:
-    table = adult.take(np.arange(1500 if full else 700))
+    table = adult.take(np.arange(1500 if full else 500))
     quasi = table.schema.quasi
     assert same(k_member(Space.of(table, quasi), 5, 3), naive.k_member(table, quasi, 5, 3))
     assert same(cluster(Space.of(table, quasi, depths), 5, 3), naive.caat(table, quasi, 5, 3))

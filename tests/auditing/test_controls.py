@@ -27,11 +27,9 @@ from auditor.model.release import Release
 from auditor.posterior.links import Link
 from scenarios.adversaries import PROSECUTOR
 from scenarios.options import Options
-from tests.attacks.test_every_release import KNOWING, control_of, people
+from tests.attacks.test_every_release import KNOWING, SMALLER, control_of, people
 from tests.support.anonymizer_cases import SETTINGS, kinds
 from tests.support.telling import Tell
-
-SMALLER = {"singling-out": {"predicates": 20}, "downcoding": {"predicates": 20}, "shadow-membership": {"releases": 4}}
 
 
 def subject_of(name: str) -> Subject:

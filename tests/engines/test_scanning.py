@@ -156,17 +156,15 @@ def test_typed_columns_of_parquet(quasi: tuple[str, ...], tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "names",
     [
-        ("limit", "count", "value", "code", "n", "key0"),
-        ("sp ace", 'qu"ote', "ünï", "rows", "size", "c0"),
-        ("select", "native_c0", "label0", "it's", "a;b", "weight"),
-        ("a.b", "x`y", "{z}", "number", "people", "times"),
+        ("limit", "count", "value", "code", "n", "key0", "sp ace", 'qu"ote', "ünï", "rows", "size", "c0"),
+        ("select", "native_c0", "label0", "it's", "a;b", "weight", "a.b", "x`y", "{z}", "number", "people", "times"),
     ],
 )
 def test_columns_may_be_called_anything(names: tuple[str, ...], tmp_path: Path) -> None:
     rng = random.Random(len(names[0]))
     cells = {name: [rng.choice("123") for _ in range(90)] for name in names}
-    columns: dict[str, Any] = dict.fromkeys(names[:3], QUASI) | dict.fromkeys(names[3:5], SENSITIVE)
-    columns[names[5]] = {"role": "weight", **NUMBER}
+    columns: dict[str, Any] = dict.fromkeys(names[:6], QUASI) | dict.fromkeys(names[6:11], SENSITIVE)
+    columns[names[11]] = {"role": "weight", **NUMBER}
     case = Case(columns, cells)
     assert_same(case.csv(tmp_path / "r.csv"), case.schema, sample=30)
     assert_same(case.parquet(tmp_path / "r.parquet"), case.schema, sample=30)

@@ -12,10 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditor.engines.spark import check_java
+from anonymizers.anonymizing import anonymize
+from auditor.engines.spark import check_java, spark_session
 from auditor.model.errors import AuditorError, TableError
 from auditor.model.release import Suppression
 from auditor.model.schema import Schema
+from tests.anonymizers.test_blocks_running import SEVERAL, people
+from tests.anonymizers.test_blocks_running import files as written
 from tests.conftest import Ended
 from tests.support.adult import unpack_release, write_adult
 from tests.support.scanning_cases import ROWS, SCHEMA, Case, assert_same, differences, in_memory, random_case, scanned
@@ -175,3 +178,21 @@ def test_without_java(files: tuple[Path, Path], auditor_cli: Cli, monkeypatch: p
     assert ended.code in (2, 3)
     assert "The engine spark needs Java" in ended.err
     assert "Install Java 17 or later" in ended.err
+
+
+@pytest.mark.slow
+def test_blocks_by_spark_give_the_same_release(spark: str) -> None:
+    table = people(300)
+    session = spark_session("1g")
+    try:
+        assert session.conf.get("spark.sql.session.timeZone") == "UTC"
+        assert spark_session().sparkContext is session.sparkContext
+        for name, settings in SEVERAL[:2]:
+            here = anonymize(table, name, 5, blocks=100, jobs=1, **settings)
+            assert written(here) == written(anonymize(table, name, 5, blocks=100, engine=spark, **settings))
+        session.stop()
+        again = spark_session("1g")  # in the Java process that the stopped one left
+        assert again.sparkContext is not session.sparkContext
+        assert again.range(3).count() == 3
+    finally:
+        spark_session().stop()
