@@ -129,6 +129,7 @@ def anonymize(
         if cut.compare_whole:
             whole = make(table, technique, secret, progress.step)
             cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)
+    summary = _summary(release, table, whose)  # and its faults, before anything is written
     written, provenance = write_release(release, whose, output)
     files: dict[Path, str | bytes] = {}
     if private.provenance is not None and provenance is not None:
@@ -142,7 +143,7 @@ def anonymize(
     if whose.key is not None and private.key is None and not quiet:
         tell("The key was not written (--key FILE): nobody can decode this release.", err=True)
     if not quiet:
-        tell(f"{output}: {_summary(release, table, whose)}.")
+        tell(f"{output}: {summary}.")
         if cut.blocks:
             count = int(release.params["blocks"])
             tell(f"Made in {count} {'block' if count == 1 else 'blocks'} of rows.")

@@ -116,10 +116,10 @@ def _texts(pa: ModuleType, column: Any, form: TableFormat, where: str) -> list[s
         texts = cell_texts([narrow(value) for value in values.to_pylist()] if narrow else values.to_pylist(), form)
     except (pa.ArrowException, ValueError, OverflowError) as error:
         raise TableError(f"{where}: the values ({column.type}) cannot be read ({told(error)}).") from cause(error)
-    nul = next((text for text in texts if "\x00" in text), None)
-    if nul is not None:
-        row = int(np.flatnonzero(numbers == texts.index(nul))[0])
-        raise TableError(f"{where}, row {row + 1}: {shown(nul)} holds a NUL character. Remove it.")
+    nul = np.flatnonzero(np.isin(numbers, [i for i, text in enumerate(texts) if "\x00" in text]))
+    if len(nul):
+        row, text = int(nul[0]), texts[numbers[nul[0]]]
+        raise TableError(f"{where}, row {row + 1}: {shown(text)} holds a NUL character. Remove it.")
     cells: list[str] = np.array(texts, dtype=object)[numbers].tolist()
     return cells
 

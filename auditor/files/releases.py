@@ -38,6 +38,7 @@ from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError
 from auditor.model.labels.label_values import named_domain, wider_domain
 from auditor.model.labels.labels import Declared, Labels, alias_meaning
+from auditor.model.notation_kinds import Notation
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
 from auditor.model.release import DERIVED, Release, with_derived
@@ -272,6 +273,7 @@ def write_release(
     """The contents of a release's files, and of its provenance. Nothing is written here."""
     ending = target_format(target).endings[0]
     declared = {c: said for c in release.columns if (said := release.labels[c].declared()) is not None}
+    _check_notations(release, declared)
     orders = [_line_order(release, number) for number in range(len(release.blocks))]
     tables = [_block_table(release, number, order) for number, order in enumerate(orders)]
     if len(tables) == 1:
@@ -293,6 +295,22 @@ def write_release(
     if provenance is None:
         return files, None
     return files, provenance_text(provenance, orders, fingerprint(table.columns for table in tables))
+
+
+def _check_notations(release: Release, declared: Mapping[str, Declared]) -> None:
+    """What is written can be read again with the same schema: its labels are in the notations that the schema allows."""
+    for block in release.blocks:
+        for number, column in enumerate(block.columns):
+            known, labels = release.schema.columns.get(column), release.labels[column]
+            if known is not None and known.notation:
+                used = [labels.texts[i] for i in np.unique(block.cells[:, number]).tolist()]
+                _read_again(labels, used, f"{release.name}, column {column!r}", declared.get(column), known.notation)
+
+
+def _read_again(
+    labels: Labels, texts: list[str], place: str, declared: Declared | None, allowed: Sequence[Notation]
+) -> None:
+    Labels.read(labels.domain, texts, lambda _: place, declared, allowed)
 
 
 def release_file(

@@ -58,3 +58,20 @@ def test_private_files_do_not_lie_in_the_folder_of_a_release(auditor_cli: Cli, h
         ended = anonymize(auditor_cli, home, "anatomy", *more)
         assert (ended.code, "would lie in the folder of the release" in ended.err) == (2, True), ended.err
     assert os.listdir(home / "release") == []
+
+
+def test_what_could_not_be_read_again_is_not_written(auditor_cli: Cli, home: Path) -> None:
+    intervals = SCHEMA.replace('"numeric"\n', '"numeric"\nnotation = ["interval"]\n')
+    (home / "schema.toml").write_text(intervals)
+    assert anonymize(auditor_cli, home, "mondrian", "--set", "k=20", "-o", home / "wide.csv").code == 0
+    ended = anonymize(auditor_cli, home, "identity", "-o", home / "exact.csv")
+    assert (ended.code, 'Add "value" there' in ended.err) == (3, True), ended.err
+    assert not (home / "exact.csv").exists()
+
+
+def test_a_row_that_is_nobodys_is_found_before_anything_is_written(auditor_cli: Cli, home: Path) -> None:
+    (home / "schema.toml").write_text(SCHEMA + '[columns.house]\nrole = "household"\n')
+    (home / "data.csv").write_text("age,disease,house\n20,a,H1\n21,b,*\n")
+    ended = anonymize(auditor_cli, home, "identity", "-o", home / "release.csv")
+    assert (ended.code, "row 2 below the header has no value" in ended.err) == (3, True), ended.err
+    assert not (home / "release.csv").exists()

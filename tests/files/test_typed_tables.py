@@ -62,6 +62,7 @@ TYPED: dict[str, tuple[Any, list[str]]] = {
     "bytes": (pa.array([b"a", "Łódź".encode(), None]), ["a", "Łódź", ""]),
     "category": (pa.array(["a", "b", "a"]).dictionary_encode(), ["a", "b", "a"]),
     "number category": (pa.array([7, None, 7]).dictionary_encode(), ["7", "", "7"]),
+    "unused category": (pa.DictionaryArray.from_arrays([0, 0, 1], ["a", "b", "n\0l"]), ["a", "a", "b"]),
     "uuid": (pa.array([uuid.UUID(int=5).bytes, None, None], pa.uuid()), [str(uuid.UUID(int=5)), "", ""]),
 }
 ARROW_ONLY: dict[str, tuple[Any, list[str]]] = {
