@@ -73,8 +73,7 @@ class Exposure:
     def tried(self, columns: tuple[str, ...], half: int) -> list[Tried]:
         """The figures of a set of attributes on one half, by every link."""
         if not self.plain:
-            attack = MEMBERSHIP if self.goal is Goal.MEMBERSHIP else PROXIMITY
-            return self.audited(columns, half, attack, self.links)
+            return self.audited(columns, half, self._everywhere, self.links)
         if columns not in self._kept:
             self._kept = {columns: self._linked.both(columns)}  # the last only: they are asked for one after the other
         return self._kept[columns][half]
@@ -85,7 +84,7 @@ class Exposure:
 
     def again(self, chosen: Tried, half: int) -> list[Tried]:
         """The figures of the attack, link and set of one that was tried, on one half."""
-        if chosen.attack in self._everywhere and (chosen.link is None or chosen.link in self.links):
+        if chosen.attack == self._everywhere and (chosen.link is None or chosen.link in self.links):
             found = self.tried(chosen.columns, half)
         else:
             links = tuple(link for link in self.further[chosen.attack] if chosen.link in (None, link))
@@ -94,26 +93,29 @@ class Exposure:
 
     @cached_property
     def further(self) -> dict[str, tuple[Link, ...]]:
-        """The attacks that claim the same as those that every set is tried with, and the links under which these have not
-        been tried."""
+        """The attacks that claim the same as the one that every set is tried with, and the links under which these have
+        not been tried."""
         asked, everywhere = self.options.attacks, self._everywhere
         names = [
             name for name, attack in ATTACKS.all().items() if attack.goal is self.goal and self._comparable(attack)
         ]
         beyond = tuple(link for link in self._free if link not in self.links)
-        left = {name: beyond if name in everywhere else self._free for name in names if asked is None or name in asked}
-        tried = everywhere if self.goal is Goal.MEMBERSHIP or not beyond else ()
-        return {name: links for name, links in left.items() if name not in tried}
+        left = {name: beyond if name == everywhere else self._free for name in names if asked is None or name in asked}
+        if self.goal is Goal.MEMBERSHIP or not beyond:
+            left.pop(everywhere, None)
+        return left
 
     @property
     def attacks(self) -> tuple[str, ...]:
         """All attacks of the search."""
-        return (*self._everywhere, *self.further)
+        return (self._everywhere, *self.further)
 
     @property
-    def _everywhere(self) -> tuple[str, ...]:
-        """The attacks that every set is tried with."""
-        return (LINKING, HOMOGENEITY) if self.plain else (PROXIMITY, MEMBERSHIP)
+    def _everywhere(self) -> str:
+        """The attack that every set is tried with."""
+        if self.goal is Goal.ATTRIBUTE:
+            return PROXIMITY if self.numeric else HOMOGENEITY
+        return LINKING if self.goal is Goal.IDENTITY else MEMBERSHIP
 
     def _comparable(self, attack: type[Attack]) -> bool:
         """Whether a success means the same: a record named, a value named, an interval that holds the number."""
