@@ -11,6 +11,8 @@ are far apart still gives them away. That is what noise does.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from auditor.model.arrays import Floats, Ints
@@ -83,7 +85,7 @@ def _deviation(labels: Labels, counts: Floats | Ints, numbers: Floats, share: Fl
         return 0.0
     differ = abs(_variance(middle[told], counts[told]) - _variance(numbers, share))
     apart = float(np.ptp(middle[told])) / max(len(np.unique(middle[told])) - 1, 1)
-    return max((differ * float(counts[told].sum()) / wrong) ** 0.5, apart)
+    return max(math.sqrt(differ * float(counts[told].sum()) / wrong), apart)
 
 
 def _variance(numbers: Floats, often: Floats | Ints) -> float:
