@@ -3,7 +3,8 @@
 *Naive Bayes* (`learning.py`) asks for counts only, so that blocks which were parted can be learned from. *Boosted trees*
 learn from the middles of labels, where the sensitive column stands beside them: numbers and steps as they are, other values
 by where they stand on the line on which the column's values differ most in what they go with (the first axis of a
-correspondence analysis), so that neither names nor the order of rows matter. Rows that are alike are learned as one that
+correspondence analysis), so that neither names nor the order of rows matter. Of many rows those
+that are alike are learned as one that
 counts so many times: people of one class share their labels, so that all rows take less time than a sample would. A part of
 the classes is held out: on it the trees' certainty is set; trees that do not surely guess more right there than the
 commonest value does are not used, nor is naive Bayes where it guesses fewer right.
@@ -30,6 +31,8 @@ from auditor.posterior.matching import Cells
 _ENOUGH = 400
 """Below so many rows trees learn them by heart, and naive Bayes is used."""
 _MOST_ROWS, _MOST_CLASSES = 10_000, 40
+_ROUNDS = 40
+"""How often trees are added; of more rows than `_MOST_ROWS` half as many do as well."""
 _HELD_OUT = 4
 """One in so many classes of people is held out."""
 _TEMPERATURES = (0.3, 0.5, 0.7, 0.85, 1.0)
@@ -108,7 +111,10 @@ class Boosted(Model):
         mixed = contents([self.block.cell(c) for c in self.columns], len(rows))
         order = np.lexsort((lesson.of_fragment, mixed, *rows.T))  # the same trees whatever the order of rows
         key = np.column_stack([mixed, lesson.of_fragment.astype(np.uint64)])[order]
-        first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))  # rows that are alike count as one
+        first, self.rounds = np.arange(len(order)), _ROUNDS
+        if len(order) > _MOST_ROWS:  # rows that are alike count as one
+            first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))
+            self.rounds = _ROUNDS // 2
         step = -(-len(first) // _MOST_ROWS)
         people = np.diff(np.append(first, len(order)))[::step].astype(np.float64)
         order = order[first[::step]]
@@ -126,7 +132,7 @@ class Boosted(Model):
 
         with threadpool_limits(1):  # one answer on every machine
             self.trees = HistGradientBoostingClassifier(
-                max_iter=20, learning_rate=0.15, max_leaf_nodes=12, min_samples_leaf=15, l2_regularization=1.0,
+                max_iter=self.rounds, learning_rate=0.15, max_leaf_nodes=12, min_samples_leaf=15, l2_regularization=1.0,
                 early_stopping=False, random_state=0,
             ).fit(rows, target, people)  # fmt: skip
 
