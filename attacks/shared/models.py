@@ -3,11 +3,10 @@
 *Naive Bayes* (`learning.py`) asks for counts only, so that blocks which were parted can be learned from. *Boosted trees*
 learn from the middles of labels, where the sensitive column stands beside them: numbers and steps as they are, other values
 by where they stand on the line on which the column's values differ most in what they go with (the first axis of a
-correspondence analysis), so that neither names nor the order of rows matter. Of many rows those
-that are alike are learned as one that
-counts so many times: people of one class share their labels, so that all rows take less time than a sample would. A part of
-the classes is held out: on it the trees' certainty is set; trees that do not surely guess more right there than the
-commonest value does are not used, nor is naive Bayes where it guesses fewer right.
+correspondence analysis), so that neither names nor the order of rows matter. Of many rows those that are
+alike are learned as one that counts so many times: people of one class share their labels, so that all rows take less time
+than a sample would. A part of the classes is held out: on it the trees' certainty is set; trees that do not surely guess
+more right there than the commonest value does are not used, nor is naive Bayes where it guesses fewer right.
 
 Papers: J. Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals of Statistics 2001; C. Guo, G.
 Pleiss, Y. Sun, K. Weinberger, "On Calibration of Modern Neural Networks", ICML 2017 (one temperature for all).
