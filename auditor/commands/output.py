@@ -143,10 +143,13 @@ def _pictures(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
 
 
 def exit_if_failed(run: RunRecord, by_choice: bool = False) -> None:
-    """Exits with 1 where a release fails its policy, and with 3 where it could not be judged, unless that was `by_choice`."""
+    """Exits with 1 where a release fails its policy or a search found who breaks it, and with 3 where it could not be judged,
+    unless that was `by_choice`."""
     from auditor.model.record.meaning import NoteKind
 
     if any(record.policy is not None and not record.policy.passed for record in run.records):
+        raise typer.Exit(POLICY_FAILED)
+    if any(search.breaks_policy for record in run.records for search in record.search):
         raise typer.Exit(POLICY_FAILED)
     if not by_choice and any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes):
         tell("Error: the policy was not judged; the report says why.", err=True)

@@ -17,11 +17,11 @@ _SURE = 1 - 1e-12
 
 def meeting(predicate: Mapping[str, Bools], codes: Mapping[str, Codes], people: int) -> Ints:
     """The people whose values are all allowed. An unknown value (-1) is not allowed."""
-    place = np.arange(people)
+    place: Ints | None = None
     for column in sorted(predicate, key=lambda c: float(predicate[c].mean())):  # narrowest first: fewest are left
-        value = codes[column][place]
-        place = place[np.append(predicate[column], False)[value]]
-    return place
+        allowed = np.append(predicate[column], False)
+        place = np.flatnonzero(allowed[codes[column]]) if place is None else place[allowed[codes[column][place]]]
+    return np.arange(people) if place is None else place
 
 
 def isolated(matches: Ints, people: int, size: int) -> Floats:

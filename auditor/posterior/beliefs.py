@@ -21,6 +21,7 @@ from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
+from auditor.posterior.blurring import Entries, blurred, nearest
 from auditor.posterior.kernels import running_sums
 
 A_PART = 2_000_000
@@ -408,11 +409,12 @@ def meaning(release: Release, column: str, prior: Floats | None) -> sparse.csr_a
     """What each label of a column stands for, labels × codes; an alias, which does not say it, by the prior. Who has an alias
     is one of the people whose value is not shown: so those who show theirs are taken off. Half a person of each value is left
     at least, since shares at large are not those of a release. Aliases that leave fewer values open come first, and their
-    people are taken off what is left for the others."""
-    labels, whole = release.labels[column], spread(release.labels[column])
+    people are taken off what is left for the others. A number that is no value of the domain (noise, an average) stands for
+    the values around it (`blurring.py`)."""
+    labels, counts = release.labels[column], release.label_counts(column)
+    whole = spread(labels) if prior is None else _joined(labels, _even(labels), blurred(labels, counts, prior))
     if prior is None or not labels.aliases:
         return whole
-    counts = release.label_counts(column)
     left = np.where(prior > 0, np.maximum(release.rows * prior - shown(release, column), 0.5), 0.0)
     kinds: dict[bytes, list[int]] = {}
     for label in np.flatnonzero(labels.is_alias).tolist():
@@ -430,20 +432,16 @@ def meaning(release: Release, column: str, prior: Floats | None) -> sparse.csr_a
 
 def spread(labels: Labels) -> sparse.csr_array:
     """Labels × codes: the people of a label spread evenly over the values it covers. A number that is not a value of the
-    domain goes to the nearest one."""
+    domain goes to the nearest one: this says where a label stands, not what is believed of anybody (see `meaning`)."""
+    return _joined(labels, _even(labels), nearest(labels))
+
+
+def _joined(labels: Labels, *parts: Entries) -> sparse.csr_array:
+    rows, codes, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return sparse.csr_array((weights, (rows, codes)), shape=(len(labels.counts), labels.domain.size))
+
+
+def _even(labels: Labels) -> Entries:
     counts = labels.counts
-    rows = np.repeat(np.arange(len(counts)), counts)
-    pieces = [labels.codes(label) for label in range(len(counts))]
-    codes = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
-    weights = np.repeat(1.0 / np.maximum(counts, 1), counts)
-    numbers = labels.domain.numbers
-    if numbers is not None and len(numbers):
-        lost = np.flatnonzero((counts == 0) & ~np.isnan(labels.low))
-        middle = (labels.low[lost] + labels.high[lost]) / 2
-        right = np.clip(np.searchsorted(numbers, middle), 0, len(numbers) - 1)
-        left = np.maximum(right - 1, 0)
-        nearest = np.where(np.abs(numbers[left] - middle) <= np.abs(numbers[right] - middle), left, right)
-        rows = np.concatenate([rows, lost])
-        codes = np.concatenate([codes, nearest])
-        weights = np.concatenate([weights, np.ones(len(lost))])
-    return sparse.csr_array((weights, (rows, codes)), shape=(len(counts), labels.domain.size))
+    codes = np.concatenate([np.empty(0, dtype=np.int32), *(labels.codes(label) for label in range(len(counts)))])
+    return np.repeat(np.arange(len(counts)), counts), codes, np.repeat(1.0 / np.maximum(counts, 1), counts)

@@ -27,6 +27,8 @@ Meeting = Mapping[int, tuple[Ints, Floats]]
 
 
 _NOISE = 1e-9
+_MOST_KNOWN = 4_000_000
+"""Of conditions on one column so many shares are kept: the same labels come again and again."""
 
 
 class Sets:
@@ -96,6 +98,7 @@ class ReleasedPeople:
         self._place = {column: place for place, column in enumerate(columns)}
         self.sets, self._cells = {}, {}
         self._bucket, self._times = {}, {}
+        self._known: dict[tuple[str, bytes], tuple[Floats, Ints]] = {}
         for number in sorted(set(self._block.values())):
             block, own = release.blocks[number], [c for c in columns if self._block[c] == number]
             kind = distinct_rows(np.column_stack([block.bucket, *(block.cell(column) for column in own)]))
@@ -107,26 +110,40 @@ class ReleasedPeople:
                 self._cells[column] = block.cell(column)[first]
                 self.sets[column] = Sets(release.labels[column], np.unique(self._cells[column]), shares[column])
 
+    def _met(self, column: str, allowed: Bools) -> tuple[Floats, Ints]:
+        """For each kind of fragment the share of its people who have an allowed value, and the kinds with any."""
+        key = column, allowed.tobytes()
+        found = self._known.get(key)
+        if found is None:
+            share = self.sets[column].within(allowed)[self._cells[column]]
+            found = self._known[key] = share, np.flatnonzero(share)
+            if len(self._known) * len(share) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+        return found
+
     def meeting(self, column: str, allowed: Bools, so_far: Meeting | None = None) -> Meeting:
         """Who meets a condition on one column, in addition to those on others."""
-        table, cell, block = self.sets[column].within(allowed), self._cells[column], self._block[column]
+        (share, some), block = self._met(column, allowed), self._block[column]
         found = {} if so_far is None else dict(so_far)
         if block in found:
             place, chance = found[block]
-            chance = chance * table[cell[place]]
-            some = np.flatnonzero(chance)
-            found[block] = place[some], chance[some]
+            chance = chance * share[place]
+            there = np.flatnonzero(chance)
+            found[block] = (place, chance) if len(there) == len(place) else (place[there], chance[there])
         else:
-            place = np.flatnonzero((table > 0)[cell])
-            found[block] = place, table[cell[place]]
+            found[block] = some, share[some]
         return found
 
     def chances(self, found: Meeting, but: int | None = None) -> tuple[Floats, Floats]:
         """The positive probabilities of meeting all conditions, for each kind of fragment of the block in which the fewest
         do, and of how many people each is; `but` for those of one class."""
-        total = {block: float((chance * self._times[block][place]).sum()) for block, (place, chance) in found.items()}
-        fewest = min(found, key=lambda block: (round(total[block], 9), block))
+        fewest = next(iter(found))
+        if len(found) > 1:
+            total = {b: float((chance * self._times[b][place]).sum()) for b, (place, chance) in found.items()}
+            fewest = min(found, key=lambda block: (round(total[block], 9), block))
         place, chance = found[fewest]
+        if len(found) == 1 and but is None:
+            return chance, self._times[fewest][place]
         bucket = self._bucket[fewest][place]
         for block, (other, meets) in found.items():
             if block != fewest:

@@ -13,6 +13,7 @@ from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.files.releases import read_release
 from auditor.model.errors import ScenarioError, UsageError
 from auditor.model.progress import Progress
+from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.release import Release
 from auditor.model.seeding import stage
@@ -22,6 +23,10 @@ from auditor.runs.worlds import World, build_world, run_seeds
 from auditor.version import VERSION
 from scenarios.options import Options, Search
 from scenarios.scenario import Plan, Scenario
+
+_UNJUDGED = Note(
+    "The policy was not judged: none of its checks is about a figure that the search measured.", NoteKind.NOT_JUDGED
+)
 
 
 def redteam(
@@ -36,7 +41,8 @@ def redteam(
 ) -> RunRecord:
     """Carries out a scenario: an audit record for each release. With several `seeds` each method makes as many releases of
     the same people, and figures are means over them, with intervals over the releases (see `averaging`). Where the scenario
-    asks for a search the first release of each has one; with `only_search` nothing else is done, and no policy is judged."""
+    asks for a search the first release of each has one; with `only_search` nothing else is done, and the policy is judged by
+    what the search finds."""
     options, world = prepare(scenario, seed, targets, reveal)
     sought = scenario.search or (Search() if only_search else None)
     if sought is not None and not world.people.schema.quasi:
@@ -63,6 +69,8 @@ def redteam(
                 if sought is not None and number == 0:
                     share = replace(sought, budget=sought.budget / len(scenario.releases))
                     record = replace(record, search=search_release(subject, options, share, step))
+                    if only_search and options.policy is not None and not any(one.policy for one in record.search):
+                        record = replace(record, notes=(*record.notes, _UNJUDGED))
                 audits[place].append(record)
     records = tuple(over_releases(found) for found in audits)
     return RunRecord(scenario.name, options.seed, records, {"name": "auditor", "version": VERSION})

@@ -1,7 +1,7 @@
 """The search for the strongest adversary: which attributes are enough to break a release, and by which attack.
 
 All sets of known attributes are tried where there are up to twelve; of more, the best first: the best set so far is extended
-by each further attribute. Every set is tried under every link model that the adversary has (`auditor/auditing/exposure.py`);
+by each further attribute. Every set is tried under every link model that the adversary has (`auditor/auditing/exposure`);
 on the ten best sets also every further attack for the goal, learned ones included, under every link.
 
 **Honest by construction.** Sets, links and attacks are chosen on one half of the people; whatever is reported was measured on
@@ -27,7 +27,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
-from auditor.auditing.exposure import AREA, CHOOSING, MEASURES, REPORTING, SUCCESS, Exposure, Tried
+from auditor.auditing.exposure.exposure import Exposure
+from auditor.auditing.exposure.halves import CHOOSING, REPORTING
+from auditor.auditing.exposure.tried import AREA, MEASURES, SUCCESS, Tried
 from auditor.auditing.people import by_people
 from auditor.auditing.subjects import Subject
 from auditor.measure.intervals import CONFIDENCE, Estimate
@@ -271,13 +273,13 @@ class _Search:
     def _strongest(self) -> list[Tried]:
         """The strongest attacks of all on the best sets: of each the best of its figures."""
         best = sorted(self.known.values(), key=lambda each: -each.score)[:BEST_SETS]
-        found, work = [one.best for one in best], list(itertools.product(best, self.exposure.further().items()))
+        found, work = [one.best for one in best], list(itertools.product(best, self.exposure.further.items()))
         for place, (one, (attack, links)) in enumerate(work):
             if self.late():
                 self._unseen(f"{len(work) - place} of {len(work)} attacks on the {len(best)} best sets", self._ended)
                 break
             self.progress(place, len(work), f"{attack} on the best sets")
-            found += self.exposure.audited(one.columns, CHOOSING, (attack,), links)
+            found += self.exposure.audited(one.columns, CHOOSING, attack, links)
         found.sort(key=lambda each: (self._uncontrolled(each), -_score(each), -each.value))
         first: dict[str, Tried] = {}
         for each in found:

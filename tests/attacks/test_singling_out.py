@@ -25,6 +25,7 @@ from auditor.model.labels.labels import Labels
 from auditor.model.record.record import NOT_APPLICABLE, OK
 from auditor.model.release import Block, Release
 from auditor.model.table import Table
+from auditor.posterior import predicates
 from auditor.posterior.beliefs import Prior
 from auditor.posterior.links import Link
 from auditor.posterior.population import IndependentPopulation
@@ -91,6 +92,14 @@ def test_the_weight_of_a_predicate_by_hand() -> None:
     assert people.weight(codes(world, sex="m", ill="b")) == pytest.approx(2 / 5)
     # the women's a alone: 1/2; they and their age: one other of five is 20, with a, and a woman
     assert people.weight(codes(world, sex="f", ill="a", age="20")) == pytest.approx(1 / 5)
+
+
+def test_what_is_kept_of_earlier_predicates_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = by_hand(COLUMNS, ROWS, {"age": ["[20, 30]"] * 5 + ["40"]})
+    kept = {name: said(world, claims) for name, claims in claimed(world).items()}
+    monkeypatch.setattr(predicates, "_MOST_KNOWN", 0)
+    assert kept == {name: said(world, claims) for name, claims in claimed(world).items()}
+    assert kept["success"]
 
 
 def test_a_file_without_protection_by_hand() -> None:

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from anonymizers.anonymizing import anonymize
-from auditor.auditing.exposure import CHOOSING, Exposure
+from auditor.auditing.exposure.exposure import Exposure
+from auditor.auditing.exposure.halves import CHOOSING
 from auditor.auditing.subjects import Subject
 from auditor.model.provenance import Provenance
 from auditor.model.record.meaning import Goal

@@ -142,15 +142,13 @@ def test_noised_incomes_are_certain_of_nothing() -> None:
     record = auditor.audit(
         noised, Schema.from_dict({"columns": schema}), original=original, match="rows", options=options
     )
-    certain = [r for r in record.risks if r.measure == "certain"]
-    assert max(r.value or 0 for r in certain) > 100
-    assert {r.value for r in record.risks if r.measure == "certain_right"} == {0}
-    guessing = next(f for f in findings(record) if f.attack == "homogeneity")
-    assert guessing.weak
+    told = {r.value for r in record.risks if r.measure in ("certain", "certain_right")}
+    assert told == {0}  # what is nearest among the original's incomes is not the adversary's to know
     assert not any("with certainty" in f.headline for f in findings(record))
-    assert (
-        guessing.wrong == "Of 133 claims made with certainty 132 are wrong."
-    )  # one income is hit at the end of the scale
+    (success,) = {
+        (r.value, r.expected) for r in record.risks if r.measure == "success" and r.attack == "homogeneity" and r.value
+    }
+    assert success == pytest.approx((0.0917, 0.115), abs=1e-3)  # it was 0.008 with 0.76 expected, by the nearest income
 
 
 def test_what_nearly_everybody_has_is_not_the_first_finding() -> None:

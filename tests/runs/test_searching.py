@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from auditor.auditing.audit import run_audit
-from auditor.auditing.exposure import CHOOSING, REPORTING, Exposure, Tried
+from auditor.auditing.exposure.exposure import Exposure
+from auditor.auditing.exposure.halves import CHOOSING, REPORTING
+from auditor.auditing.exposure.tried import Tried
 from auditor.auditing.people import by_people
 from auditor.auditing.subjects import Subject
 from auditor.measure.intervals import Interval, trials_behind, wilson
@@ -43,7 +45,7 @@ FEW = Options(("linking", "homogeneity"), seed=3)
 
 def audited(subject: Subject, exposure: Exposure, half: int) -> AuditRecord:
     """The obvious way: an ordinary audit of the people of one half, with an adversary for every set."""
-    rows = exposure.sides.targets[exposure._side[exposure._person] == half]
+    rows = exposure.sides.targets[exposure.halves.of_person[exposure.halves.person] == half]
     crew = tuple(Adversary(Stance.PROSECUTOR, " ".join(columns) or "nothing", columns) for columns in SETS)
     options = Options(("linking", "homogeneity"), exposure.links, crew, targets=tuple(rows.tolist()), utility=())
     return run_audit(subject, options)
@@ -94,7 +96,7 @@ def test_halves_depend_neither_on_the_order_of_rows_nor_on_names() -> None:
     for rows in (np.arange(60), order):
         subject = released(table.take(rows), "mondrian")
         exposure = Exposure(subject, FEW, PROSECUTOR, Goal.IDENTITY)
-        chosen = rows[exposure.sides.targets[exposure._side[exposure._person] == CHOOSING]]
+        chosen = rows[exposure.sides.targets[exposure.halves.of_person[exposure.halves.person] == CHOOSING]]
         found.append(np.sort(chosen))
     assert (found[0] == found[1]).all()
     assert len(found[0]) == 30
@@ -104,7 +106,7 @@ def test_the_rows_of_a_person_are_in_one_half() -> None:
     subject = by_people(released(people(5, 60, visits=20), "mondrian"))
     exposure = Exposure(subject, FEW, PROSECUTOR, Goal.IDENTITY)
     assert subject.person is not None
-    person, half = subject.person[exposure.sides.targets], exposure._side[exposure._person]
+    person, half = subject.person[exposure.sides.targets], exposure.halves.of_person[exposure.halves.person]
     assert all(len(set(half[person == one])) == 1 for one in set(person.tolist()))
     assert abs(exposure.people(CHOOSING) - exposure.people(REPORTING)) <= 1
 
@@ -325,6 +327,26 @@ def test_the_command_searches(tmp_path: Path, auditor_cli: Callable[..., Ended])
     record = json.loads(next((tmp_path / "out").glob("*.json")).read_text())["records"][0]
     assert record["risks"] == []
     assert [one["goal"] for one in record["search"]] == ["identity"]
+
+
+@pytest.mark.parametrize(
+    ("figure", "most", "code"), [("linking.mean", 0.3, 1), ("linking.mean", 1, 0), ("homogeneity.certain", 0, 3)]
+)
+def test_the_exit_code_is_that_of_the_policy(
+    tmp_path: Path, auditor_cli: Callable[..., Ended], figure: str, most: float, code: int
+) -> None:
+    """Forty people of different ages, published as they are: whoever knows the age finds them all. A check about values
+    cannot be judged by a search for records."""
+    rows = "".join(f"{20 + i},{'fm'[i % 2]},{'abc'[i % 3]}\n" for i in range(40))
+    (tmp_path / "data.csv").write_text(f"age,sex,disease\n{rows}")
+    roles = '[columns.age]\nrole = "quasi"\ntype = "numeric"\n[columns.sex]\nrole = "quasi"\n'
+    (tmp_path / "schema.toml").write_text(f'{roles}[columns.disease]\nrole = "sensitive"\n')
+    (tmp_path / "rules.toml").write_text(f'[[check]]\nfigure = "{figure}"\nat_most = {most}\n')
+    plan = '[data]\nfile = "data.csv"\nschema = "schema.toml"\n[[release]]\nmethod = "identity"\n'
+    (tmp_path / "plan.toml").write_text(f'{plan}[attacks]\nrun = ["linking"]\n[policy]\nuse = "rules.toml"\n')
+    ended = auditor_cli("redteam", tmp_path / "plan.toml", "--search", "--quiet")
+    assert ended.code == code
+    assert ("the policy was not judged" in ended.err) == (code == 3)
 
 
 @pytest.mark.parametrize(

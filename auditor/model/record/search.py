@@ -92,3 +92,9 @@ class SearchFacts:
     """The strongest attacks of all on the best sets, learned ones included."""
     unseen: Sequence[str] = ()
     """What was not looked at, and why."""
+
+    @property
+    def breaks_policy(self) -> bool:
+        """Whether some set is beyond a limit of the policy for sure."""
+        steps = [one for number in self.numbers for one in (number.best, number.typical, number.worst)]
+        return self.policy is not None and any(one.breaks for one in (*self.minimal, *self.strongest, *steps))
