@@ -114,8 +114,8 @@ def _unfit(view: View, draw: Draw) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Dealt:
-    """People × the values of the classes that fit them: `pairs` with a slot (a value in a class), of which there are `people`;
-    `even` are the chances by the shares of the classes alone."""
+    """People × the values of the classes that fit them: `pairs` of a person and a slot (a value in a class, which `people` of
+    it have); `even` are the chances by the shares of the classes alone."""
 
     release: Release
     column: str

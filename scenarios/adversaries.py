@@ -227,7 +227,9 @@ def check_knowledge(faults: Faults) -> None:
         faults.add("give either knows or subsets.")
     faults.choice("mechanism", MechanismKnown)
     if "seed" in faults.data and faults.data.get("mechanism") != MechanismKnown.PARAMETERS:
-        faults.add(f'seed needs mechanism = "{MechanismKnown.PARAMETERS}": without the settings nothing can be drawn again.')
+        faults.add(
+            f'seed needs mechanism = "{MechanismKnown.PARAMETERS}": without the settings nothing can be drawn again.'
+        )
     for key, (good, wanted) in _CHECKS.items():
         faults.value(key, good, wanted)
 

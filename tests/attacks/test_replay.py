@@ -42,7 +42,9 @@ def ward(count: int, seed: int, shares: tuple[float, ...] = (0.46, 0.33, 0.14, 0
     return encode(Schema.from_dict({"columns": columns}), [RawTable("ward", rows)])[0]
 
 
-def found(table: Table, made: tuple[Release, Provenance], adversary: Adversary = KNOWING, link: Link = Link.CLASS, **more: Any) -> Risk:
+def found(
+    table: Table, made: tuple[Release, Provenance], adversary: Adversary = KNOWING, link: Link = Link.CLASS, **more: Any
+) -> Risk:
     """The success of replay on a release."""
     options = Options(adversaries=(adversary,), attacks=("replay",), links=(link,), utility=(), facts=(), **more)
     record = run_audit(Subject(made[0], table, made[1], True), options)
