@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -265,7 +265,7 @@ class Simulator:
         several = persons is not None and len(np.unique(persons)) < people.rows
         if seed is None or method is None or several or self.setting.release.params.get(BLOCKS, 1) != 1:
             return None
-        return Draw(lambda: drawn_from(seed, method), people.rows, place)
+        return Draw(partial(drawn_from, seed, method), people.rows, place)
 
 
 def register_of(population: Table, coverage: float = 1.0) -> Register:
