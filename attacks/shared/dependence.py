@@ -24,7 +24,7 @@ import numpy as np
 from attacks.shared.learning import Lesson, Pairs
 from auditor.model.arrays import Floats, Ints
 
-_SHRUNK = 20.0
+_SHRUNK = 60.0
 _NEVER = 1e-300
 
 
