@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from attacks.base import WholeAttack
 from attacks.shared.measures import member_measures
@@ -17,7 +18,7 @@ class MemberAttack(WholeAttack):
     success = "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
     criterion = Criterion.MEMBERSHIP
     measures = member_measures()
-    lead = ("auc", "advantage")
+    lead: ClassVar[tuple[str, ...]] = ("auc", "advantage")
     compared = ("auc", "advantage")
-    support = ("tpr_at_fpr_0.01", "success")
+    support: ClassVar[tuple[str, ...]] = ("tpr_at_fpr_0.01", "success")
     inside = ("prior",)  # the share of people at large who are taken to be in: a setting of each
