@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from anonymizers import ANONYMIZERS, Anonymizer
 from anonymizers.blocks.running import DEFAULT_SIZE, Engine, anonymize_in_blocks
 from auditor.model.errors import UsageError
@@ -47,5 +49,10 @@ def anonymize(
         return release, replace(provenance, secret=seed)
     if jobs is not None or engine is not None:
         raise UsageError("jobs and engine are for work in blocks. Give blocks as well.")
-    release, provenance = method.anonymize(table, stage(seed, "anonymize", method.title), progress)
+    release, provenance = method.anonymize(table, drawn_from(seed, method), progress)
     return release, replace(provenance, secret=seed)
+
+
+def drawn_from(seed: int, method: Anonymizer) -> np.random.Generator:
+    """What a method draws from, whole tables at once."""
+    return stage(seed, "anonymize", method.title)

@@ -20,6 +20,7 @@ from attacks.membership import Membership
 from attacks.minimality import Minimality
 from attacks.proximity import Proximity
 from attacks.record_linkage import RecordLinkage
+from attacks.replay import Replay
 from attacks.shadow_membership import ShadowMembership
 from attacks.similarity import Similarity
 from attacks.singling_out import SinglingOut
@@ -48,6 +49,7 @@ ATTACKS: Registry[Attack] = Registry(
         RecordLinkage,
         DeFinetti,
         Inference,
+        Replay,
         ShadowMembership,
         SubsetSum,
         Minimality,

@@ -3,7 +3,8 @@
 Anatomy and slicing part quasi-identifiers from sensitive values within each class, and promise that nobody's value is
 known better than its share in the class. But the classes together show which values go with which people. Naive Bayes
 learns P(q|s) from them; within a class it then says which fragment belongs with which sensitive value; that teaches a
-better P(q|s), and so on (EM). A class's multiset of sensitive values is kept: its table of chances is scaled until every
+better P(q|s), and so on (EM). Once that has settled, further rounds also learn which columns go together
+(`attacks/shared/dependence.py`). A class's multiset of sensitive values is kept: its table of chances is scaled until every
 fragment has one value and every value as many fragments as it has people (Sinkhorn).
 
 A person t is looked up as the link model has it, with these chances A in place of even ones: the expected number of people
@@ -24,6 +25,7 @@ beside exact quasi-identifiers nothing is left to learn.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,6 +34,7 @@ from scipy import sparse
 
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims
+from attacks.shared.dependence import Dependence
 from attacks.shared.finding import Found, Hits
 from attacks.shared.learning import Attribute, Lesson, Pairs
 from attacks.shared.measures import CONFIDENCE, value_measures
@@ -52,7 +55,7 @@ _PART = 4_000_000
 @dataclass(frozen=True)
 class DeFinetti(WholeAttack):
     """Claims the likeliest sensitive value of each person by what the release teaches; numbers are learned in `bins` bins,
-    in `rounds` rounds; `tau` is the probability that counts as known."""
+    in `rounds` rounds, and as many again with columns that go together; `tau` is the probability that counts as known."""
 
     name = "definetti"
     summary = "Learns from the release which values go with which people, and undoes its permutation."
@@ -110,14 +113,16 @@ class _Learned:
         self.pairs = lesson.parted()
         self.chance = {block: lesson.even(block, pairs) for block, pairs in self.pairs.items()}
         self.tables = lesson.tables(self.pairs, self.chance)
-        for _ in range(rounds if self.pairs else 0):
-            self.chance = {block: self._chances(block, pairs) for block, pairs in self.pairs.items()}
+        together = {block: Dependence(lesson, block, pairs) for block, pairs in self.pairs.items()}
+        for number in range(2 * rounds if self.pairs else 0):
+            dependent = together if number >= rounds else {}
+            self.chance = {block: self._chances(block, pairs, dependent) for block, pairs in self.pairs.items()}
             self.tables = lesson.tables(self.pairs, self.chance)
         self.of_labels = {a.column: a.of_labels(self.tables[a.column]) for a in lesson.attributes}
         people = np.bincount(lesson.of_fragment, minlength=lesson.classes).astype(np.float64)
         self.people = people / max(people.sum(), 1.0)
 
-    def _chances(self, number: int, pairs: Pairs) -> Floats:
+    def _chances(self, number: int, pairs: Pairs, together: Mapping[int, Dependence]) -> Floats:
         """The chances of a block's pairs by Bayes' rule, scaled to the multisets of the buckets."""
         lesson = self.lesson
         block = lesson.release.blocks[number]
@@ -127,6 +132,8 @@ class _Learned:
             if attribute.block == number:
                 label = block.cell(attribute.column)
                 log += attribute.of_labels(self.tables[attribute.column])[label[pairs.row], klass]
+        if number in together:
+            log += together[number].log_lift(self.chance[number], self.tables)
         return scaled_to_people(log, pairs, lesson.slot_count)
 
     def values(self, found: Found) -> ValueBeliefs:

@@ -18,35 +18,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attacks.base import NotApplicable, View, WholeAttack
+from attacks.base import NotApplicable, View
 from attacks.claims import Claims, MemberClaims
 from attacks.shared.measures import MATCHED, RANKED, member_measures
-from auditor.model.record.meaning import Criterion, Goal
+from attacks.shared.members import MemberAttack
 from auditor.posterior.presence import CONVERGED
 
 
 @dataclass(frozen=True)
-class Membership(WholeAttack):
+class Membership(MemberAttack):
     """Scores each person by how likely they are in the release."""
 
     name = "membership"
     summary = "Tells members from outsiders by the classes that match them (slicing probabilities)."
     paper = "Li, Li, Zhang & Molloy 2012"
-    goal = Goal.MEMBERSHIP
     effort = 4
     calibrated = True
     claim = "This person is in the data."
     needs = "Some quasi-identifiers of the person; to be scored, people who are not in the data, or made-up ones."
-    success = "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
     lowered_by = "Coarser quasi-identifiers, or blocks that many classes match."
-    criterion = Criterion.MEMBERSHIP
     measures = (*member_measures(), *MATCHED)
     lead = ("auc", "advantage", "tpr_at_fpr_0.01")
-    compared = ("auc", "advantage")
     support = ("tpr_at_fpr_0.01", "no_match", "fakes")
     axis = "matching classes"
     caption = f"Membership: {RANKED}"
-    inside = ("prior",)
 
     prior: float = 0.5
 

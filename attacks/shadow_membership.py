@@ -23,15 +23,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attacks.base import Lacks, NotApplicable, View, WholeAttack
+from attacks.base import Lacks, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
-from attacks.shared.measures import RANKED, member_measures
+from attacks.shared.measures import RANKED
+from attacks.shared.members import MemberAttack
 from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import AuditorError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
 from auditor.model.packing import contents
-from auditor.model.record.meaning import Criterion, Goal
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.candidates import Matching
@@ -46,26 +46,18 @@ _CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
-class ShadowMembership(WholeAttack):
+class ShadowMembership(MemberAttack):
     """Scores each person by a classifier trained on `releases` shadow releases; at most `targets` people are asked about;
     `prior` is the share of people at large who are taken to be in."""
 
     name = "shadow-membership"
     summary = "Makes releases of its own from a sample, and learns from them what tells members from others."
     paper = "Stadler, Oprisanu & Troncoso 2022; Shokri et al. 2017; Carlini et al. 2022"
-    goal = Goal.MEMBERSHIP
     claim = "This person is in the data."
     needs = "Some quasi-identifiers of the person, the anonymizer with its settings, and a sample of the population."
-    success = "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
     lowered_by = "Coarser quasi-identifiers, larger classes, or a release of a random sample only."
-    criterion = Criterion.MEMBERSHIP
-    measures = member_measures()
-    lead = ("auc", "advantage")
-    compared = ("auc", "advantage")
-    support = ("tpr_at_fpr_0.01", "success")
     caption = f"Shadow membership: {RANKED}"
     least = (("releases", 4), ("targets", 1))
-    inside = ("prior",)
 
     releases: int = 12
     targets: int = 2_000

@@ -27,13 +27,13 @@ from math import comb
 
 import numpy as np
 
-from attacks.base import Lacks, NotApplicable, View, WholeAttack
+from attacks.base import Lacks, NotApplicable, View
 from attacks.claims import Claims, MemberClaims
-from attacks.shared.measures import RANKED, member_measures
+from attacks.shared.measures import RANKED
+from attacks.shared.members import MemberAttack
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.knowledge import Knowledge, Register
 from auditor.model.packing import contents
-from auditor.model.record.meaning import Criterion, Goal
 from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.posterior.distance import no_distance
@@ -55,7 +55,7 @@ _NOISE = 1e-9
 
 
 @dataclass(frozen=True)
-class SubsetSum(WholeAttack):
+class SubsetSum(MemberAttack):
     """Scores each person by how likely they are one of those whose mean a centre is. Classes of more than `largest` people
     are not searched; `most_sets` bounds the small sets that are listed, over all classes; `prior` is the share of people at
     large who are taken to be in."""
@@ -63,19 +63,11 @@ class SubsetSum(WholeAttack):
     name = "subset-sum"
     summary = "Finds the people of the population whose mean a published centre is."
     paper = "Horowitz & Sahni 1974 (meeting in the middle); Domingo-Ferrer & Torra 2005"
-    goal = Goal.MEMBERSHIP
     claim = "This person is in the data: they are one of those whose mean is published."
     needs = "Published means of classes, and a list of the population with its numbers."
-    success = "Members score higher than outsiders (area under the ROC curve); a guess is right in or out."
     lowered_by = "Rounding the means, larger classes, or a little noise on every mean."
-    criterion = Criterion.MEMBERSHIP
-    measures = member_measures()
-    lead = ("auc", "advantage")
-    compared = ("auc", "advantage")
-    support = ("tpr_at_fpr_0.01", "success")
     caption = f"Subset sums: {RANKED}"
     least = (("largest", 2), ("most_sets", 1))
-    inside = ("prior",)
 
     largest: int = 12
     most_sets: int = 4_000_000

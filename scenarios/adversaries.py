@@ -77,6 +77,8 @@ class Adversary:
     """Whether the target's sensitive values are known; then only the record and membership are sought."""
     mechanism: MechanismKnown = MechanismKnown.NONE
     """What they know of how the release was made."""
+    seed: int | None = None
+    """The seed from which they believe it was drawn; they then know the order of the rows in the file as well."""
     sample: float = 0.0
     """The share of the outsiders whom they have, with all columns, to learn from."""
     earlier: tuple[str, ...] = ()
@@ -201,6 +203,8 @@ class Adversary:
         if self.mechanism is not MechanismKnown.NONE:
             settings = " and with which settings" if self.mechanism is MechanismKnown.PARAMETERS else ""
             said.append(f"knows by which method{settings} the release was made")
+        if self.seed is not None:
+            said.append("knows a seed from which it may have been drawn, and the order of the rows in the file")
         if self.earlier:
             other = "another release" if len(self.earlier) == 1 else f"{len(self.earlier)} other releases"
             said.append(f"has {other} about the same people ({', '.join(self.earlier)})")
@@ -222,6 +226,10 @@ def check_knowledge(faults: Faults) -> None:
     if "knows" in faults.data and "subsets" in faults.data:
         faults.add("give either knows or subsets.")
     faults.choice("mechanism", MechanismKnown)
+    if "seed" in faults.data and faults.data.get("mechanism") != MechanismKnown.PARAMETERS:
+        faults.add(
+            f'seed needs mechanism = "{MechanismKnown.PARAMETERS}": without the settings nothing can be drawn again.'
+        )
     for key, (good, wanted) in _CHECKS.items():
         faults.value(key, good, wanted)
 
@@ -268,6 +276,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         "a number of people, or a share of them below 1",
     ),
     "own_value": (lambda v: isinstance(v, bool), "true or false"),
+    "seed": (is_count, "a whole number of at least 0"),
     "sample": (_is_share, "a share from 0 to 1"),
     "earlier": (_are_names, "a list of releases of the run, or files"),
 }

@@ -15,15 +15,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from anonymizers import ANONYMIZERS
+from anonymizers import ANONYMIZERS, Anonymizer
+from anonymizers.anonymizing import drawn_from
 from anonymizers.blocks.running import BLOCK_ROWS, BLOCKS, anonymize_in_blocks
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.knowledge import Acquaintances, Knowledge, Mechanism, Register
+from auditor.model.knowledge import Acquaintances, Draw, Knowledge, Mechanism, Register
 from auditor.model.packing import contents, mark_of
 from auditor.model.release import Release
 from auditor.model.schema import Type
@@ -121,6 +122,7 @@ class Simulator:
             self._auxiliary(),
             self.mechanism(),
             tuple(self.setting.others[name] for name in adversary.earlier if name in self.setting.others),
+            self._draw(rows if table is self.setting.people else np.full(len(rows), -1)),
         )
 
     def seen(self, codes: Codes, columns: tuple[str, ...], who: str, order: Ints | None = None) -> Codes:
@@ -231,13 +233,8 @@ class Simulator:
             return None
         if known is MechanismKnown.NAME:
             return Mechanism(release.method)
-        params = dict(release.params)
-        if release.method not in ANONYMIZERS.all():
-            return Mechanism(release.method, params)
-        own = {name: value for name, value in params.items() if name not in (BLOCKS, BLOCK_ROWS)}
-        try:
-            method = ANONYMIZERS.get(release.method).configure(own)
-        except UsageError:  # another tool's method of the same name
+        params, method = dict(release.params), self._method()
+        if method is None:
             return Mechanism(release.method, params)
 
         def run(table: Table, rng: np.random.Generator) -> Release:
@@ -248,6 +245,27 @@ class Simulator:
             return made
 
         return Mechanism(release.method, params, run)
+
+    def _method(self) -> Anonymizer | None:
+        """The method with its settings, where it is a registered one."""
+        release = self.setting.release
+        if release.method not in ANONYMIZERS.all():
+            return None
+        own = {name: value for name, value in release.params.items() if name not in (BLOCKS, BLOCK_ROWS)}
+        try:
+            return ANONYMIZERS.get(release.method).configure(own)
+        except UsageError:  # another tool's method of the same name
+            return None
+
+    def _draw(self, place: Ints) -> Draw | None:
+        """From what the release was drawn, as the adversary believes; None where they do not know, or where the method does
+        not draw by the rows of the file: it works in blocks, or with one row for each person."""
+        seed, method, people = self.adversary.seed, self._method(), self.setting.people
+        persons = None if people.schema.person is None else people.codes.get(people.schema.person)
+        several = persons is not None and len(np.unique(persons)) < people.rows
+        if seed is None or method is None or several or self.setting.release.params.get(BLOCKS, 1) != 1:
+            return None
+        return Draw(partial(drawn_from, seed, method), people.rows, place)
 
 
 def register_of(population: Table, coverage: float = 1.0) -> Register:

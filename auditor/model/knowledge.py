@@ -71,6 +71,18 @@ class Mechanism:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """From what the release was drawn, as far as the adversary knows."""
+
+    rng: Callable[[], np.random.Generator]
+    """The method's generator, as it was when the method began."""
+    rows: int
+    """How many rows the file has."""
+    place: Ints
+    """The row of each target in the file, from 0; -1 for those who are not in it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
     """What is known of each target."""
 
@@ -100,6 +112,8 @@ class Knowledge:
     """How the release was made."""
     earlier: tuple[Release, ...] = ()
     """Other releases about the same people."""
+    draw: Draw | None = None
+    """From what the release was drawn, and the order of the file."""
 
     @property
     def targets(self) -> int:
@@ -110,4 +124,5 @@ class Knowledge:
         """The knowledge about some of the targets."""
         granted = None if self.granted is None else self.granted[targets]
         excluded = {column: matrix[targets] for column, matrix in self.not_values.items()}
-        return replace(self, codes=self.codes[targets], granted=granted, not_values=excluded)
+        draw = None if self.draw is None else replace(self.draw, place=self.draw.place[targets])
+        return replace(self, codes=self.codes[targets], granted=granted, not_values=excluded, draw=draw)

@@ -15,10 +15,15 @@ from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.release import Release
 
 
-def right(beliefs: Floats, truth: Codes) -> float:
-    """The share of people whose likeliest value is the true one; among m tied values it counts 1/m."""
+def each_right(beliefs: Floats, truth: Codes) -> Floats:
+    """For each person whether their likeliest value is the true one; among m tied values it counts 1/m."""
     top = beliefs >= beliefs.max(axis=1, keepdims=True) * (1 - 1e-9)
-    return float((top[np.arange(len(truth)), truth] / top.sum(axis=1)).mean())
+    return np.asarray(top[np.arange(len(truth)), truth] / top.sum(axis=1))
+
+
+def right(beliefs: Floats, truth: Codes) -> float:
+    """The share of people whose likeliest value is the true one."""
+    return float(each_right(beliefs, truth).mean())
 
 
 def definetti(release: Release, bucket: Ints, people: Codes, column: str, rounds: int = 20) -> Floats:
