@@ -55,7 +55,8 @@ _PART = 4_000_000
 @dataclass(frozen=True)
 class DeFinetti(WholeAttack):
     """Claims the likeliest sensitive value of each person by what the release teaches; numbers are learned in `bins` bins,
-    in `rounds` rounds, and as many again with columns that go together; `tau` is the probability that counts as known."""
+    in `rounds` rounds, and in `together` more with columns that go together; `tau` is the probability that counts as
+    known."""
 
     name = "definetti"
     summary = "Learns from the release which values go with which people, and undoes its permutation."
@@ -81,10 +82,11 @@ class DeFinetti(WholeAttack):
     )
     support = ("certain", "above", "success_top_tenth")
     axis = CONFIDENCE
-    least = (("bins", 2), ("rounds", 1))
+    least = (("bins", 2), ("rounds", 1), ("together", 0))
 
     bins: int = 12
     rounds: int = 10
+    together: int = 10
     tau: float = 0.5
 
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
@@ -93,7 +95,7 @@ class DeFinetti(WholeAttack):
         known = [c for c in view.knowledge.columns if c in view.release.quasi]
         if not known:
             return NotApplicable("The adversary knows nothing of the people that is published.", Lacks.PEOPLE)
-        learned = _learned(view.release, view.column, self.bins, self.rounds)
+        learned = _learned(view.release, view.column, self.bins, self.rounds, self.together)
         lesson = learned.lesson
         if not any(a.column in known and (a.wide or a.block != lesson.number) for a in lesson.attributes):
             return NotApplicable(
@@ -108,14 +110,14 @@ class DeFinetti(WholeAttack):
 class _Learned:
     """What was learned: tables of P(q|s), and for every parted block the chance that a fragment belongs with a slot."""
 
-    def __init__(self, lesson: Lesson, rounds: int) -> None:
+    def __init__(self, lesson: Lesson, rounds: int, together: int) -> None:
         self.lesson = lesson
         self.pairs = lesson.parted()
         self.chance = {block: lesson.even(block, pairs) for block, pairs in self.pairs.items()}
         self.tables = lesson.tables(self.pairs, self.chance)
-        together = {block: Dependence(lesson, block, pairs) for block, pairs in self.pairs.items()}
-        for number in range(2 * rounds if self.pairs else 0):
-            dependent = together if number >= rounds else {}
+        columns = {block: Dependence(lesson, block, pairs) for block, pairs in self.pairs.items()}
+        for number in range(rounds + together if self.pairs else 0):
+            dependent = columns if number >= rounds else {}
             self.chance = {block: self._chances(block, pairs, dependent) for block, pairs in self.pairs.items()}
             self.tables = lesson.tables(self.pairs, self.chance)
         self.of_labels = {a.column: a.of_labels(self.tables[a.column]) for a in lesson.attributes}
@@ -239,8 +241,8 @@ class _Learned:
 
 
 @lru_cache(maxsize=16)  # for the link models and sides of one audit: releases are compared by identity
-def _learned(release: Release, column: str, bins: int, rounds: int) -> _Learned:
-    return _Learned(Lesson(release, column, bins), rounds)
+def _learned(release: Release, column: str, bins: int, rounds: int, together: int) -> _Learned:
+    return _Learned(Lesson(release, column, bins), rounds, together)
 
 
 def scaled_to_people(log: Floats, pairs: Pairs, people: Floats) -> Floats:

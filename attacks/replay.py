@@ -81,10 +81,9 @@ class Replay(WholeAttack):
             return NotApplicable(why, Lacks.MECHANISM)
         if view.blind:
             return ValueClaims(view.beliefs.values(view.column), self.tau)
-        found = Found.of(view.beliefs, view.knowledge)
-        why = _unfit(view, draw)
-        if found is None or why is not None:
-            return NotApplicable(why or "People are not looked for in the release, so no class can be replayed.")
+        unfit, found = _unfit(view, draw), Found.of(view.beliefs, view.knowledge)
+        if unfit is not None or found is None:
+            return NotApplicable(unfit or "People are not looked for in the release, so no class can be replayed.")
         table = _Dealt.of(view.release, view.column, found)
         if isinstance(table, str):
             return NotApplicable(table)

@@ -6,11 +6,12 @@ column in turn depend on one other, and take the mean:
     P(x | s) = mean over i of P(x_i | s) · Π over j ≠ i of P(x_j | s, x_i)
              = Π over j of P(x_j | s) · mean over i of Π over j ≠ i of lift_ij,   lift_ij = P(x_j | s, x_i) / P(x_j | s)
 
-They ask for counts of pairs only, and expected counts will do. P(x_j | s, x_i) is drawn towards P(x_j | s) as if by `_SHRUNK`
-people, so that where there are few people this is naive Bayes.
+They ask for counts of pairs only, and expected counts will do. lift_ij is drawn towards that of everybody, P(x_i, x_j) /
+(P(x_i) P(x_j)), as if by `_SHRUNK` people: how columns go together whatever the value says nothing of the value, and where
+there are few people, or nothing was learned yet, this is naive Bayes.
 
 Paper: G. Webb, J. Boughton, Z. Wang, "Not So Naive Bayes: Aggregating One-Dependence Estimators", Machine Learning 2005.
-Decided here: rare values are drawn towards naive Bayes in place of being left out as the i. Only columns whose labels are
+Decided here: rare values are drawn towards everybody in place of being left out as the i. Only columns whose labels are
 single values take part; two columns with more combinations of values and classes than there are pairs to learn from are
 taken as independent.
 """
@@ -44,21 +45,29 @@ class Dependence:
         """What is added to naive Bayes' log P for each pair, by the chances so far and the tables P(bin | class)."""
         columns = list(self.bins)
         lift = np.ones((len(columns), len(self.row)))
-        place, share, people = [], [], []
+        place, share, people, everybody = [], [], [], []
         for column in columns:
-            bins, size = self.bins[column]
+            bins = self.bins[column][0]
             key = bins[self.row] * self.classes + self.klass
             place.append(key)
             share.append(tables[column].reshape(-1)[key])
-            people.append(np.bincount(key, weights=chance, minlength=size * self.classes)[key])
+            people.append(_summed(key, chance))
+            everybody.append(_summed(bins[self.row], chance) / chance.sum())
         for i, first in enumerate(columns):
             for j in range(i):
                 size = self.bins[columns[j]][1]
                 if self.bins[first][1] * size * self.classes > len(self.row):
                     continue
-                key = place[i] * size + self.bins[columns[j]][0][self.row]
-                both = np.bincount(key, weights=chance)[key]
-                lift[i] *= (both / share[j] + _SHRUNK) / (people[i] + _SHRUNK)
-                lift[j] *= (both / share[i] + _SHRUNK) / (people[j] + _SHRUNK)
+                other = self.bins[columns[j]][0][self.row]
+                both = _summed(place[i] * size + other, chance)
+                drawn = _SHRUNK * _summed(self.bins[first][0][self.row] * size + other, chance) / chance.sum()
+                drawn /= everybody[i] * everybody[j]
+                lift[i] *= (both / share[j] + drawn) / (people[i] + _SHRUNK)
+                lift[j] *= (both / share[i] + drawn) / (people[j] + _SHRUNK)
         mean = lift.mean(axis=0) if columns else np.ones(len(self.row))
         return np.asarray(np.log(np.maximum(mean, _NEVER)))
+
+
+def _summed(key: Ints, weight: Floats) -> Floats:
+    """For each entry the weight of all with its key."""
+    return np.asarray(np.bincount(key, weights=weight)[key])
