@@ -72,7 +72,7 @@ class Anatomy(Grouping):
         codes = table.codes[column]
 
         def allows(rows: Ints) -> bool:
-            return bool(np.bincount(codes[rows]).max() * self.l <= len(rows))
+            return int(np.bincount(codes[rows]).max()) * self.l <= len(rows)
 
         cut = quasi_columns(table)
         return Blocking(self, (*cut, column), cut, self.l, allows=allows)
@@ -83,7 +83,7 @@ class Anatomy(Grouping):
 
         codes = table.codes[column]
         values, counts = np.unique(codes, return_counts=True)
-        if counts.max() * self.l > table.rows:
+        if int(counts.max()) * self.l > table.rows:
             often = table.domains[column].texts[int(values[counts.argmax()])]
             raise PromiseError(
                 f"anatomy: no value of {column!r} may have more than n/l = {table.rows / self.l:.1f} rows for l = {self.l}. "

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizers.anatomy import Anatomy
+from auditor.model.errors import PromiseError
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 
@@ -65,3 +66,8 @@ def test_many_values_and_many_rows() -> None:
     pairs = np.column_stack([provenance.bucket, table.codes["s"]])
     assert len(np.unique(pairs, axis=0)) == 60_000
     assert (np.bincount(provenance.bucket) == 5).all()
+
+
+def test_a_number_beyond_all_rows_is_refused() -> None:
+    with pytest.raises(PromiseError, match="Lower l"):
+        Anatomy(l=999_999_999_999_999_999_999).anonymize(table_of(list("abcd")), np.random.default_rng(0))

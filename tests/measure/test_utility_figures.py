@@ -16,7 +16,7 @@ from anonymizers.anonymizing import anonymize
 from auditor.measure.utility import Case
 from auditor.measure.utility.categorical import distance, entropy, tables
 from auditor.measure.utility.clusters import information_loss, square_error
-from auditor.measure.utility.continuous import changes, relative_changes
+from auditor.measure.utility.continuous import changes, moments, relative_changes
 from auditor.measure.utility.correlation import correlation, correlation_ratio
 from auditor.measure.utility.propensity import pmse
 from auditor.measure.utility.sizes import discernibility
@@ -374,3 +374,12 @@ def test_means_over_worlds_carry_students_interval() -> None:
     assert (value, low, high) == (3, pytest.approx(3 - 2.7764451 * sqrt(0.5)), pytest.approx(3 + 2.7764451 * sqrt(0.5)))
     assert over_worlds([0.5]) == (0.5, None, None)
     assert over_worlds([0.0, 1.0])[1] == 0
+
+
+def test_the_correlation_with_a_number_that_has_no_spread_where_both_are_known_is_none() -> None:
+    numbers = np.array([[1.0, 3.0], [np.nan, 3.0], [0.1 + 0.2, 0.3], [0.3, 0.3], [1.0, np.nan]])
+    for some in (numbers, numbers[1:4], numbers[[0, 1, 4]]):
+        correlation = moments(some)[2]
+        known = correlation[~np.isnan(correlation)]
+        assert (np.abs(known) <= 1).all()
+    assert np.isnan(moments(numbers[[0, 1, 4]])[2][0, 1])

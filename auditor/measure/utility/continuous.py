@@ -123,7 +123,8 @@ def moments(numbers: Floats) -> tuple[Floats, Floats, Floats]:
         square = (shifted**2).T @ there / count - part**2
         square[square <= (_NONE * np.abs(centre[:, None])) ** 2] = 0.0
         np.fill_diagonal(covariance, np.diag(square))
-        correlation = covariance / np.sqrt(square * square.T)
+        spread = np.sqrt(square) * np.sqrt(square.T)
+        correlation = np.clip(np.where(spread > 0, covariance / spread, np.nan), -1.0, 1.0)
     return np.where(there.any(axis=0), centre, np.nan), covariance, correlation
 
 
