@@ -28,13 +28,14 @@ class RecordClaims:
 class ValueClaims:
     """This person has exactly this value: the likeliest of `values`. `tenth` asks for the success of the most confident
     tenth of the claims as well; `beside` are other beliefs, by name, whose success is told beside; `detail` says how it was
-    computed."""
+    computed, `params` by which settings."""
 
     values: ValueBeliefs
     tau: float
     tenth: bool = False
     beside: Mapping[str, ValueBeliefs] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

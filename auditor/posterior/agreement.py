@@ -2,25 +2,25 @@
 
 Every person is compared with every record, column by column; the comparison falls into a level of agreement, 0 for the
 nearest. A level γ weighs log2(m(γ)/u(γ)): m is how often a person and their own record are at that level, u how often a
-person and anybody's record are. Columns count as independent, so the weight of a record is the sum. Nobody tells the adversary who
-is who: m is estimated by EM (expectation maximisation). Expectation: the probability g that a record is the person's is
-its m/u, multiplied over the columns, over the sum of the same for all records. Maximisation: m(γ) is the share of level γ
-among all comparisons, each counted by its g. The two alternate until m rests.
+person and anybody's record are. Columns count as independent, so the weight of a record is the sum. Nobody tells the
+adversary who is who: m is estimated by EM (expectation maximisation). Expectation: the probability g that a record is the
+person's is its m/u, multiplied over the columns, over the sum of the same for all records. Maximisation: m(γ) is the share
+of level γ among all comparisons, each counted by its g. The two alternate until m rests.
 
-Levels are cut by how rare a nearness is, whatever the unit of a column: the nearest eighth of all comparisons, the next up to
-a quarter, up to the half, and the rest, and never so that equal distances fall into two levels. Distances are those of
+Levels are cut by how rare a nearness is, whatever the unit of a column: the nearest eighth of all comparisons, the next up
+to a quarter, up to the half, and the rest, and never so that equal distances fall into two levels. Distances are those of
 `metric.py`, not squared. What is not known of a person says nothing.
 
 Papers: I. Fellegi, A. Sunter, "A Theory for Record Linkage", JASA 1969; M. Jaro, "Advances in Record-Linkage Methodology as
-Applied to Matching the 1985 Census of Tampa", JASA 1989 (weights by EM); W. Winkler, "String Comparator Metrics and Enhanced
-Decision Rules in the Fellegi-Sunter Model of Record Linkage", 1990 (more levels than equal and different); J. Domingo-Ferrer,
-V. Torra, "Disclosure Risk Assessment in Statistical Microdata Protection via Advanced Record Linkage", 2003.
+Applied to Matching the 1985 Census of Tampa", JASA 1989 (weights by EM); W. Winkler, "String Comparator Metrics and
+Enhanced Decision Rules in the Fellegi-Sunter Model of Record Linkage", 1990 (more levels than equal and different); J.
+Domingo-Ferrer, V. Torra, "Disclosure Risk Assessment in Statistical Microdata Protection via Advanced Record Linkage",
+2003.
 Decided here: everybody has exactly one record, so g is shared out among the records for each person. Jaro judges every pair
-by itself; his EM then settles on groups of similar people (Census data, MDAV, k = 3: 10 % of the links are right, and 21 % by
-ours). u is taken from all comparisons, nearly all of which are no matches. The m of a level is never quite 0. Of many people
-some are learned from (`MOST_PAIRS`), chosen by their contents. Every person is given the record of the largest weight; the
-thresholds of Fellegi and Sunter, which leave people to a clerk, are not used.
-"""
+by itself; his EM then settles on groups of similar people (Census data, MDAV, k = 3: 10 % of the links are right, and 21 %
+by ours). u is taken from all comparisons, nearly all of which are no matches. The m of a level is never quite 0. Of many
+people some are learned from (`MOST_PAIRS`), chosen by their contents. Every person is given the record of the largest
+weight; the thresholds of Fellegi and Sunter, which leave people to a clerk, are not used."""
 
 from __future__ import annotations
 

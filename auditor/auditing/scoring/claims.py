@@ -171,8 +171,14 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
         codes = truth.codes
         how["success_of"] = {name: float(other.named(codes).mean()) for name, other in claims.beside.items()}
     figures = [
-        *_sure(top, right, truth, claims.tau, {}, shown),
-        rate("success", right, top, detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}}),
+        *_sure(top, right, truth, claims.tau, claims.params, shown),
+        rate(
+            "success",
+            right,
+            top,
+            params=claims.params,
+            detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}},
+        ),
     ]
     if claims.tenth and len(top):
         edge = np.sort(top)[-max(len(top) // 10, 1)]
