@@ -73,7 +73,7 @@ def entropy(counts: Ints) -> float:
 def weights(entropies: Floats) -> Ints:
     """What each column counts, in thousandths: its share of the sum of entropies; all alike where all are 0."""
     share = entropies / entropies.sum() if entropies.sum() > 0 else np.full(len(entropies), 1 / len(entropies))
-    return np.rint(share * _WHOLE).astype(np.int64)
+    return np.asarray(np.rint(share * _WHOLE), dtype=np.int64)
 
 
 def bounded_clusters(

@@ -105,7 +105,7 @@ def _start(size: int) -> Floats:
     return _shares(np.append(1 / np.arange(1.0, size), 0.0))
 
 
-def _shares(count: Floats) -> Floats:
+def _shares(count: Floats | Ints) -> Floats:
     """The share of each level among what is known, never quite 0; 1 for what is not known, the last."""
     share = np.maximum(count / max(float(count[:-1].sum()), np.finfo(float).tiny), LEAST)
     share[-1] = 1.0
