@@ -37,9 +37,8 @@ from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
 from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import Release, Suppression
-from auditor.posterior.agreement import LEAST_PEOPLE
 from auditor.posterior.beliefs import Beliefs
-from auditor.posterior.distance import Nearest, no_distance
+from auditor.posterior.distance import Nearest, no_agreement, no_distance
 from auditor.posterior.metric import Metric
 
 MEAN_OVER = tuple(range(1, 11))
@@ -110,10 +109,10 @@ class RecordLinkage(WholeAttack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         release, knowledge = view.release, view.knowledge
         why = no_distance(release, knowledge.columns, knowledge.targets)
+        if why is None and self.metric is Metric.AGREEMENT:
+            why = no_agreement(release, knowledge)
         if why is not None:
             return NotApplicable(f"{why}.", None if knowledge.columns else Lacks.PEOPLE)
-        if self.metric is Metric.AGREEMENT and knowledge.targets < LEAST_PEOPLE:
-            return NotApplicable(f"what agreement is worth cannot be learned from fewer than {LEAST_PEOPLE} people.")
         beliefs: Beliefs = view.beliefs
         if not view.blind:
             beliefs = Nearest(release, knowledge, Suppression.EXCLUDED, metric=self.metric)

@@ -27,6 +27,7 @@ from scipy import sparse
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.release import Release, Suppression
+from auditor.posterior.agreement import LEAST_PEOPLE
 from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, Without, meaning
 from auditor.posterior.links import Weighting
 from auditor.posterior.matching import Cells, distinct_people, expand
@@ -34,6 +35,8 @@ from auditor.posterior.metric import Learned, Metric, parts_of
 
 MOST_COMPARISONS = 2e10
 """The limit on compared values (people × records × columns): about a minute's work."""
+MOST_OF_A_COLUMN = 20_000_000
+"""The limit on compared values of one column, all at once, where `agreement` is learned: some hundred megabytes."""
 _A_CHUNK = 1 << 20
 _SAME = 1e-15
 
@@ -52,6 +55,23 @@ def no_distance(release: Release, columns: tuple[str, ...], people: int) -> str 
             f"comparing every person with every record takes {comparisons / 1e9:.0f} billion comparisons, above the limit of "
             f"{MOST_COMPARISONS / 1e9:.0f} billion; attack fewer people"
         )
+    return None
+
+
+def no_agreement(release: Release, knowledge: Knowledge) -> str | None:
+    """Why the metric `agreement` cannot be learned from these people, or None."""
+    if knowledge.targets < LEAST_PEOPLE:
+        return f"what agreement is worth cannot be learned from fewer than {LEAST_PEOPLE} people"
+    for place, column in enumerate(knowledge.columns):
+        if column not in release.columns:
+            continue
+        values = len(np.unique(knowledge.codes[:, place]))
+        pairs = values * len(np.unique(release.block_of(column).cell(column)))
+        if pairs > MOST_OF_A_COLUMN:
+            return (
+                f"comparing the {values} different values of {column!r} with all published ones takes {pairs / 1e6:.0f} "
+                f"million comparisons, above the limit of {MOST_OF_A_COLUMN / 1e6:.0f} million; attack fewer people"
+            )
     return None
 
 

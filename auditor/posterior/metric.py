@@ -92,9 +92,8 @@ def _ways(labels: Labels, label: Codes, code: Codes, counts: Floats) -> tuple[Fl
     and which of these each person and each pattern has."""
     values, value = np.unique(code, return_inverse=True)
     used, which = np.unique(label, return_inverse=True)
-    (part,) = parts_of(
-        Metric.GOWER, [labels], used[:, None], values[:, None], np.bincount(which.ravel(), weights=counts)
-    )
+    records = np.bincount(which.ravel(), weights=counts).astype(np.float64)
+    (part,) = parts_of(Metric.GOWER, [labels], used[:, None], values[:, None], records)
     way = np.zeros((len(values), len(used)))
     part.add(slice(0, len(values)), way)
     way[values < 0] = np.nan

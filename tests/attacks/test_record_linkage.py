@@ -29,8 +29,9 @@ from auditor.model.record.record import AuditRecord
 from auditor.model.release import Suppression
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
+from auditor.posterior import distance
 from auditor.posterior.beliefs import Prior
-from auditor.posterior.distance import Nearest
+from auditor.posterior.distance import Nearest, no_agreement
 from auditor.posterior.links import Link
 from auditor.posterior.metric import Metric
 from scenarios.options import Options
@@ -207,7 +208,7 @@ def test_agreement_of_what_is_not_known_says_nothing() -> None:
             assert right[person] == pytest.approx(1 / len(same))
 
 
-def test_agreement_needs_people_to_learn_from() -> None:
+def test_agreement_needs_people_to_learn_from(monkeypatch: pytest.MonkeyPatch) -> None:
     world = six()
     beliefs = Nearest(world.release, world.knowledge, Suppression.EXCLUDED)
     claims = RecordLinkage(metric=Metric.AGREEMENT).run(
@@ -215,6 +216,9 @@ def test_agreement_needs_people_to_learn_from() -> None:
     )
     why = "what agreement is worth cannot be learned from fewer than 10 people."
     assert claims == NotApplicable(why)
+    monkeypatch.setattr(distance, "MOST_OF_A_COLUMN", 100)
+    many = masked(25, 0)[0]
+    assert "different values of 'age'" in (no_agreement(many.release, many.knowledge) or "")
 
 
 # ----- where nothing can be learned ----------------------------------------------------------------------------------
