@@ -12,7 +12,8 @@ Paper: J. Zhang, Y. Zhao, Y. Yang, J. Yang, "A K-anonymity Clustering Algorithm 
 Decided here: the paper was not available. Its abstract names information entropy, a "diameter", and a clustering criterion
 by the largest size of a class. That entropies weigh the columns, what the diameter is, how both limits act, their defaults,
 and all else (as in `kmember`) are ours. Weights are rounded to thousandths, so that losses are whole numbers and ties are
-ties. A class can exceed `most` by the rows that are left at the end."""
+ties. A class can exceed `most` by the rows that are left at the end.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ Decided here: the paper was not available. Its abstract says that anonymization 
 L-clustering is for l-diversity, and that it lowers the information loss of generalising ordered and unordered attributes.
 The rest is ours: the order in which classes are made, how they grow, what becomes of the rest (all as in `kmember`); the
 loss, which is that of `kmember` and not one of uncertainty; l-diversity as l distinct values; labels by the taxonomy where
-there is one. The promise is about the column that `sensitive` names (default: the first sensitive one of the schema)."""
+there is one. The promise is about the column that `sensitive` names (default: the first sensitive one of the schema).
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ their nearest centre, and only as many as the flow needs move to another (see `a
 value is a whole column away from all others. Note that a centre is a real record: its quasi-identifiers are published as
 they are, once for each row of its cluster. A reader cannot tell which of these rows is the centre's own, but learns that a
 person with exactly these values is in the table. Labels do not cover the values of the other rows, so the release is not a
-generalisation."""
+generalisation.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,10 @@ Decided here: everybody has exactly one record, so g is shared out among the rec
 by itself; his EM then settles on groups of similar people (Census data, MDAV, k = 3: 10 % of the links are right, and 21 %
 by ours). u is taken from all comparisons, nearly all of which are no matches. The m of a level is never quite 0. Of many
 people some are learned from (`MOST_PAIRS`), chosen by their contents. Every person is given the record of the largest
-weight; the thresholds of Fellegi and Sunter, which leave people to a clerk, are not used."""
+weight; the thresholds of Fellegi and Sunter, which leave people to a clerk, are not used. On averages the linkage is weaker
+than distance, which keeps more than four levels: 21 % against 29 % on the Census data, 12 % against 20 % on Adult (MDAV, k
+= 3, so 33 % at most). More levels make EM drift towards similar people again.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from auditor.model.arrays import Floats, Ints
 
 LEAST_PEOPLE = 10
 """From fewer people nothing is estimated."""
-MOST_PAIRS = 1_000_000
+MOST_PAIRS = 300_000
 """Comparisons that m is learned from."""
 ENDS = (1 / 8, 1 / 4, 1 / 2)
 """The shares of all comparisons at which levels end."""
