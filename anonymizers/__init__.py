@@ -8,11 +8,13 @@ from __future__ import annotations
 from anonymizers.anatomy import Anatomy
 from anonymizers.base import Anonymizer
 from anonymizers.caat import Caat
+from anonymizers.ebkc import Ebkc
 from anonymizers.grading import Grading
 from anonymizers.identity import Identity
 from anonymizers.kaca import Kaca
 from anonymizers.kmeans import KMeans1, KMeans2, KMeans3
 from anonymizers.kmember import KMember
+from anonymizers.l_clustering import LClustering
 from anonymizers.loukides_shao import LoukidesShao
 from anonymizers.mdav import Mdav
 from anonymizers.mdav_refined import MdavRefined
@@ -39,6 +41,8 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         KMeans3,
         WeightedFeatureCMeans,
         LoukidesShao,
+        LClustering,
+        Ebkc,
         Mdav,
         MdavRefined,
         RGather,

@@ -9,7 +9,9 @@ are not the true values of the people, and a published number need not occur in 
 Distances are Euclidean over all quasi-identifiers: numbers in standard deviations (`standardise = false`: as they are),
 ordinals by the number of categories from one to the other over the number of categories, nominals 0 or 1. `ordinal =
 "convex"` takes the convex median: the median after every category between two frequent ones is counted as often as the
-rarer of the two. Means are kept; `restore = true` gives numeric columns back their variance as well.
+rarer of the two. Averages keep the mean of a numeric column and shrink its variance. The method ends by giving both back:
+all averages of a column are spread by one factor (`shared/aggregation.py`). `restore = false` (`--set restore=false`)
+publishes the plain averages.
 
 Paper: J. Domingo-Ferrer, V. Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity Through Microaggregation", Data Mining
 and Knowledge Discovery 11, 2005 (MDAV-generic).
@@ -48,7 +50,7 @@ class Mdav(Clustering):
 
     ordinal: Middle = Middle.MEDIAN
     standardise: bool = True
-    restore: bool = False
+    restore: bool = True
 
     def clusters(self, points: Points, progress: Progress = silent) -> Ints:
         """The cluster of each point, numbered from 0."""

@@ -61,7 +61,8 @@ class RCellular(ByCentres):
                 f"{self.name}: facility must be a number from 0 to {LARGEST_FACILITY}. Got {self.facility}."
             )
 
-    def find_clusters(self, space: Space, order: Ints, progress: Progress) -> Clusters:
+    def find_clusters(self, space: Space, rng: np.random.Generator, progress: Progress) -> Clusters:
+        order = rng.permutation(len(space.tuples))
         return cellular(space, self.r, round(self.facility * space.unit), order, progress)
 
 

@@ -28,13 +28,14 @@ class RecordClaims:
 class ValueClaims:
     """This person has exactly this value: the likeliest of `values`. `tenth` asks for the success of the most confident
     tenth of the claims as well; `beside` are other beliefs, by name, whose success is told beside; `detail` says how it was
-    computed."""
+    computed, `params` by which settings."""
 
     values: ValueBeliefs
     tau: float
     tenth: bool = False
     beside: Mapping[str, ValueBeliefs] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,17 +102,17 @@ class MemberClaims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RankClaims:
-    """A person's own numbers lie in the intervals around the ones published for them: `low` to `high` for each fragment of a
-    block and each of `columns` (not a number where none is published), `percent` of all ranks to either side. None for
-    somebody without the release, who lays an interval anywhere: it holds a number by `chance`."""
+class IntervalClaims:
+    """A person's own numbers lie in the intervals around the ones published for them: `ends` has, for each width, the lower
+    and upper ends by fragment of a block and by column (not a number where none is published). The figure is the mean over
+    the widths. None for somebody without the release, who lays an interval anywhere: it holds a number by `chance`."""
 
+    measure: str
     columns: tuple[str, ...]
     block: int
-    low: Floats | None
-    high: Floats | None
-    percent: float
+    ends: tuple[tuple[Floats, Floats], ...] | None
     chance: float
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,6 +182,6 @@ class SampleClaims:
     weight: Floats | None = None
 
 
-PersonalClaims = RecordClaims | RankClaims | NameClaims | ValueClaims | RangeClaims | UnrelatedClaims
+PersonalClaims = RecordClaims | IntervalClaims | NameClaims | ValueClaims | RangeClaims | UnrelatedClaims
 OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims
 Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims

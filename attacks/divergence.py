@@ -1,11 +1,11 @@
 """Divergence: this person is believed to have something unrelated.
 
-A harm rather than a gain: a release that hides the truth among unrelated values makes people believe them. The paper calls it
-worse than releasing the actual disease. Two values are unrelated where their lowest common ancestor in the taxonomy lies
+A harm rather than a gain: a release that hides the truth among unrelated values makes people believe them. The paper calls
+it worse than releasing the actual disease. Two values are unrelated where their lowest common ancestor in the taxonomy lies
 at or above `level` (0 is the root).
 
-Two readings: `frequency` weighs values by the posterior; `distinct` counts the distinct values that have any mass alike,
-as the paper does (Table IV: Girija 50 % stomach cancer; 25 % by frequency). Both are computed unless one is asked for.
+Values are weighed by two readings (`attacks/shared/readings.py`), both unless one is asked for: Girija of Table IV is
+believed to have stomach cancer by 25 % (`frequency`) or, as the paper reads it, by 50 % (`distinct`).
 
 Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
 """
@@ -13,24 +13,15 @@ Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Pr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
-from scipy import sparse
 
 from attacks.base import Attack, NotApplicable, View
 from attacks.claims import Claims, SeveralClaims, UnrelatedClaims
 from attacks.shared.measures import count_measure
+from attacks.shared.readings import Reading
 from auditor.model.errors import UsageError
 from auditor.model.record.meaning import Criterion, Goal, Measure
-from auditor.posterior.beliefs import ValueBeliefs
-
-
-class Reading(StrEnum):
-    """How the values that fit are weighed."""
-
-    FREQUENCY = "frequency"
-    DISTINCT = "distinct"
 
 
 @dataclass(frozen=True)
@@ -101,17 +92,5 @@ class Divergence(Attack):
         values = view.beliefs.values(view.column)
         readings = list(Reading) if self.reading is None else [self.reading]
         return SeveralClaims(
-            tuple(UnrelatedClaims(_read(values, r), groups, self.tau, self.level, str(r)) for r in readings)
+            tuple(UnrelatedClaims(r.of(values), groups, self.tau, self.level, str(r)) for r in readings)
         )
-
-
-def _read(values: ValueBeliefs, reading: Reading) -> ValueBeliefs:
-    if reading is Reading.FREQUENCY:
-        return values
-    rows = values.rows.copy()
-    rows.data[rows.data < 1e-12] = 0.0
-    rows.eliminate_zeros()
-    total = np.minimum(rows.sum(axis=1), 1.0)  # less than one where membership is in doubt
-    share = total / np.maximum(np.diff(rows.indptr), 1)
-    rows.data = np.repeat(share, np.diff(rows.indptr))
-    return ValueBeliefs(sparse.csr_array(rows), values.row_of)

@@ -48,6 +48,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "kmeans2": {"k": 5},
     "kmeans3": {"k": 5},
     "wfcm": {"k": 5},
+    "l-clustering": {"l": 2},
+    "ebkc": {"k": 5},
     "mdav": {"k": 5},
     "mdav-refined": {"k": 5},
     "rgather": {"r": 5},

@@ -202,3 +202,32 @@ def ways(ground: Ground, given: Assignment, start: int, stop: int, out: Ints) ->
         look_from(ground, u)
         for row in range(ground.first[u], ground.first[u + 1]):
             out[row] = cost_of(ground.costs, ground.tuples[given.centre[given.member[row]]])
+
+
+@kernel
+def recentre(ground: Ground, given: Assignment, order: Ints, begins: Ints, start: int, stop: int, radius: Ints) -> None:
+    """Moves the centres of the clusters from `start` to `stop` to the tuple of theirs with the least radius, where that is
+    less than the present one; a tuple that is the centre of another cluster stays that. `order` lists the tuples of each
+    cluster in turn, from `begins[c]` to before `begins[c + 1]`; `radius` is what each cluster has.
+
+    A tuple is given up as soon as one row is too far from it. The tuple of that row is then asked first: it is often too far
+    from the next one as well."""
+    taken = np.zeros(len(ground.first), dtype=np.int64)
+    for c in range(len(given.centre)):
+        taken[given.centre[c]] = 1
+    for c in range(start, stop):
+        inside = order[begins[c] : begins[c + 1]].copy()
+        for i in range(begins[c], begins[c + 1]):
+            u = order[i]
+            if taken[u] == 1:
+                continue
+            look_from(ground, u)
+            farthest, place = 0, 0
+            while place < len(inside) and farthest < radius[c]:
+                farthest = max(farthest, cost_of(ground.costs, ground.tuples[inside[place]]))
+                place += 1
+            if farthest < radius[c]:
+                taken[given.centre[c]], taken[u] = 0, 1
+                given.centre[c], radius[c] = u, farthest
+            else:
+                inside[0], inside[place - 1] = inside[place - 1], inside[0]

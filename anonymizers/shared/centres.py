@@ -76,15 +76,15 @@ class ByCentres(Grouping):
         return self.r
 
     @abstractmethod
-    def find_clusters(self, space: Space, order: Ints, progress: Progress) -> Clusters:
-        """The clusters; `order` is a random order of the tuples."""
+    def find_clusters(self, space: Space, rng: np.random.Generator, progress: Progress) -> Clusters:
+        """The clusters."""
 
     def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
         need_rows(table, self.r, self.name, "r")
         self._check_names(table)
         space = Space.of(table, quasi)
-        clusters = self.find_clusters(space, rng.permutation(len(space.tuples)), progress)
+        clusters = self.find_clusters(space, rng, progress)
         member = space.groups(clusters.member)
         row = space.rows[space.first[clusters.centre]]  # a row that has the values of the centre
         radius = -(-clusters.radius * 10**_DECIMALS // space.unit)  # rounded up: no row is farther

@@ -27,13 +27,16 @@ from scipy import sparse
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.release import Release, Suppression
+from auditor.posterior.agreement import LEAST_PEOPLE
 from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, Without, meaning
 from auditor.posterior.links import Weighting
 from auditor.posterior.matching import Cells, distinct_people, expand
-from auditor.posterior.metric import Metric, parts_of
+from auditor.posterior.metric import Learned, Metric, parts_of
 
 MOST_COMPARISONS = 2e10
 """The limit on compared values (people × records × columns): about a minute's work."""
+MOST_OF_A_COLUMN = 20_000_000
+"""The limit on compared values of one column, all at once, where `agreement` is learned: some hundred megabytes."""
 _A_CHUNK = 1 << 20
 _SAME = 1e-15
 
@@ -52,6 +55,23 @@ def no_distance(release: Release, columns: tuple[str, ...], people: int) -> str 
             f"comparing every person with every record takes {comparisons / 1e9:.0f} billion comparisons, above the limit of "
             f"{MOST_COMPARISONS / 1e9:.0f} billion; attack fewer people"
         )
+    return None
+
+
+def no_agreement(release: Release, knowledge: Knowledge) -> str | None:
+    """Why the metric `agreement` cannot be learned from these people, or None."""
+    if knowledge.targets < LEAST_PEOPLE:
+        return f"what agreement is worth cannot be learned from fewer than {LEAST_PEOPLE} people"
+    for place, column in enumerate(knowledge.columns):
+        if column not in release.columns:
+            continue
+        values = len(np.unique(knowledge.codes[:, place]))
+        pairs = values * len(np.unique(release.block_of(column).cell(column)))
+        if pairs > MOST_OF_A_COLUMN:
+            return (
+                f"comparing the {values} different values of {column!r} with all published ones takes {pairs / 1e6:.0f} "
+                f"million comparisons, above the limit of {MOST_OF_A_COLUMN / 1e6:.0f} million; attack fewer people"
+            )
     return None
 
 
@@ -80,6 +100,13 @@ class Search:
         self._fan = np.diff(np.append(self._first, len(cells)))
         records = np.add.reduceat(self.cells.count[self._by_pattern], self._first) if len(cells) else np.empty(0)
         self._records = records.astype(np.float64)
+        self._labels = [release.labels[c] for c in self.columns]
+        self.learned: Learned | None = None
+
+    def learn(self, people: Codes, times: Floats) -> None:
+        """Learns from people (codes over the columns, each row standing for so many) what the metric `agreement` goes by."""
+        if len(self._patterns):
+            self.learned = Learned(self._labels, self.cells.labels[self._patterns], people, self._records, times)
 
     def find(self, people: Codes, second: bool = False) -> Entries:
         """The nearest cells of people (codes over the columns), or with `second` the next nearest after these."""
@@ -87,8 +114,10 @@ class Search:
         found: list[Ints] = []
         distance = np.full(len(people), np.inf)
         if len(self._patterns):
-            labels = [self.release.labels[c] for c in self.columns]
-            parts = parts_of(self.metric, labels, self.cells.labels[self._patterns], people, self._records)
+            if self.learned is not None:
+                parts = self.learned.parts(people)
+            else:
+                parts = parts_of(self.metric, self._labels, self.cells.labels[self._patterns], people, self._records)
             step = max(_A_CHUNK // len(self._patterns), 1)
             for begin in range(0, len(people), step):
                 some = slice(begin, min(begin + step, len(people)))
@@ -105,7 +134,7 @@ class Search:
         cell = self._by_pattern[expand(self._first[pattern], self._fan[pattern])]
         row = np.repeat(row, self._fan[pattern])
         order = np.lexsort((cell, row))
-        root = distance if self.metric is Metric.GOWER else np.sqrt(distance)
+        root = np.sqrt(distance) if self.metric in (Metric.EUCLID, Metric.MAHALANOBIS) else distance
         return Entries(row[order], cell[order], root)
 
 
@@ -130,6 +159,8 @@ class Nearest(Linked):
         self.targets = knowledge.targets
         places = [knowledge.columns.index(c) for c in self.search.columns]
         self.tuples, self.row_of = distinct_people(knowledge.codes[:, places])
+        if metric is Metric.AGREEMENT:
+            self.search.learn(self.tuples, np.bincount(self.row_of).astype(np.float64))
         self.entries = self.search.find(self.tuples)
         cells = self.search.cells
         self.weight = weights(cells.count[self.entries.cell], release.sizes[cells.bucket[self.entries.cell]], weighting)

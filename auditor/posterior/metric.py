@@ -1,13 +1,15 @@
 """How far a person is from a published record, over what is known about them.
 
-Three metrics, each a sum over the known columns:
+Four metrics, each a sum over the known columns:
 
 - `euclid`: a square. For numbers, of the difference over the standard deviation of the published ones; for ordinals, of the
   steps over the number of categories; for other values, of 0 or 1 (with a taxonomy: of the height of the common ancestor over
   that of the tree);
 - `mahalanobis`: the same, but the numbers are taken together: (x - c)' S⁻¹ (x - c), where S is the covariance of the
   published numbers, so that columns with the same information count once;
-- `gower`: differences over the range, not squared, so that one bad column does not outweigh all others.
+- `gower`: differences over the range, not squared, so that one bad column does not outweigh all others;
+- `agreement`: the weight that a record lacks to agree as well as can be, by the rules of probabilistic record linkage, with
+  weights learned from the people asked about and the release (`agreement.py`).
 
 A label that denotes several values is at distance 0 from what it covers, and as far from other values as its nearest value
 (under `mahalanobis` an interval stands at its middle). A missing known value is at distance 0 from a label that covers the
@@ -27,11 +29,13 @@ from enum import StrEnum
 
 import numpy as np
 
-from auditor.model.arrays import Codes, Floats
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.labels.labels import Labels
+from auditor.model.packing import contents
 from auditor.model.schema import Type
 from auditor.model.taxonomy import Taxonomy
+from auditor.posterior.agreement import LEAST_PEOPLE, MOST_PAIRS, compare, estimate, level_of
 
 _NEGLIGIBLE = 1e-10
 """A direction with less than this share of the largest variance counts as none: its numbers follow from the others."""
@@ -43,6 +47,7 @@ class Metric(StrEnum):
     EUCLID = "euclid"
     MAHALANOBIS = "mahalanobis"
     GOWER = "gower"
+    AGREEMENT = "agreement"
 
 
 class Part(ABC):
@@ -51,6 +56,58 @@ class Part(ABC):
     @abstractmethod
     def add(self, people: slice, out: Floats) -> None:
         """Adds the part of some people to `out` (people × patterns)."""
+
+
+class Learned:
+    """The parts of `agreement`: what each level of each column is worth is learned once, from the people given (`times`: how
+    many each row stands for), and then used for whomever."""
+
+    def __init__(
+        self, columns: Sequence[Labels], patterns: Codes, people: Codes, counts: Floats, times: Floats
+    ) -> None:
+        self.columns, self.patterns, self.counts = columns, patterns, counts
+        compared = [
+            compare(*_ways(labels, patterns[:, place], people[:, place], counts), times, counts)
+            for place, labels in enumerate(columns)
+        ]
+        self.cuts = [column.cuts for column in compared]
+        order = np.argsort(contents(people.T, len(people)), kind="stable")
+        some = max(MOST_PAIRS // max(len(patterns), 1), LEAST_PEOPLE)
+        learned_from = order[np.linspace(0, len(order) - 1, min(some, len(order))).astype(np.int64)]
+        self.weights = estimate(compared, times, counts, learned_from)
+
+    def parts(self, people: Codes) -> tuple[Part, ...]:
+        """The parts of some people."""
+        found = []
+        for place, labels in enumerate(self.columns):
+            way, value, label = _ways(labels, self.patterns[:, place], people[:, place], self.counts)
+            lacking = self.weights[place][:-1].max() - self.weights[place]
+            lacking[-1] = 0.0  # what is not known
+            found.append(_Agreeing(lacking[level_of(way, self.cuts[place])], value, label))
+        return tuple(found)
+
+
+def _ways(labels: Labels, label: Codes, code: Codes, counts: Floats) -> tuple[Floats, Ints, Ints]:
+    """The distances (`gower`) of the values that occur from the labels that occur, not a number where a value is not known,
+    and which of these each person and each pattern has."""
+    values, value = np.unique(code, return_inverse=True)
+    used, which = np.unique(label, return_inverse=True)
+    records = np.bincount(which.ravel(), weights=counts).astype(np.float64)
+    (part,) = parts_of(Metric.GOWER, [labels], used[:, None], values[:, None], records)
+    way = np.zeros((len(values), len(used)))
+    part.add(slice(0, len(values)), way)
+    way[values < 0] = np.nan
+    return way, value.ravel(), which.ravel()
+
+
+class _Agreeing(Part):
+    """A column by its levels: what each value lacks beside each label."""
+
+    def __init__(self, cost: Floats, value: Ints, label: Ints) -> None:
+        self.cost, self.value, self.label = cost, value, label
+
+    def add(self, people: slice, out: Floats) -> None:
+        out += self.cost[self.value[people]][:, self.label]
 
 
 def parts_of(

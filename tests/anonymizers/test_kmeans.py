@@ -14,7 +14,7 @@ from anonymizers import ANONYMIZERS
 from anonymizers.anonymizing import anonymize
 from anonymizers.base import generalise
 from anonymizers.kmeans import k_means
-from anonymizers.oka import one_pass_k_means
+from anonymizers.oka import Distance, one_pass_k_means
 from anonymizers.shared.centroids import Attributes, Records, update
 from anonymizers.shared.distance import Space
 from anonymizers.wfcm import next_weight, weighted_c_means
@@ -64,8 +64,9 @@ def test_the_fast_versions_give_the_clusters_of_the_plain_ones(
     for algorithm in (1, 2, 3):
         fast = k_means(records, algorithm, k, seeds, order, iterations)
         assert by_label(fast) == by_rows(naive_k_means(space, algorithm, k, *plain, iterations), space)
-    fast = one_pass_k_means(records, k, seeds, order)
-    assert by_label(fast) == by_rows(naive_one_pass(space, k, *plain), space)
+    for distance in Distance:
+        fast = one_pass_k_means(records, k, seeds, order, distance)
+        assert by_label(fast) == by_rows(naive_one_pass(space, k, *plain, distance is Distance.SQUARED), space)
     fast = weighted_c_means(records, k, seeds, iterations)
     assert by_label(fast) == by_rows(naive_weighted_c_means(space, k, seeds.tolist(), iterations), space)
 
@@ -103,8 +104,9 @@ def test_the_fast_versions_with_hundreds_of_centroids(seed: int) -> None:
     for algorithm in (1, 2, 3):
         fast = k_means(records, algorithm, 3, seeds, order, 2)
         assert by_label(fast) == by_rows(naive_k_means(space, algorithm, 3, *plain, 2), space)
-    fast = one_pass_k_means(records, 3, seeds, order)
-    assert by_label(fast) == by_rows(naive_one_pass(space, 3, *plain), space)
+    for distance in Distance:
+        fast = one_pass_k_means(records, 3, seeds, order, distance)
+        assert by_label(fast) == by_rows(naive_one_pass(space, 3, *plain, distance is Distance.SQUARED), space)
     fast = weighted_c_means(records, 3, seeds, 2)
     assert by_label(fast) == by_rows(naive_weighted_c_means(space, 3, plain[0], 2), space)
 

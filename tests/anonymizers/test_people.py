@@ -52,7 +52,13 @@ def people_of(table: Table, method: str, **settings: object) -> int | None:
     return class_facts(by_people(Subject(release, table, provenance)).release).k
 
 
-OWN: dict[str, dict[str, int]] = {"rgather": {"r": 3}, "rcellular": {"r": 3}, "anatomy": {"l": 2}, "slicing": {"l": 2}}
+OWN: dict[str, dict[str, int]] = {
+    "rgather": {"r": 3},
+    "rcellular": {"r": 3},
+    "anatomy": {"l": 2},
+    "slicing": {"l": 2},
+    "l-clustering": {"l": 2},
+}
 GROUPING = sorted(name for name, kind in ANONYMIZERS.all().items() if issubclass(kind, Grouping))
 
 

@@ -132,6 +132,18 @@ def test_table_4_girija_is_believed_to_have_something_unrelated() -> None:
     assert found["divergence", "disease", "mean", "frequency"].value == pytest.approx(0.25)
 
 
+def test_table_4_girijas_disease_by_both_readings() -> None:
+    # bronchitis is one of two distinct values: believed by 1/2, and guessed right every other time; by frequency by 3/4
+    found = risks("table4", "Girija", homogeneity={"reading": "distinct"})
+    guessed = found["homogeneity", "disease", "success", "distinct"]
+    assert guessed.value == pytest.approx(0.5)
+    assert guessed.expected == pytest.approx(0.5)
+    assert found["homogeneity", "disease", "above", "distinct"].value == 0
+    by_frequency = risks("table4", "Girija")["homogeneity", "disease", "success", None]
+    assert by_frequency.value == 1
+    assert by_frequency.expected == pytest.approx(0.75)
+
+
 # ----- not applicable ------------------------------------------------------------------------------------------------
 
 

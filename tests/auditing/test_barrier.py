@@ -19,10 +19,10 @@ from attacks.claims import (
     Claims,
     Fact,
     FactClaims,
+    IntervalClaims,
     MemberClaims,
     PredicateClaims,
     RangeClaims,
-    RankClaims,
     RecordClaims,
     SampleClaims,
     SeveralClaims,
@@ -88,10 +88,10 @@ def guesses(claims: Claims | NotApplicable) -> Guesses:
     if isinstance(claims, PredicateClaims):
         made = [{c: allowed.tolist() for c, allowed in sorted(p.items())} for p in claims.predicates]
         return {"predicates": sorted(map(str, zip(made, _rounded(claims.weight), strict=True)))}
-    if isinstance(claims, RankClaims):
-        assert claims.low is not None
-        assert claims.high is not None
-        return {"intervals": sorted(np.column_stack([claims.low, claims.high]).round(9).tolist(), key=str)}
+    if isinstance(claims, IntervalClaims):
+        assert claims.ends is not None
+        sides = [side for ends in claims.ends for side in ends]
+        return {claims.measure: sorted(np.column_stack(sides).round(9).tolist(), key=str)}
     if isinstance(claims, SampleClaims):
         found = claims.alike.frequency()
         assert found is not None

@@ -43,6 +43,9 @@ _GOOD = {
     "rounds": ("0", "2"),
     "facility": ("0", "2.5"),
     "restore": ("true", "false"),
+    "orders": ("1", "3"),
+    "distance": ("squared", "absolute"),
+    "diameter": ("0", "0.3"),
 }
 _ALWAYS = {"k", "r", "l", "bucket_size"}
 

@@ -218,3 +218,67 @@ def caat(table: Table, columns: Sequence[str], k: int, start: int, all_ties: boo
         min(open_ones, key=lambda members: measure.to_class(members)(row)).append(row)
         left.remove(row)
     return numbered(classes, table.rows)
+
+
+def l_clustering(table: Table, columns: Sequence[str], sensitive: str, l: int, start: int) -> Ints:
+    measure, value = Measure(table, columns), table.codes[sensitive].tolist()
+    left = sorted(in_order(table, columns), key=lambda row: (_place(table, columns, row), value[row], row))
+    classes: list[Class] = []
+    seed = left[start]
+    while len({value[row] for row in left}) >= l:
+        if classes:
+            seed = max(left, key=measure.joined([seed]))
+        left.remove(seed)
+        members = [seed]
+        while len(members) < l:
+            fit = [row for row in left if value[row] not in {value[other] for other in members}]
+            members.append(min(fit, key=measure.joined(members)))
+            left.remove(members[-1])
+        classes.append(members)
+    for row in left:
+        min(
+            classes, key=lambda members: _rise(measure.joined(members), measure.of_class(members), members, row)
+        ).append(row)
+    return numbered(classes, table.rows)
+
+
+def ebkc(
+    table: Table, columns: Sequence[str], weight: dict[str, int], k: int, most: int, diameter: Fraction, start: int
+) -> Ints:
+    measures = [(weight[c], Measure(table, [c])) for c in columns]
+    whole = math.lcm(*(measure.whole for _, measure in measures))
+
+    def joined(members: Class, row: int) -> int:
+        return sum(w * (whole // m.whole) * m.of_class([*members, row]) for w, m in measures)
+
+    left = in_order(table, columns)
+    classes: list[Class] = []
+    seed = left[start]
+    while len(left) >= k:
+        if classes:
+            seed = max(left, key=lambda row: joined([seed], row))
+        left.remove(seed)
+        members = [seed]
+        while left and len(members) < most:
+            row = min(left, key=lambda row: joined(members, row))
+            if len(members) >= k and joined(members, row) > diameter * whole * sum(weight.values()):
+                break
+            left.remove(row)
+            members.append(row)
+        classes.append(members)
+    for row in left:
+        found = min(
+            classes,
+            key=lambda members: _rise(lambda row: joined(members, row), joined(members, members[0]), members, row),
+        )
+        found.append(row)
+    return numbered(classes, table.rows)
+
+
+def _rise(joined: Callable[[int], int], now: int, members: Class, row: int) -> int:
+    return (len(members) + 1) * joined(row) - len(members) * now
+
+
+def _place(table: Table, columns: Sequence[str], row: int) -> list[int]:
+    lines = [c for c in columns if on_line(table.domains[c])]
+    return [int(table.codes[c][row]) for c in [*lines, *(c for c in columns if c not in lines)]]

@@ -125,8 +125,8 @@ def naive_k_means(
     return clusters
 
 
-def naive_one_pass(space: Space, k: int, seeds: list[int], order: list[int]) -> Clusters:
-    naive = Naive(space, square=False)
+def naive_one_pass(space: Space, k: int, seeds: list[int], order: list[int], square: bool) -> Clusters:
+    naive = Naive(space, square=square)
     clusters = [[i] for i in seeds]
     centres = [naive.centroid(members) for members in clusters]
     for row in range(len(naive.rows)):

@@ -17,9 +17,9 @@ from scipy import sparse
 
 from attacks.claims import (
     FactClaims,
+    IntervalClaims,
     NameClaims,
     RangeClaims,
-    RankClaims,
     RecordClaims,
     SeveralClaims,
     UnrelatedClaims,
@@ -83,28 +83,28 @@ def score_records(claims: RecordClaims, truth: Truth) -> list[Figure]:
 
 
 @score.register
-def score_ranks(claims: RankClaims, truth: Truth) -> list[Figure]:
+def score_intervals(claims: IntervalClaims, truth: Truth) -> list[Figure]:
     """Record linkage: the share of true numbers in the intervals around the published ones."""
-    params = {"percent": claims.percent}
-    if claims.low is None or claims.high is None:
-        return [Figure("rank_interval", RATE, claims.chance, len(truth.rows), params=params)]
+    if claims.ends is None:
+        return [Figure(claims.measure, RATE, claims.chance, len(truth.rows), params=claims.params)]
     place = truth.fragment[:, claims.block]
     held, asked = np.zeros((2, len(place), len(claims.columns)))
     for i, column in enumerate(claims.columns if truth.table is not None else ()):
         assert truth.table is not None
         numbers, codes = truth.table.domains[column].numbers, truth.table.codes[column]
         assert numbers is not None
-        low, high = claims.low[place, i], claims.high[place, i]
-        known = (place >= 0) & (codes >= 0) & (codes < len(numbers)) & ~np.isnan(low)
-        true = numbers[np.where(known, codes, 0)]
-        asked[:, i] = known
-        held[:, i] = known & (lower(low, 0.0) <= true) & (true <= upper(high, 0.0))
+        for ends in claims.ends:
+            low, high = (side[place, i] for side in ends)
+            known = (place >= 0) & (codes >= 0) & (codes < len(numbers)) & ~np.isnan(low)
+            true = numbers[np.where(known, codes, 0)]
+            asked[:, i] += known
+            held[:, i] += known & (lower(low, 0.0) <= true) & (true <= upper(high, 0.0))
     there = asked.sum(axis=1) > 0
     each = held[there].sum(axis=1) / asked[there].sum(axis=1)
     of_column = {
         c: float(h / a) for c, h, a in zip(claims.columns, held.sum(axis=0), asked.sum(axis=0), strict=True) if a
     }
-    figure = rate("rank_interval", each, params=params, detail={"columns": of_column})
+    figure = rate(claims.measure, each, params=claims.params, detail={"columns": of_column})
     return [replace(figure, rows=truth.rows[there])]
 
 
@@ -171,8 +171,14 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
         codes = truth.codes
         how["success_of"] = {name: float(other.named(codes).mean()) for name, other in claims.beside.items()}
     figures = [
-        *_sure(top, right, truth, claims.tau, {}, shown),
-        rate("success", right, top, detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}}),
+        *_sure(top, right, truth, claims.tau, claims.params, shown),
+        rate(
+            "success",
+            right,
+            top,
+            params=claims.params,
+            detail={**shown, **how, "histogram": {"edges": edges, "counts": counts}},
+        ),
     ]
     if claims.tenth and len(top):
         edge = np.sort(top)[-max(len(top) // 10, 1)]
