@@ -14,6 +14,7 @@ from anonymizers.kaca import Kaca
 from anonymizers.kmeans import KMeans1, KMeans2, KMeans3
 from anonymizers.kmember import KMember
 from anonymizers.loukides_shao import LoukidesShao
+from anonymizers.m_invariance import MInvariance
 from anonymizers.mdav import Mdav
 from anonymizers.mdav_refined import MdavRefined
 from anonymizers.mondrian import Mondrian
@@ -45,6 +46,7 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         RCellular,
         Anatomy,
         Slicing,
+        MInvariance,
         Grading,
     ),
 )
