@@ -3,13 +3,15 @@
     python -m benchmarks.slicing [--data DIR]
 
 On the built-in town (disease), and with `--data DIR` (or AUDITOR_DATA) on OCC-7: Adult with occupation sensitive and seven
-quasi-identifiers. The probability is what an adversary who knows all quasi-identifiers believes at most, by what is published.
+quasi-identifiers. The probability is what an adversary who knows all quasi-identifiers believes at most, by what is
+published.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -72,11 +74,14 @@ def rows_of(name: str, table: Table, about: str) -> list[list[Any]]:
             ("mondrian", {"k": 1, "alpha": 1 / l, "sensitive": about}),
             ("anatomy", {"l": l, "sensitive": about}),
         ):
-            anonymize(table.take(np.arange(500)), "slicing", 0, c=3, bucket_size=5)  # compiled before the clock runs
+            anonymize(
+                table.take(np.arange(500)), method, 0, **{**chosen, "l": 2} if "l" in chosen else chosen
+            )  # compiles
             start = time.process_time()
             release, _ = anonymize(table, method, 0, **chosen)
             spent = time.process_time() - start
             most = most_believed(release, table, about)
+            print(name, l, method, f"{most:.4f}", file=sys.stderr)
             lines.append([name, l, method, len(release.sizes), int(release.sizes.max()), most, 1 / l, spent])
     return lines
 
