@@ -7,7 +7,7 @@ they are not, counterfeits make up the difference: as many as the highest pile h
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -130,16 +130,19 @@ def _balance(piles: Mapping[Signature, Mapping[int, list[int]]], fresh: Ints, va
     waiting: dict[int, list[int]] = defaultdict(list)
     for row in fresh.tolist():
         waiting[int(value[row])].append(row)
-    total = len(fresh)
-    most = max(map(len, waiting.values()), default=0)
+    total, heights = len(fresh), Counter(map(len, waiting.values()))
+    most = max(heights, default=0)
     for signature, pile in sorted(piles.items()):
         height = max(map(len, pile.values()))
         for code in signature:
             while len(pile[code]) < height and waiting[code]:
-                top = most - (len(waiting[code]) == most and sum(len(w) == most for w in waiting.values()) == 1)
+                here = len(waiting[code])
+                top = most - 1 if here == most and heights[most] == 1 else most
                 if m * top - (total - 1) > max(m * most - total, 0):
                     break  # the others could no longer be put into classes
                 pile[code].append(waiting[code].pop())
+                heights[here] -= 1
+                heights[here - 1] += 1
                 total, most = total - 1, top
     rest = {row for rows in waiting.values() for row in rows}
     return np.array([row for row in fresh.tolist() if row in rest], dtype=np.int64)
