@@ -212,10 +212,10 @@ def adult(data: Path, rows: Any) -> Table:
 @pytest.mark.data
 @pytest.mark.slow
 def test_intersection_breaks_anatomy_and_not_m_invariance(data_folder: Path) -> None:
-    """Two snapshots of Adult: of 8000 people 2000 leave and 2000 others come. Anatomy (l = 3) promises 1/3 in each release.
+    """Two snapshots of Adult: of 4000 people 1000 leave and 1000 others come. Anatomy (l = 3) promises 1/3 in each release.
     Together they leave most of those who stayed one value; m-invariance (m = 3) leaves them the same three."""
     order = np.random.default_rng(1).permutation(30162)
-    before, now = adult(data_folder, order[:8000]), adult(data_folder, order[2000:10000])
+    before, now = adult(data_folder, order[:4000]), adult(data_folder, order[1000:5000])
     stayed = np.flatnonzero(np.isin(now.texts("id"), before.texts("id")))
     found = {}
     for name in ("anatomy", "m-invariance"):
@@ -230,7 +230,7 @@ def test_intersection_breaks_anatomy_and_not_m_invariance(data_folder: Path) -> 
             adversaries=(Adversary(Stance.PROSECUTOR, "both", earlier=("before",)),),
             attacks=("intersection",),
             links=(Link.CONTAINMENT, Link.CLASS),
-            targets=tuple(int(i) for i in stayed[:2000]),
+            targets=tuple(int(i) for i in stayed[:1000]),
             utility=(),
         )
         record = run_audit(Subject(two[0], now, two[1], others={"before": one[0]}), options)
