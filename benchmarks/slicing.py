@@ -14,6 +14,7 @@ import os
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,9 @@ def occ_7(data: Path) -> Table:
         schema = Schema.read(toml)
         raw = read_raw(file, schema.format)
     used = [c for c in raw.columns if c != "salary-class"]
-    known = Schema(**{**_fields(schema), "columns": {c: schema.columns[c] for c in used}})
+    known = replace(schema, columns={c: schema.columns[c] for c in used})
     (table,) = encode(known, [RawTable("OCC-7", {c: raw.columns[c] for c in used})])
     return table
-
-
-def _fields(schema: Schema) -> dict[str, Any]:
-    return {name: getattr(schema, name) for name in schema.__dataclass_fields__}
 
 
 def the_town() -> Table:

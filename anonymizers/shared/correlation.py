@@ -118,7 +118,8 @@ def _allowed(
     allows: Callable[[Sequence[str]], bool],
 ) -> list[list[int]]:
     """The clusters after columns that may not stand beside the column `own` have moved to others."""
-    kept, apart = [own], []
+    kept: list[int] = [own]
+    apart: list[int] = []
     others = [list(cluster) for cluster in clusters if own not in cluster]
     partners = [i for cluster in clusters if own in cluster for i in cluster if i != own]
     for i in sorted(partners, key=lambda i: (-phi[own, i], i)):
