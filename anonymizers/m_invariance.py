@@ -38,7 +38,7 @@ from anonymizers.shared.signatures import Earlier, classes_of, kept_signatures
 from auditor.files.provenances import read_provenance
 from auditor.files.releases import read_release
 from auditor.files.tables import read_table
-from auditor.model.arrays import Codes
+from auditor.model.arrays import Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.labels.labels import Labels
@@ -134,8 +134,8 @@ class MInvariance(Anonymizer):
         table: Table,
         quasi: tuple[str, ...],
         about: str,
-        member: Codes,
-        made_up: Codes,
+        member: Ints,
+        made_up: Ints,
         rng: np.random.Generator,
     ) -> tuple[Release, Provenance]:
         """The release of classes of rows and counterfeits (a class and a value each)."""

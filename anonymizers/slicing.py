@@ -281,7 +281,7 @@ class Slicing(Grouping):
         made = []
         for block in blocks:
             quasi = [column for column in block if column in table.schema.quasi]
-            if quasi and self.l is not None and about in block:
+            if quasi and about is not None and about in block:
                 made.append(self._eligible(table, quasi, about, rng, progress))
             elif quasi:
                 made.append(_by_size(table, quasi, True, self.generalise, rng, "generalising columns", progress))
