@@ -149,11 +149,11 @@ class MInvariance(Anonymizer):
         donor = order[np.minimum((np.cumsum(counts) - counts)[made_up[:, 1]] + drawn, table.rows - 1)]
         for column in published_columns(table):
             if column in quasi:
-                more = cells[column][first[made_up[:, 0]]]
+                more = cells[column][first[made_up[:, 0]]].astype(np.int64)
             else:
                 labels[column] = Labels.exact(table.domains[column])
                 cells[column] = table.codes[column]
-                more = made_up[:, 1] if column == about else cells[column][donor]
+                more = made_up[:, 1] if column == about else cells[column][donor].astype(np.int64)
             cells[column] = np.concatenate([cells[column], more]).astype(np.int32)
         bucket = np.concatenate([member, made_up[:, 0]])
         among = np.bincount(made_up[:, 0], minlength=len(first))
