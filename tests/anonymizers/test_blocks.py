@@ -85,7 +85,9 @@ def test_a_large_table_is_really_cut(name: str, settings: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize(("name", "settings"), cases(blockwise=False))
 def test_what_cannot_be_cut_is_refused_with_a_reason(name: str, settings: dict[str, Any]) -> None:
-    reason = "takes hardly any time|one key must hold for all rows|generalised labels match people of other blocks"
+    reason = (
+        "takes hardly any time|one key must hold for all rows|generalised labels match people of other blocks|who stays"
+    )
     with pytest.raises(UsageError, match=f"{name} cannot work in blocks.*({reason})"):
         anonymize(people(100), name, blocks=50, **settings)
 
