@@ -16,6 +16,7 @@ from anonymizers.kmeans import KMeans1, KMeans2, KMeans3
 from anonymizers.kmember import KMember
 from anonymizers.l_clustering import LClustering
 from anonymizers.loukides_shao import LoukidesShao
+from anonymizers.m_invariance import MInvariance
 from anonymizers.mdav import Mdav
 from anonymizers.mdav_refined import MdavRefined
 from anonymizers.mondrian import Mondrian
@@ -49,6 +50,7 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         RCellular,
         Anatomy,
         Slicing,
+        MInvariance,
         Grading,
     ),
 )

@@ -18,18 +18,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least, published_columns, quasi_columns, sensitive_column, sensitive_columns
+from anonymizers.base import (
+    at_least,
+    need_eligible,
+    published_columns,
+    quasi_columns,
+    sensitive_column,
+    sensitive_columns,
+)
+from anonymizers.shared.dealing import deal_out
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.arrays import Ints
-from auditor.model.discretion import shown
 from auditor.model.errors import PromiseError
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
-
-_SLICE = 1 << 20
-"""Classes that the kernel forms between two reports of progress: some tenths of a second."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,11 @@ class Anatomy(Grouping):
 
     def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         column = sensitive_column(table, self.sensitive, self.name)
-        return Groups(self._groups(table, column, rng, progress))
+        need_eligible(table, column, self.l, self.name)
+        shuffled = rng.permutation(table.rows)
+        group = np.empty(table.rows, dtype=np.int64)
+        group[shuffled], _ = deal_out(table.codes[column].astype(np.int64), shuffled, self.l, rng, progress)
+        return Groups(group)
 
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
         apart = sensitive_columns(table)
@@ -76,31 +84,3 @@ class Anatomy(Grouping):
 
         cut = quasi_columns(table)
         return Blocking(self, (*cut, column), cut, self.l, allows=allows)
-
-    def _groups(self, table: Table, column: str, rng: np.random.Generator, progress: Progress) -> Ints:
-        """The class of each row."""
-        from anonymizers.kernels.anatomy import deal
-
-        codes = table.codes[column]
-        values, counts = np.unique(codes, return_counts=True)
-        if int(counts.max()) * self.l > table.rows:
-            often = table.domains[column].texts[int(values[counts.argmax()])]
-            raise PromiseError(
-                f"anatomy: no value of {column!r} may have more than n/l = {table.rows / self.l:.1f} rows for l = {self.l}. "
-                f"The most common, {shown(often)}, has {counts.max()}. Lower l, or suppress rows."
-            )
-        shuffled = rng.permutation(table.rows)
-        piles = shuffled[np.argsort(codes[shuffled], kind="stable")]
-        first, left = np.cumsum(counts) - counts, counts.copy()
-        group = np.full(table.rows, -1, dtype=np.int64)
-        made, before = 0, -1
-        while made > before:
-            progress(made * self.l, table.rows, "forming groups")
-            before, made = made, deal(piles, first, left, group, self.l, made, _SLICE)
-        for place in sorted(np.flatnonzero(left), key=lambda v: -left[v]):  # the rest: some values, one tuple each
-            for row in piles[first[place] : first[place] + left[place]]:
-                lacking = np.ones(made, dtype=np.bool_)
-                inside = group[codes == values[place]]
-                lacking[inside[inside >= 0]] = False
-                group[row] = rng.choice(np.flatnonzero(lacking))
-        return group

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from auditor.model.arrays import Codes, Ints
+from auditor.model.discretion import shown
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.labels.labels import Declared, Labels, write_label
@@ -26,7 +27,7 @@ from auditor.model.release import Release
 from auditor.model.schema import Role, Type
 from auditor.model.table import Table
 
-_STRENGTHS = ("k", "l", "r")
+_STRENGTHS = ("k", "l", "m", "r")
 """The settings that a title always shows."""
 
 PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
@@ -55,7 +56,7 @@ class Anonymizer(Plugin):
 
     @property
     def title(self) -> str:
-        """A short name: the method, its strength (k, l or r), and every other setting that differs from its default."""
+        """A short name: the method, its strength (k, l, m or r), and every other setting that differs from its default."""
         default = {f.name: f.default for f in dataclasses.fields(self)}
         said = [self.name]
         for key, value in self.settings().items():
@@ -140,6 +141,24 @@ def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
     if not columns:
         raise PromiseError(f'{name}: the schema must name at least one column with role = "sensitive".')
     return columns[0]
+
+
+def need_eligible(
+    table: Table, column: str, l: int, name: str, strict: bool = False, remedy: str = "Lower l, or suppress rows."
+) -> None:
+    """Checks that a sensitive column allows l-diverse classes: no value has more than the share 1/l of the rows (where
+    `strict`, so much). Then at least l values occur."""
+    values, counts = np.unique(table.codes[column], return_counts=True)
+    most = int(counts.max())
+    if most * l < table.rows or (most * l == table.rows and not strict):
+        return
+    often = table.domains[column].texts[int(values[counts.argmax()])]
+    share = f"n/l = {table.rows / l:.1f} rows"
+    few = f" There are only {len(values)} different values." if len(values) < l else ""
+    raise PromiseError(
+        f"{name}: no value of {column!r} may have {f'{share} or more' if strict else f'more than {share}'} for l = {l}. "
+        f"The most common, {shown(often)}, has {most}.{few} {remedy}"
+    )
 
 
 def generalise(table: Table, columns: Sequence[str], groups: Ints) -> tuple[dict[str, Labels], dict[str, Codes]]:

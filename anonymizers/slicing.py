@@ -7,12 +7,19 @@ It keeps the association of values within a block and breaks it between blocks. 
    k-medoids with distance 1 - φ² (mean-square contingency; numeric columns in `bins` ranges of equal width, 10 unless set).
    `sensitive_size` fixes how many columns the block of the sensitive one has: it and those most correlated with it.
 2. Column generalisation, where `generalise = k` asks for it: in each block strict Mondrian on its quasi-identifiers, so
-   that every combination of their labels occurs at least k times. Other columns stay as they are.
-3. Tuple partition. With `l`, Mondrian's cuts, each accepted if the whole sliced table remains l-diverse: an adversary who
-   knows all quasi-identifiers of a person gives no value of the sensitive column a probability above 1/l. `strict = true`
-   asks for less than 1/l, as the paper prints it. With `bucket_size` every class has at least so many rows. Without `l`,
-   rows are cut by size alone (10 rows unless set), or put together at random (`partition = "random"`), as in the paper's
-   membership experiments.
+   that every combination of their labels occurs at least k times. Other columns stay as they are. With `l`, those in the
+   block of the sensitive column are generalised until no value has a share above 1/l beside any combination of them.
+3. Tuple partition. With `l` (2 unless `bucket_size` is set), Mondrian's cuts, each accepted if the whole sliced table remains
+   l-diverse: an adversary who knows all quasi-identifiers of a person gives no value of the sensitive column a probability
+   above 1/l. `strict = true` asks for less than 1/l, as the paper prints it. With `bucket_size` every class has at least so
+   many rows. With `bucket_size` alone rows are cut by size, or put together at random (`partition = "random"`, 10 rows
+   unless set), as in the paper's membership experiments.
+
+A block in which somebody's quasi-identifiers give their sensitive value away can never be l-diverse, whatever the classes;
+the paper's algorithm would return such a table unchecked. So where blocks are made by correlation, the quasi-identifiers
+clustered with the sensitive column are taken in the order of their correlation with it. Each stays with which the whole table
+is l-diverse; the others move to the block of the column that they are most correlated with. With `generalise` all stay, and
+are generalised as said above.
 
 `ties = "together"` keeps equal values on one side of a cut. Then people match their own class only (unless columns are
 generalised), and every class is diverse by itself. `ties = "divided"` halves the rows: people match several classes, the
@@ -24,10 +31,12 @@ Paper: T. Li, N. Li, J. Zhang, I. Molloy, "Slicing: A New Approach for Privacy P
 Handling High Dimensional Data", IJARCS 2014.
 Decided here: probabilities weigh classes by the number of people expected to match, as the audit does; `weighting = "paper"`
 gives the paper's rule, which ignores the size of classes. An l-diverse cut is at the median of the quasi-identifier that
-spreads widest (the first of the schema where several do); if it fails the class is final, as printed. Taxonomy leaves are
-cut in their order. A missing value is a value of its own, the last in its column's order, and a class that mixes it with
-others counts as spread over the whole column. The promise is about the column that `sensitive` names (default: the first of
-the schema); other sensitive columns are clustered and permuted like any other.
+spreads widest (the first of the schema where several do); if it fails, at that of the next; if all fail, it is the most even
+one between two values of any quasi-identifier that is allowed. A class is final where no place allows a cut ("as in
+Mondrian"; read literally, the paper's pseudocode gives up after one). Taxonomy leaves are cut in their order. A missing value
+is a value of its own, the last in its column's order, and a class that mixes it with others counts as spread over the whole
+column. The promise is about the column that `sensitive` names (default: the first of the schema); other sensitive columns
+are clustered and permuted like any other.
 """
 
 from __future__ import annotations
@@ -42,27 +51,33 @@ import numpy as np
 from anonymizers.base import (
     at_least,
     generalise,
+    need_eligible,
     need_rows,
     published_columns,
     quasi_columns,
     sensitive_column,
+    sensitive_columns,
 )
 from anonymizers.shapes import Limits
+from anonymizers.shared.constraints import LargestShare, Size, Values, all_limits
 from anonymizers.shared.correlation import blocks_by_correlation
 from anonymizers.shared.cuts import partition
 from anonymizers.shared.diverse_buckets import Diverse, Weighting, cuts_of, tuple_partition
 from anonymizers.shared.fragments import fragments_of, most_shares
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.arrays import Codes, Ints
-from auditor.model.errors import UsageError
+from auditor.model.errors import PromiseError, UsageError
 from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
 
-_C, _BINS, _BUCKET_SIZE = 3, 10, 10
-"""The settings `c`, `bins` and `bucket_size` where they are needed and not set."""
+_C, _BINS, _L, _BUCKET_SIZE = 3, 10, 2, 10
+"""The settings `c`, `bins`, `l` and `bucket_size` where they are needed and not set."""
+
+_BELOW = 2e-9
+"""How far below 1/l a share must be that must not reach it: more than the noise that a constraint allows for."""
 
 
 class Ties(StrEnum):
@@ -103,8 +118,9 @@ class Slicing(Grouping):
     sensitive: str | None = None
 
     def __post_init__(self) -> None:
-        if self.l is None and self.bucket_size is None:
-            object.__setattr__(self, "bucket_size", _BUCKET_SIZE)  # as a setting, so that the audit record shows it
+        if self.l is None and self.bucket_size is None:  # as a setting, so that the audit record shows it
+            by_size = self.partition is Partition.RANDOM
+            object.__setattr__(self, *(("bucket_size", _BUCKET_SIZE) if by_size else ("l", _L)))
         if not self.columns and self.c is None:
             object.__setattr__(self, "c", _C)
         for name, value, least in (
@@ -163,7 +179,7 @@ class Slicing(Grouping):
     def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         need = self.least_rows
         need_rows(table, need, self.name, "bucket_size" if need == self.bucket_size else "generalise")
-        about = sensitive_column(table, self.sensitive, self.name) if self.l is not None else None
+        about = self._about(table)
         blocks = self._blocks(table, progress)
         classes = self._classes(table, blocks, rng, progress)
         if self.l is not None and about is not None:
@@ -182,6 +198,20 @@ class Slicing(Grouping):
             bucket = _at_random(table.rows, self.bucket_size or 1, rng)
         return Groups(bucket, blocks, classes)
 
+    def _about(self, table: Table) -> str | None:
+        """The sensitive column that the promise is about, None without `l`; an error where no release can keep it."""
+        if self.l is None:
+            return None
+        if self.sensitive is None and not sensitive_columns(table):
+            raise PromiseError(
+                f'slicing: l = {self.l} is about a column with role = "sensitive", and the schema names none. Name one, or '
+                "set bucket_size for classes by size."
+            )
+        about = sensitive_column(table, self.sensitive, self.name)
+        remedy = "Lower l, coarsen the column, suppress rows, or set bucket_size alone for classes by size."
+        need_eligible(table, about, self.l, self.name, self.strict, remedy)
+        return about
+
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
         about = sensitive_column(table, self.sensitive, self.name) if self.l is not None else None
         labels, cells = _labels(table, groups.columns, groups.classes)
@@ -196,17 +226,16 @@ class Slicing(Grouping):
                 "slicing cannot work in blocks with both l and generalise: generalised labels match people of other blocks, "
                 "and l-diversity is about all that match. Leave out one of the two, or the blocks."
             )
+        about = self._about(table)
         blocks = self._blocks(table, silent)
         settled = replace(self, columns=blocks, c=None, bins=None, sensitive_size=None)
         columns, cut = tuple(published_columns(table)), tuple(_cut_columns(table))
-        if self.l is None:
+        if about is None:
             return Blocking(settled, columns, cut, self.least_rows, not self._together)
-        about, l = sensitive_column(table, self.sensitive, self.name), self.l
         own = [c for c in next(block for block in blocks if about in block) if c in table.schema.quasi]
 
         def allows(rows: Ints) -> bool:
-            most, of = most_shares(table, own, about, rows)
-            return bool((l * most < of).all() if self.strict else (l * most <= of).all())
+            return self._diverse(table, own, about, rows)
 
         return Blocking(settled, columns, cut, self.least_rows, False, allows)
 
@@ -224,10 +253,22 @@ class Slicing(Grouping):
             )
         wanted = self.sensitive is not None or self.sensitive_size is not None or bool(table.schema.sensitive)
         sensitive = sensitive_column(table, self.sensitive, self.name) if wanted else None
-        bins = self.bins or _BINS
-        return tuple(
-            map(tuple, blocks_by_correlation(table, columns, c, bins, sensitive, self.sensitive_size, progress))
+
+        def allows(own: Sequence[str]) -> bool:
+            quasi = [column for column in own if column in table.schema.quasi]
+            return sensitive is None or self._diverse(table, quasi, sensitive, np.arange(table.rows))
+
+        chosen = self.l is not None and self.generalise is None and self.sensitive_size is None
+        blocks = blocks_by_correlation(
+            table, columns, c, self.bins or _BINS, sensitive, self.sensitive_size, progress, allows if chosen else None
         )
+        return tuple(map(tuple, blocks))
+
+    def _diverse(self, table: Table, quasi: Sequence[str], about: str, rows: Ints) -> bool:
+        """Whether some rows, as one class, are l-diverse where these quasi-identifiers stand beside the sensitive column."""
+        most, of = most_shares(table, quasi, about, rows)
+        l = self.l or _L
+        return bool((l * most < of).all() if self.strict else (l * most <= of).all())
 
     def _classes(
         self, table: Table, blocks: Sequence[Sequence[str]], rng: np.random.Generator, progress: Progress
@@ -236,10 +277,24 @@ class Slicing(Grouping):
         where nothing is generalised."""
         if self.generalise is None:
             return ()
-        return tuple(
-            _by_size(table, quasi, True, self.generalise, rng, "generalising columns", progress)
-            for quasi in _quasi_of(table, blocks)
-        )
+        about = None if self.l is None else sensitive_column(table, self.sensitive, self.name)
+        made = []
+        for block in blocks:
+            quasi = [column for column in block if column in table.schema.quasi]
+            if quasi and about is not None and about in block:
+                made.append(self._eligible(table, quasi, about, rng, progress))
+            elif quasi:
+                made.append(_by_size(table, quasi, True, self.generalise, rng, "generalising columns", progress))
+        return tuple(made)
+
+    def _eligible(
+        self, table: Table, quasi: Sequence[str], about: str, rng: np.random.Generator, progress: Progress
+    ) -> Ints:
+        """Groups of rows with the same labels in the block of the sensitive column: no value has a share above 1/l in one."""
+        values = Values(table, about)
+        share = 1 / (self.l or _L) - (_BELOW if self.strict else 0)
+        limits = all_limits([Size(self.generalise or 1, table.rows), LargestShare(share, values)], values)
+        return partition(table, quasi, limits, values, True, rng, _saying("generalising columns", progress))
 
 
 def _quasi_of(table: Table, blocks: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -289,11 +344,16 @@ def _by_size(
     progress: Progress,
 ) -> Ints:
     """Mondrian's cuts along some columns, down to parts of at least so many rows."""
+    return partition(table, columns, Limits(size=least), None, together, rng, _saying(what, progress))
+
+
+def _saying(what: str, progress: Progress) -> Progress:
+    """Progress told in other words."""
 
     def said(done: int, total: int, _: str) -> None:
         progress(done, total, what)
 
-    return partition(table, columns, Limits(size=least), None, together, rng, said)
+    return said
 
 
 def _at_random(rows: int, size: int, rng: np.random.Generator) -> Ints:

@@ -163,7 +163,7 @@ def _mdav(rows: int) -> list[list[Any]]:
 
 
 def _slicing(rows: int) -> list[list[Any]]:
-    """Slicing at l = 2. The plain check is run on 2500 and 5000 rows, and its time at the full size extrapolated."""
+    """Slicing at l = 2. The plain check is run on 200 and 400 rows, and its time at the full size extrapolated."""
     from anonymizers.shared.diverse_buckets import Diverse, cuts_of, tuple_partition
     from anonymizers.shared.fragments import fragments_of
 
@@ -176,7 +176,7 @@ def _slicing(rows: int) -> list[list[Any]]:
     whole = adult_like(rows)
     fast(whole.take(np.arange(500)))
     seconds, _ = clock(lambda: fast(whole))
-    sizes, slow = [2500, 5000], []
+    sizes, slow = [200, 400], []
     for size in sizes:
         few = whole.take(np.arange(size))
         spent, expected = clock(partial(plain.slicing, few, SLICES, "occupation", 2))
@@ -184,8 +184,8 @@ def _slicing(rows: int) -> list[list[Any]]:
     same = _same(fast(few), expected)
     power = plain.exponent(sizes, slow)[0]
     guess = slow[-1] * (rows / sizes[-1]) ** power
-    what = f"slicing, l = 2 (plain: {slow[-1]:.0f} s at 5000 rows, n^{power:.1f})"
-    return [[what, rows, seconds, guess, guess / seconds, f"{same}, at 5000"]]
+    what = f"slicing, l = 2 (plain: {slow[-1]:.0f} s at 400 rows, n^{power:.1f})"
+    return [[what, rows, seconds, guess, guess / seconds, f"{same}, at 400"]]
 
 
 def _same(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> str:

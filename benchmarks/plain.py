@@ -15,7 +15,7 @@ from anonymizers.shared.distance import Space
 from auditor.model.arrays import Floats, Ints
 from auditor.model.packing import distinct_rows
 from auditor.model.table import Table
-from tests.support.naive_slicing import cut
+from tests.support.naive_slicing import cuts
 
 
 class _Class:
@@ -174,9 +174,10 @@ def slicing(table: Table, blocks: Sequence[Sequence[str]], sensitive: str, l: in
     queue, done = [np.arange(table.rows)], []
     while queue:
         bucket = queue.pop(0)
-        left, right = cut(bucket, codes, domains, together=True)
-        if min(len(left), len(right)) and holds([*queue, left, right, *done]):
-            queue += [left, right]
+        for left, right in cuts(bucket, codes, domains, together=True):
+            if holds([*queue, left, right, *done]):
+                queue += [left, right]
+                break
         else:
             done.append(bucket)
     member = np.empty(table.rows, dtype=np.int64)

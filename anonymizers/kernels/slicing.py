@@ -1,4 +1,4 @@
-"""The compiled part of l-diverse slicing: Mondrian's cut, and the diversity check kept up to date from cut to cut.
+"""The compiled part of l-diverse slicing: Mondrian's cuts, and the diversity check kept up to date from cut to cut.
 
 For a person's known values t (a *tuple*; equal ones are treated once), columns b (the sensitive one last) and buckets B:
 
@@ -9,7 +9,11 @@ For a person's known values t (a *tuple*; equal ones are treated once), columns 
 **Only tuples that match B can change when B is cut.** For every other tuple some m_b(t,B) is 0, so it is 0 in both parts,
 and the summand of B is 0 before and after. So F and N are kept for all tuples, and each bucket (the paper's word for a
 class) has the list of tuples that match it. A cut takes off B's summand and adds those of its parts; the lists of the
-parts are found in B's list.
+parts are found in B's list. A tuple that matches B alone has nothing but B's summand, so the new ones replace it.
+
+**A refused cut costs little.** Along a column, the place of the cut moves over the sorted rows, and each row changes sides
+once. The tuple that broke the last cut is looked at first: it mostly breaks the next one too. The order in which tuples are
+looked at changes no decision.
 
 **Rounding cannot change a decision.** `error` bounds, for each tuple, how far the kept F and each N are from their true
 values. With unit roundoff u: a summand is made by at most 2c+1 operations from whole numbers, so it is off by at most
@@ -30,8 +34,6 @@ from auditor.model.compiling import kernel
 
 MORE, ROOM, DOUBT = 0, 1, 2
 """Why `run` stopped."""
-NONE, ACCEPT, REJECT = 0, 1, 2
-"""What the caller decided about the first cut."""
 
 
 class Fragments(NamedTuple):
@@ -60,11 +62,12 @@ class Fragments(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """F and N of all tuples for the present buckets, and the bound on their rounding."""
+    """F and N of all tuples for the present buckets, the bound on their rounding, and how many buckets each tuple matches."""
 
     total: Floats
     value: Floats
     error: Floats
+    matched: Ints
 
 
 class Counts(NamedTuple):
@@ -99,6 +102,17 @@ class Cuts(NamedTuple):
     together: bool
 
 
+class Cut(NamedTuple):
+    """A cut of some rows: those whose value in `column` is below `middle` go left, and of those that have it the first
+    `quota`. The left part has `size` rows. `doubt` is the number of the verdict that allowed it, -1 where none was needed."""
+
+    column: int
+    middle: int
+    quota: int
+    size: int
+    doubt: int
+
+
 class Buckets(NamedTuple):
     """The buckets in the order of the queue. Bucket i holds the rows order[first[i]:end[i]]; the tuples that match it are
     matching[match_first[i]:match_end[i]] as long as it waits; `parted[i]` says that its parts have taken its place."""
@@ -113,14 +127,13 @@ class Buckets(NamedTuple):
 
 
 @kernel
-def halve(cuts: Cuts, rows: Codes, spare: Codes) -> int:
-    """Cuts rows at the median of the column in which they spread widest, and puts the left part before the right one;
-    returns its size, 0 where all rows are equal. Equal values stay together, or are divided in the order in which the rows
-    stand so that the left part has half of the rows, rounded down."""
-    widest = -1
-    most = -1.0
-    low, high = 0, 0
-    for a in range(len(cuts.codes)):
+def _spreads(cuts: Cuts, rows: Codes) -> tuple[Ints, Ints, Floats]:
+    """The least and the greatest code of the rows in each column, and how far they lie apart in its domain: -1 where they
+    are equal."""
+    width = len(cuts.codes)
+    low, high = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    spread = np.full(width, -1.0)
+    for a in range(width):
         values = cuts.codes[a]
         least = values[rows[0]]
         greatest = least
@@ -128,15 +141,35 @@ def halve(cuts: Cuts, rows: Codes, spare: Codes) -> int:
             code = values[row]
             least = min(least, code)
             greatest = max(greatest, code)
+        low[a], high[a] = least, greatest
         if least < greatest:
-            spread = min(cuts.place[cuts.start[a] + greatest] - cuts.place[cuts.start[a] + least], 1.0)
-            if spread > most:
-                most = spread
+            spread[a] = min(cuts.place[cuts.start[a] + greatest] - cuts.place[cuts.start[a] + least], 1.0)
+    return low, high, spread
+
+
+@kernel
+def _widest_first(spread: Floats) -> Ints:
+    """The columns with different values, the widest first; of equal ones that which stands first."""
+    order = np.empty(len(spread), dtype=np.int64)
+    found = 0
+    left = spread.copy()
+    while True:
+        widest = 0
+        for a in range(1, len(left)):
+            if left[a] > left[widest]:
                 widest = a
-                low, high = least, greatest
-    if widest < 0:
-        return 0
-    values = cuts.codes[widest]
+        if len(left) == 0 or left[widest] < 0:
+            return order[:found]
+        left[widest] = -1.0
+        order[found] = widest
+        found += 1
+
+
+@kernel
+def _half(cuts: Cuts, rows: Codes, a: int, low: int, high: int) -> Cut:
+    """Mondrian's cut at the median of a column. Equal values stay together, or are divided in the order in which the rows
+    stand so that the left part has half of the rows, rounded down."""
+    values = cuts.codes[a]
     middle = _ranked(values, rows, low, high, (len(rows) - 1) // 2 if cuts.together else len(rows) // 2 - 1)
     if cuts.together and middle == high:
         middle -= 1  # more than half have the greatest value: cut below it
@@ -145,18 +178,24 @@ def halve(cuts: Cuts, rows: Codes, spare: Codes) -> int:
         lower += values[row] < middle
         upto += values[row] <= middle
     size = upto if cuts.together else len(rows) // 2
-    equal = size - lower  # so many rows with the middle value go left
+    return Cut(a, middle, size - lower, size, -1)
+
+
+@kernel
+def part(cuts: Cuts, rows: Codes, spare: Codes, cut: Cut) -> None:
+    """Puts the left part of a cut before the right one; within a part the rows keep their order."""
+    values = cuts.codes[cut.column]
+    quota = cut.quota
     i, j = 0, 0
     for row in rows:
-        if values[row] < middle or (values[row] == middle and equal > 0):
-            equal -= values[row] == middle
+        if values[row] < cut.middle or (values[row] == cut.middle and quota > 0):
+            quota -= values[row] == cut.middle
             rows[i] = row
             i += 1
         else:
             spare[j] = row
             j += 1
     rows[i:] = spare[:j]
-    return size
 
 
 @kernel
@@ -176,13 +215,34 @@ def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
 
 
 @kernel
-def count(fragments: Fragments, counts: Counts, left: Codes, right: Codes, step: int) -> None:
-    """Counts the labels of the two parts (step 1), or takes them off again (step -1)."""
-    for part in range(2):
-        for row in left if part == 0 else right:
+def count(fragments: Fragments, counts: Counts, rows: Codes, side: int, step: int) -> None:
+    """Counts the labels of rows in the left (0) or right (1) part (step 1), or takes them off again (step -1)."""
+    for row in rows:
+        for b in range(fragments.shown.shape[1]):
+            counts.label[side, fragments.shown[row, b]] += step
+        counts.pair[side, fragments.pair[row]] += step
+
+
+@kernel
+def _clear(fragments: Fragments, counts: Counts, rows: Codes) -> None:
+    """Takes off all that is counted, which is about these rows only."""
+    for row in rows:
+        for side in range(2):
             for b in range(fragments.shown.shape[1]):
-                counts.label[part, fragments.shown[row, b]] += step
-            counts.pair[part, fragments.pair[row]] += step
+                counts.label[side, fragments.shown[row, b]] = 0
+            counts.pair[side, fragments.pair[row]] = 0
+
+
+@kernel
+def _count_cut(fragments: Fragments, counts: Counts, cuts: Cuts, rows: Codes, cut: Cut) -> None:
+    """Counts the labels of the two parts of a cut."""
+    values = cuts.codes[cut.column]
+    quota = cut.quota
+    for place in range(len(rows)):
+        code = values[rows[place]]
+        left = code < cut.middle or (code == cut.middle and quota > 0)
+        quota -= left and code == cut.middle
+        count(fragments, counts, rows[place : place + 1], 0 if left else 1, 1)
 
 
 @kernel
@@ -207,6 +267,7 @@ def begin(fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, size: in
         for j in range(fragments.slots[v]):
             sums.value[fragments.first[t] + j] = a * counts.left[j]
         sums.total[t] = a * fits
+        sums.matched[t] = 1
         sums.error[t] = operations * rule.rounding * sums.total[t]
 
 
@@ -243,24 +304,34 @@ def _after(
         all_left += in_left
         all_right += in_right
     first = fragments.first[t]
-    for j in range(slots):
-        gone = whole * (counts.left[j] + counts.right[j])
-        counts.value[j] = sums.value[first + j] - gone + one * counts.left[j] + other * counts.right[j]
     gone, new_left, new_right = whole * (all_left + all_right), one * all_left, other * all_right
-    total = sums.total[t] - gone + new_left + new_right
     operations = 2 * (fragments.known.shape[1] + 1) + 8
-    error = sums.error[t] + operations * rule.rounding * (abs(sums.total[t]) + gone + new_left + new_right)
+    if sums.matched[t] == 1:
+        for j in range(slots):
+            counts.value[j] = one * counts.left[j] + other * counts.right[j]
+        total = new_left + new_right
+        error = operations * rule.rounding * total
+    else:
+        for j in range(slots):
+            gone_here = whole * (counts.left[j] + counts.right[j])
+            counts.value[j] = sums.value[first + j] - gone_here + one * counts.left[j] + other * counts.right[j]
+        total = sums.total[t] - gone + new_left + new_right
+        error = sums.error[t] + operations * rule.rounding * (abs(sums.total[t]) + gone + new_left + new_right)
     return total, error, fits_left and all_left > 0, fits_right and all_right > 0
 
 
 @kernel
 def check(
-    fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, left: int, right: int, matching: Codes
-) -> tuple[bool, Codes]:
-    """Whether no tuple surely breaks the check after the cut that is counted, and the tuples that are in doubt."""
-    doubts = np.empty(len(matching), dtype=np.int32)
+    fragments: Fragments, sums: Sums, counts: Counts, rule: Rule, left: int, right: int, matching: Codes, suspect: int
+) -> tuple[int, Codes]:
+    """A tuple that surely breaks the check after the cut that is counted, -1 where none does, and the tuples that are in
+    doubt. The tuple `suspect` is looked at first (-1: none)."""
+    doubts = matching[:0]
     found = 0
-    for t in matching:
+    for place in range(-1, len(matching)):
+        if place < 0 and suspect < 0:
+            continue
+        t = suspect if place < 0 else matching[place]
         total, error, _, _ = _after(fragments, sums, counts, rule, left, right, t)
         most = 0.0
         for j in range(fragments.slots[fragments.sensitive_known[t]]):
@@ -268,11 +339,13 @@ def check(
         gap = rule.l * most - rule.limit * total
         slack = 2 * (rule.l + 1) * error
         if gap > slack:
-            return False, doubts[:0]
-        if gap >= -slack:
+            return t, matching[:0]
+        if gap >= -slack and place >= 0:
+            if found == 0:
+                doubts = np.empty(len(matching), dtype=np.int32)
             doubts[found] = t
             found += 1
-    return True, doubts[:found]
+    return -1, doubts[:found]
 
 
 @kernel
@@ -296,6 +369,7 @@ def accept(
         first = fragments.first[t]
         for slot in range(fragments.slots[fragments.sensitive_known[t]]):
             sums.value[first + slot] = counts.value[slot]
+        sums.matched[t] += int(one) + int(other) - 1
         if one:
             room[i] = t
             i += 1
@@ -309,6 +383,105 @@ def accept(
 
 
 @kernel
+def _judge(
+    fragments: Fragments,
+    sums: Sums,
+    counts: Counts,
+    rule: Rule,
+    cut: Cut,
+    rows: int,
+    here: Codes,
+    suspect: int,
+    verdicts: Bools,
+    asked: int,
+) -> tuple[bool, int, int, int, Codes]:
+    """Whether the cut that is counted is allowed; the number of the verdict that says so (-1: none was needed), the tuple to
+    suspect next, how many verdicts are used, and the tuples in doubt where there is no verdict about them yet."""
+    broken, doubts = check(fragments, sums, counts, rule, cut.size, rows - cut.size, here, suspect)
+    if broken >= 0:
+        return False, -1, broken, asked, doubts
+    if len(doubts) == 0:
+        return True, -1, suspect, asked, doubts
+    if asked < len(verdicts):
+        return verdicts[asked], asked, suspect, asked + 1, doubts[:0]
+    return False, -1, suspect, asked, doubts
+
+
+@kernel
+def _find_cut(
+    fragments: Fragments,
+    cuts: Cuts,
+    rule: Rule,
+    sums: Sums,
+    counts: Counts,
+    rows: Codes,
+    here: Codes,
+    verdicts: Bools,
+) -> tuple[Cut, Codes]:
+    """The first allowed cut of a bucket; one of size 0 where there is none. Where a cut depends on tuples in doubt and there
+    is no verdict about it yet: that cut, and those tuples.
+
+    First Mondrian's cuts, at the median of each column, the widest column first. Then the most even allowed cut between two
+    values of any column; of equally even ones that of the wider column, and in a column the lower one."""
+    least = max(rule.least, 1)
+    none = here[:0]
+    asked, suspect = 0, -1
+    low, high, spread = _spreads(cuts, rows)
+    columns = _widest_first(spread)
+    for a in columns:
+        cut = _half(cuts, rows, a, low[a], high[a])
+        if min(cut.size, len(rows) - cut.size) < least:
+            continue
+        _count_cut(fragments, counts, cuts, rows, cut)
+        allowed, doubt, suspect, asked, doubts = _judge(
+            fragments, sums, counts, rule, cut, len(rows), here, suspect, verdicts, asked
+        )
+        _clear(fragments, counts, rows)
+        if allowed or len(doubts) > 0:
+            return Cut(cut.column, cut.middle, cut.quota, cut.size, doubt), doubts
+    best = Cut(0, 0, 0, 0, -1)
+    even = least - 1  # the smaller part must have more rows than this
+    for a in columns:
+        values = cuts.codes[a]
+        line = rows[np.argsort(values[rows], kind="mergesort")]
+        ends = np.empty(len(line), dtype=np.int64)  # where each value ends, but for the greatest
+        places = 0
+        for i in range(1, len(line)):
+            if values[line[i - 1]] < values[line[i]]:
+                ends[places] = i
+                places += 1
+        middle = np.searchsorted(ends[:places], (len(line) + 1) // 2)
+        for down in range(2):
+            at = 0  # the rows that are counted as left
+            count(fragments, counts, line, 1, 1)
+            place = middle - 1 if down else middle
+            while 0 <= place < places:
+                size = ends[place]
+                smaller = min(size, len(line) - size)
+                if smaller < even or (smaller == even and not (down and best.size > 0 and best.column == a)):
+                    break
+                moved = line[min(at, size) : max(at, size)]
+                count(fragments, counts, moved, 0, 1 if size > at else -1)
+                count(fragments, counts, moved, 1, -1 if size > at else 1)
+                at = size
+                middle_value = int(np.int64(values[line[size - 1]]))  # numba: of the type of other cuts
+                cut = Cut(a, middle_value, len(rows), size, -1)
+                allowed, doubt, suspect, asked, doubts = _judge(
+                    fragments, sums, counts, rule, cut, len(line), here, suspect, verdicts, asked
+                )
+                if len(doubts) > 0:
+                    _clear(fragments, counts, rows)
+                    return cut, doubts
+                if allowed:
+                    best = Cut(a, cut.middle, cut.quota, size, doubt)
+                    even = smaller
+                    break
+                place += -1 if down else 1
+            _clear(fragments, counts, rows)
+    return best, none
+
+
+@kernel
 def run(
     fragments: Fragments,
     cuts: Cuts,
@@ -319,45 +492,41 @@ def run(
     matching: Codes,
     head: int,
     tail: int,
-    verdict: int,
+    verdicts: Bools,
     budget: int,
-) -> tuple[int, int, int, int, Codes]:
+) -> tuple[int, int, int, Cut, Codes]:
     """Cuts the waiting buckets from `head` to `tail` until none is left or the budget of steps is used up.
 
     It returns the new head and tail, why it stopped (`MORE`, `ROOM` where `matching` is too short for the next cut, `DOUBT`
-    where the cut of the first bucket depends on tuples in doubt), the size of that cut's left part, and those tuples. After a
-    doubt it is called with a verdict (`ACCEPT` or `REJECT`) and stops again when that is carried out.
+    where a cut of the first bucket depends on tuples in doubt), the last cut, and those tuples. After a doubt it is called
+    with one verdict more about the first bucket; it stops again when that bucket is done.
     """
-    doubts = matching[:0]
+    last = Cut(0, 0, 0, 0, -1)
     while head < tail and budget > 0:
         rows = buckets.order[buckets.first[head] : buckets.end[head]]
         here = matching[buckets.match_first[head] : buckets.match_end[head]]
         used = buckets.match_end[tail - 1]
         if len(matching) - used < 2 * len(here):
-            return head, tail, ROOM, 0, doubts
-        size = halve(cuts, rows, buckets.spare)
-        holds = min(size, len(rows) - size) >= max(rule.least, 1)
-        if holds:
-            left, right = rows[:size], rows[size:]
-            count(fragments, counts, left, right, 1)
-            if verdict == NONE:
-                holds, doubts = check(fragments, sums, counts, rule, len(left), len(right), here)
-            else:
-                holds = verdict == ACCEPT
-            if holds and len(doubts) == 0:
-                one, other = accept(fragments, sums, counts, rule, len(left), len(right), here, matching[used:])
-                middle = buckets.first[head] + size
-                buckets.first[tail], buckets.end[tail] = buckets.first[head], middle
-                buckets.match_first[tail], buckets.match_end[tail] = used, used + one
-                buckets.first[tail + 1], buckets.end[tail + 1] = middle, buckets.end[head]
-                buckets.match_first[tail + 1], buckets.match_end[tail + 1] = used + one, used + one + other
-                buckets.parted[head] = True
-                tail += 2
-            count(fragments, counts, left, right, -1)
-            if len(doubts) > 0:
-                return head, tail, DOUBT, size, doubts
+            return head, tail, ROOM, last, matching[:0]
+        last, doubts = _find_cut(fragments, cuts, rule, sums, counts, rows, here, verdicts)
+        if len(doubts) > 0:
+            return head, tail, DOUBT, last, doubts
+        if last.size > 0:
+            part(cuts, rows, buckets.spare, last)
+            count(fragments, counts, rows[: last.size], 0, 1)
+            count(fragments, counts, rows[last.size :], 1, 1)
+            sizes = last.size, len(rows) - last.size
+            one, other = accept(fragments, sums, counts, rule, sizes[0], sizes[1], here, matching[used:])
+            middle = buckets.first[head] + last.size
+            buckets.first[tail], buckets.end[tail] = buckets.first[head], middle
+            buckets.match_first[tail], buckets.match_end[tail] = used, used + one
+            buckets.first[tail + 1], buckets.end[tail + 1] = middle, buckets.end[head]
+            buckets.match_first[tail + 1], buckets.match_end[tail + 1] = used + one, used + one + other
+            buckets.parted[head] = True
+            tail += 2
+            _clear(fragments, counts, rows)
         head += 1
         budget -= len(rows) * len(cuts.codes) + len(here)
-        if verdict != NONE:
+        if len(verdicts) > 0:
             break
-    return head, tail, MORE, 0, doubts
+    return head, tail, MORE, last, matching[:0]

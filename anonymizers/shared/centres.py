@@ -104,7 +104,7 @@ class ByCentres(Grouping):
             domain = Domain.of(DERIVED[column], form, [(column, texts)])
             labels[column] = Labels.exact(domain)
             cells[column] = domain.encode(texts, column)[member]
-        block = [*published_columns(table), *DERIVED]
+        block = [*published_columns(table), CLUSTER_SIZE, CLUSTER_RADIUS]
         return self.publish(table, labels, cells, [block], None, rng)
 
     def in_blocks(self, table: Table) -> Blocking:
@@ -113,7 +113,7 @@ class ByCentres(Grouping):
 
     def _check_names(self, table: Table) -> None:
         """An error where the table has a column with the name of one that the release adds."""
-        taken = [column for column in DERIVED if column in table.schema.columns]
+        taken = [column for column in (CLUSTER_SIZE, CLUSTER_RADIUS) if column in table.schema.columns]
         if taken:
             raise UsageError(
                 f"{self.name}: the column {taken[0]!r} must have another name: the release adds one of that name."

@@ -12,7 +12,7 @@ licence, and for a few dozen columns the plain algorithm takes no time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -86,15 +86,20 @@ def blocks_by_correlation(
     sensitive: str | None,
     sensitive_size: int | None = None,
     progress: Progress = silent,
+    allows: Callable[[Sequence[str]], bool] | None = None,
 ) -> list[list[str]]:
     """The columns in c blocks, that of the sensitive column last.
 
     With `sensitive_size` its block holds it and the columns most correlated with it, so many in all, and the others are
-    clustered into c - 1 blocks (the paper's special attribute partitioning, where the size is called α).
+    clustered into c - 1 blocks (the paper's special attribute partitioning, where the size is called α). `allows` says which
+    columns may stand in its block: of those that are clustered with it, the most correlated first, each stays that is
+    allowed with those before it. The others move to the block that has the column they are most correlated with.
     """
     phi = correlations(table, columns, bins, progress)
     if sensitive is None or sensitive_size is None:
         clusters = k_medoids(1 - phi, c)
+        if sensitive is not None and allows is not None:
+            clusters = _allowed(columns, phi, clusters, columns.index(sensitive), allows)
     else:
         own = columns.index(sensitive)
         near = sorted((i for i in range(len(columns)) if i != own), key=lambda i: (-phi[own, i], i))
@@ -103,3 +108,23 @@ def blocks_by_correlation(
         clusters.append(sorted([own, *near[: sensitive_size - 1]]))
     blocks = [[columns[i] for i in cluster] for cluster in sorted(clusters)]
     return sorted(blocks, key=lambda block: sensitive in block)
+
+
+def _allowed(
+    columns: Sequence[str],
+    phi: Floats,
+    clusters: Sequence[Sequence[int]],
+    own: int,
+    allows: Callable[[Sequence[str]], bool],
+) -> list[list[int]]:
+    """The clusters after columns that may not stand beside the column `own` have moved to others."""
+    kept: list[int] = [own]
+    apart: list[int] = []
+    others = [list(cluster) for cluster in clusters if own not in cluster]
+    partners = [i for cluster in clusters if own in cluster for i in cluster if i != own]
+    for i in sorted(partners, key=lambda i: (-phi[own, i], i)):
+        (kept if allows([columns[j] for j in sorted([*kept, i])]) else apart).append(i)
+    goal = [max(range(len(others)), key=lambda place: (max(phi[i, j] for j in others[place]), -place)) for i in apart]
+    for i, place in zip(apart, goal, strict=True):
+        others[place].append(i)
+    return [*(sorted(cluster) for cluster in others), sorted(kept)]

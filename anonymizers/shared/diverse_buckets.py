@@ -2,7 +2,9 @@
 
 The paper calls these classes *buckets*, and so does the code. A queue holds buckets, at first one of all rows. The first
 one is taken out and cut in two. If the cut table gives nobody a sensitive value with probability above 1/l, the two parts
-join the end of the queue; otherwise the bucket is final. The probability p(t,s) that a person with the quasi-identifiers t
+join the end of the queue; otherwise the next cut is tried. Mondrian's cuts come first, at the median of each column, the
+widest column first; then the most even allowed cut between two values of any column. Where no place of any column allows
+a cut, the bucket is final. The probability p(t,s) that a person with the quasi-identifiers t
 has the value s follows from all buckets B together (see `auditor.posterior`):
 
     p(t,s) = Σ_B w(t,B) p(s|t,B) / Σ_B w(t,B),     w(t,B) = |B| Π_b m_b(t,B)/|B|     (the paper: f = w/|B|)
@@ -31,7 +33,7 @@ from auditor.model.progress import Progress, silent
 from auditor.model.table import Table
 
 if TYPE_CHECKING:
-    from anonymizers.kernels.slicing import Buckets, Counts, Cuts, Fragments, Rule, Sums
+    from anonymizers.kernels.slicing import Buckets, Counts, Cut, Cuts, Fragments, Rule, Sums
 
 
 NOISE = Fraction(1, 2**30)
@@ -70,12 +72,13 @@ def cuts_of(table: Table, columns: Sequence[str], together: bool) -> Cuts:
     they are divided in the order in which the rows stand."""
     from anonymizers.kernels.slicing import Cuts
 
-    places = [_places(table.domains[c]) for c in columns]
+    places = [places_of(table.domains[c]) for c in columns]
     start = np.cumsum([0, *map(len, places)])
     return Cuts(np.ascontiguousarray(table.matrix(columns).T), np.concatenate(places), start, together)
 
 
-def _places(domain: Domain) -> Floats:
+def places_of(domain: Domain) -> Floats:
+    """Where each value lies in its domain: from 0 to 1, and a missing one at 2."""
     if domain.numbers is not None and domain.span is not None:
         place = (domain.numbers - domain.span[0]) / domain.width if domain.width > 0 else np.zeros(domain.known)
     else:
@@ -108,7 +111,9 @@ class _Partition:
 
         self.fragments, self.cuts, self.promise = fragments, cuts, promise
         rows, tuples, most = len(fragments.pair), len(fragments.known), int(fragments.slots.max())
-        self.sums: Sums = Sums(np.zeros(tuples), np.zeros(int(fragments.first[-1])), np.zeros(tuples))
+        self.sums: Sums = Sums(
+            np.zeros(tuples), np.zeros(int(fragments.first[-1])), np.zeros(tuples), np.zeros(tuples, dtype=np.int64)
+        )
         self.counts: Counts = Counts(
             np.zeros((2, int(fragments.shown.max(initial=-1)) + 1), dtype=np.int64),
             np.zeros((2, int(fragments.pair.max()) + 1), dtype=np.int64),
@@ -137,9 +142,9 @@ class _Partition:
 
         everybody = self.buckets.order
         self.buckets.end[0], self.buckets.match_end[0] = len(everybody), len(self.fragments.known)
-        kernel.count(self.fragments, self.counts, everybody, everybody[:0], 1)
+        kernel.count(self.fragments, self.counts, everybody, 0, 1)
         kernel.begin(self.fragments, self.sums, self.counts, self.rule, len(everybody))
-        kernel.count(self.fragments, self.counts, everybody, everybody[:0], -1)
+        kernel.count(self.fragments, self.counts, everybody, 0, -1)
         most = np.maximum.reduceat(self.sums.value, self.fragments.first[:-1])
         gap = self.rule.l * most - self.rule.limit * self.sums.total
         slack = 2 * (self.rule.l + 1) * self.sums.error
@@ -172,22 +177,30 @@ class _Partition:
         """Cuts waiting buckets for a while."""
         from anonymizers.kernels import slicing as kernel
 
-        why, size, doubts = self._run(kernel.NONE)
+        why, cut, doubts = self._run([])
         if why == kernel.ROOM:
             self._make_room()
-        elif why == kernel.DOUBT:
-            start, end = self.buckets.first[self.head], self.buckets.end[self.head]
-            after = self.bucket()
-            after[self.buckets.order[start + size : end]] = len(after)  # the right part gets a number of its own
-            exact = self._resolve(doubts, after)
-            self._run(kernel.REJECT if exact is None else kernel.ACCEPT)
-            for t, values in (exact or {}).items():
-                self._renew(t, values)
+        resolved: list[dict[int, list[Fraction]] | None] = []  # about the cuts of the first bucket that are in doubt
+        while why == kernel.DOUBT:
+            resolved.append(self._resolve(doubts, self._after(cut)))
+            why, cut, doubts = self._run([exact is not None for exact in resolved])
+        for t, values in ((resolved[cut.doubt] if resolved and cut.doubt >= 0 else None) or {}).items():
+            self._renew(t, values)
 
-    def _run(self, verdict: int) -> tuple[int, int, Codes]:
+    def _after(self, cut: Cut) -> Ints:
+        """The bucket of each row after a cut of the first one; the right part gets a number of its own."""
+        rows = self.buckets.order[self.buckets.first[self.head] : self.buckets.end[self.head]]
+        values = self.cuts.codes[cut.column][rows]
+        middle = values == cut.middle
+        left = (values < cut.middle) | (middle & (np.cumsum(middle) <= cut.quota))
+        after = self.bucket()
+        after[rows[~left]] = len(after)
+        return after
+
+    def _run(self, verdicts: list[bool]) -> tuple[int, Cut, Codes]:
         from anonymizers.kernels import slicing as kernel
 
-        self.head, self.tail, why, size, doubts = kernel.run(
+        self.head, self.tail, why, cut, doubts = kernel.run(
             self.fragments,
             self.cuts,
             self.rule,
@@ -197,10 +210,10 @@ class _Partition:
             self.matching,
             self.head,
             self.tail,
-            verdict,
+            np.array(verdicts, dtype=np.bool_),
             _STEPS,
         )
-        return why, size, doubts
+        return why, cut, doubts
 
     def _make_room(self) -> None:
         """Drops the matches of buckets that no longer wait, and makes the list longer where that is not enough."""

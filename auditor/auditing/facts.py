@@ -13,9 +13,11 @@ from auditor.auditing.subjects import Subject
 from auditor.measure.class_risk import risk_of_people
 from auditor.measure.classes import class_facts
 from auditor.measure.distinct import distinct_column
+from auditor.measure.fake_tuples import fake_tuples
 from auditor.measure.register_risk import count_register, risk_beside
-from auditor.model.record.release_facts import ReleaseFacts
+from auditor.model.record.release_facts import FakeTuples, ReleaseFacts
 from auditor.model.release import Suppression
+from auditor.model.seeding import stage
 from auditor.posterior.matching import Cells, distinct_people, match_patterns
 from scenarios.options import Options
 
@@ -34,6 +36,7 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
             beside = risk_beside(count_register(subject.release, people), people.rows, linked.threshold)
             facts = replace(facts, register=beside)
         facts = replace(facts, people=people_in(subject), fit_one=_fit_one(subject, options.suppression))
+        facts = replace(facts, fakes=_fakes(subject, options.seed))
         if subject.whole is not None:
             facts = _of_people(facts, subject, options)
         facts = _with_published_person(facts, subject)
@@ -73,6 +76,15 @@ def _fit_one(subject: Subject, suppression: Suppression) -> int | None:
     starts, found = match_patterns(release, release.quasi, cells.labels, tuples)
     fitting = np.diff(np.concatenate([[0.0], np.cumsum(records[found])])[starts])
     return int((fitting[number] == 1).sum())
+
+
+def _fakes(subject: Subject, seed: int) -> FakeTuples | None:
+    """The count of fake tuples, where the people in the release are known."""
+    people, provenance = subject.people, subject.provenance
+    if not subject.has_original or people is None or provenance is None or subject.whole is not None:
+        return None
+    published = people.matrix(subject.release.quasi)[provenance.bucket >= 0]
+    return fake_tuples(subject.release, published, stage(seed, "fake tuples"))
 
 
 def _of_people(facts: ReleaseFacts, subject: Subject, options: Options) -> ReleaseFacts:

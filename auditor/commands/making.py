@@ -142,6 +142,9 @@ def anonymize(
     write_files(files | written, force, folder, private=private.files, gone=files_of_older(output))
     if whose.key is not None and private.key is None and not quiet:
         tell("The key was not written (--key FILE): nobody can decode this release.", err=True)
+    summary, warnings = _summary(release, table, whose)
+    for text in warnings:
+        tell(f"Warning: {text}", err=True)
     if not quiet:
         tell(f"{output}: {summary}.")
         if cut.blocks:
@@ -151,21 +154,25 @@ def anonymize(
         tell(f"Against the run without blocks: {cost}.")
 
 
-def _summary(release: Release, table: Table, whose: Provenance) -> str:
-    """The size of a release and of its classes."""
+def _summary(release: Release, table: Table, whose: Provenance) -> tuple[str, list[str]]:
+    """The size of a release and of its classes, and what to say of classes that are too large or too small."""
     from auditor.auditing.people import by_people, people_in
     from auditor.auditing.subjects import Subject
     from auditor.measure.classes import class_facts
+    from reports.words.verdicts import uneven
 
     subject = by_people(Subject(release, table, whose))
     facts, people = class_facts(subject.release), people_in(subject)
     deleted = f", {facts.left_out_rows} left out" if facts.left_out_rows else ""
     size = f"k = {facts.k}" if facts.k is not None else f"a folder of {len(facts.blocks)} blocks"
-    return (
+    largest = f", the largest of {facts.largest_class}" if len(facts.blocks) > 1 else ""
+    made_up = f", {release.params['counterfeits']} counterfeits" if release.params.get("counterfeits") else ""
+    summary = (
         f"{release.rows} rows{'' if people is None else f' of {people} people'} in {facts.classes} "
-        f"{'class' if facts.classes == 1 else 'classes'}, {size}, "
-        f"{release.suppressed_rows} suppressed{deleted}"
+        f"{'class' if facts.classes == 1 else 'classes'}{largest}, {size}, "
+        f"{release.suppressed_rows} suppressed{deleted}{made_up}"
     )
+    return summary, uneven(facts)
 
 
 @Grouped

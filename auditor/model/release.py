@@ -27,12 +27,12 @@ from auditor.model.errors import ReleaseError
 from auditor.model.labels.labels import Labels
 from auditor.model.schema import Column, Role, Schema, Type
 
-CLUSTER_SIZE, CLUSTER_RADIUS = "cluster_size", "cluster_radius"
-DERIVED = {name: Column(name, Role.NEUTRAL, Type.NUMERIC) for name in (CLUSTER_SIZE, CLUSTER_RADIUS)}
+CLUSTER_SIZE, CLUSTER_RADIUS, COUNTERFEITS = "cluster_size", "cluster_radius", "counterfeits"
+DERIVED = {name: Column(name, Role.NEUTRAL, Type.NUMERIC) for name in (CLUSTER_SIZE, CLUSTER_RADIUS, COUNTERFEITS)}
 """Columns that a release may hold without the schema naming them: a method computes them from the rows that it groups.
-Where they are present, the quasi-identifiers of a row are those of the centre of its cluster: `cluster_size` rows, none
-farther from it than `cluster_radius` (the sum over the quasi-identifiers of the share of each one's range: 1 is a whole
-column)."""
+`counterfeits` is the number of made-up records in the class. Where the other two are present, the quasi-identifiers of a
+row are those of the centre of its cluster: `cluster_size` rows, none farther from it than `cluster_radius` (the sum over the
+quasi-identifiers of the share of each one's range: 1 is a whole column)."""
 
 
 def with_derived(schema: Schema, columns: Collection[str]) -> Schema:

@@ -13,6 +13,7 @@ from itertools import groupby
 from auditor.model.record.comparison import which_figure
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
+from auditor.model.record.release_facts import FakeTuples
 from reports.reading import (
     IF_KNOWN,
     Meanings,
@@ -333,12 +334,24 @@ def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
         *([("deleted rows", number(release.left_out_rows))] if release.left_out_rows else []),
         ("classes", number(release.classes)),
         ("smallest class (k)", number(release.k)),
+        *([("largest class", number(release.largest_class))] if len(release.blocks) > 1 else []),
+        *([("people alone in a class", number(release.alone))] if len(release.blocks) > 1 and release.alone else []),
         *([("the same, a person's rows joined", number(release.k_joined))] if release.k_joined is not None else []),
+        *([("fake tuples", _fakes(release.fakes))] if release.fakes is not None else []),
         ("quasi-identifiers", ", ".join(clean(q, 60) for q in release.quasi)),
         ("blocks", " | ".join(", ".join(clean(c, 60) for c in block) for block in release.blocks)),
         ("promises", "; ".join(clean(p) for p in release.promises)),
     ]
     return [(name, text) for name, text in pairs if text and text != NONE]
+
+
+def _fakes(fakes: FakeTuples) -> str:
+    """The count of fake tuples, with its interval where it is an estimate."""
+    about = "" if fakes.low is None else f"about (95 % interval {number(fakes.low)} to {number(fakes.high)}) "
+    return (
+        f"{about}{number(fakes.count)} combinations of quasi-identifiers match a class and are nobody's, beside "
+        f"{number(fakes.people)} that somebody has"
+    )
 
 
 def _suppressed_rows(record: AuditRecord) -> str:

@@ -10,9 +10,13 @@ from dataclasses import dataclass
 
 from auditor.model.record.meaning import NoteKind
 from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk, RunRecord
+from auditor.model.record.release_facts import ReleaseFacts
 from reports.reading import Meanings, label_of, size
 from reports.text import capital, clean, number, percent, short, spoken, words
 from reports.words.sentences import filled, if_known, template
+
+NEARLY_ALL = 0.9
+"""A class that holds more than this share of the people holds nearly everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def policy_name(policy: PolicyVerdict) -> str:
 
 def warnings(run: RunRecord) -> tuple[str, ...]:
     """What must be read before anything else: published identifiers, by that role or in disguise, people who fit one record,
-    and doubts about the correspondence of rows."""
+    classes that hold nearly everybody or one person, and doubts about the correspondence of rows."""
     several = len(run.records) > 1
     made = []
     for record in run.records:
@@ -75,6 +79,7 @@ def warnings(run: RunRecord) -> tuple[str, ...]:
         made += [name + text for text in distinct(record)]
         if record.release.fit_one:
             made.append(name + fit_one(record))
+        made += [name + text for text in uneven(record.release)]
         made += [name + clean(note.text, 600) for note in record.notes if note.kind == NoteKind.DOUBT]
     return tuple(made)
 
@@ -103,6 +108,28 @@ def fit_one(record: AuditRecord) -> str:
     counted = f"every record agrees with at least {number(least)} if a suppressed cell counts as any value"
     although = f", although {counted}" if least > 1 else ""
     return f"{who}{although}: whoever knows their quasi-identifiers finds the right one."
+
+
+def uneven(release: ReleaseFacts) -> list[str]:
+    """The sentences on classes of a release of several blocks that are too large to be of use, or too small to hide in."""
+    if len(release.blocks) < 2:
+        return []
+    made = []
+    largest, alone = release.largest_class or 0, release.alone
+    people = sum(int(size) * classes for size, classes in release.class_sizes.items() if size.isdigit())
+    if largest > NEARLY_ALL * people and people > 1:
+        made.append(
+            f"One class holds {number(largest)} of {number(people)} people: within it nothing says which values of one block "
+            "go with which of another, so that little can be learned from the release. Ask for less (a lower l or size), or "
+            "generalise."
+        )
+    if alone:
+        who = f"{number(alone)} {'person is alone in a class' if alone == 1 else 'people are alone in their class'}"
+        made.append(
+            f"{who}: there is nobody to exchange values with, so that {'this row' if alone == 1 else 'these rows'} can be "
+            "read across all blocks. Ask for larger classes (bucket_size)."
+        )
+    return made
 
 
 def published(record: AuditRecord) -> str:

@@ -52,7 +52,7 @@ def test_compiled_groups_are_the_plain_ones(data: st.DataObject) -> None:
 def test_work_in_slices_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(list("aaabbbccddeefg" * 9))
     _, at_once = Anatomy(l=3).anonymize(table, np.random.default_rng(1))
-    monkeypatch.setattr("anonymizers.anatomy._SLICE", 1)
+    monkeypatch.setattr("anonymizers.shared.dealing._SLICE", 1)
     seen: list[int] = []
     _, sliced = Anatomy(l=3).anonymize(table, np.random.default_rng(1), lambda done, *_: seen.append(done))
     assert sliced.bucket.tolist() == at_once.bucket.tolist()

@@ -22,6 +22,7 @@ from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 from tests.anonymizers.test_contract import check, simple
 from tests.support.anonymizer_cases import SETTINGS, VALUES, check_promise, impossible, table_of, tables
+from tests.support.naive_slicing import promised_l
 
 SIZE = 30
 """Rows of a block in the contract test: tables of 60 and 300 rows are cut, smaller ones are not."""
@@ -33,7 +34,9 @@ def lots() -> np.random.Generator:
 
 def refused(name: str, settings: dict[str, Any]) -> bool:
     """What cannot work in blocks."""
-    return name in ("identity", "grading") or (name == "slicing" and {"l", "generalise"} <= set(settings))
+    if name == "slicing":
+        return "generalise" in settings and promised_l(settings) is not None
+    return name in ("identity", "grading", "m-invariance")
 
 
 def cases(blockwise: bool) -> list[tuple[str, dict[str, Any]]]:
@@ -82,7 +85,9 @@ def test_a_large_table_is_really_cut(name: str, settings: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize(("name", "settings"), cases(blockwise=False))
 def test_what_cannot_be_cut_is_refused_with_a_reason(name: str, settings: dict[str, Any]) -> None:
-    reason = "takes hardly any time|one key must hold for all rows|generalised labels match people of other blocks"
+    reason = (
+        "takes hardly any time|one key must hold for all rows|generalised labels match people of other blocks|who stays"
+    )
     with pytest.raises(UsageError, match=f"{name} cannot work in blocks.*({reason})"):
         anonymize(people(100), name, blocks=50, **settings)
 

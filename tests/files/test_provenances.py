@@ -178,6 +178,7 @@ def test_whoever_replays_the_public_seed_finds_nobody(name: str, people: Callabl
         "l-clustering": {"l": 2},
         "slicing": {"c": 2, "bucket_size": 4},
         "identity": {},
+        "m-invariance": {},
     }
     plugin = ANONYMIZERS.get(name)
     ours = settings.get(name, {"r": 4} if "r" in plugin.__dataclass_fields__ else {"k": 4})

@@ -111,7 +111,8 @@ METHODS = [
     ("identity", {}, Kind.GENERALISED),
     ("mondrian", {"k": 4}, Kind.GENERALISED),
     ("anatomy", {"l": 2}, Kind.BUCKETIZED),
-    ("slicing", {"columns": [["age", "note"], ["town", "disease"]]}, Kind.SLICED),
+    ("slicing", {"columns": [["age", "note"], ["town", "disease"]], "bucket_size": 10}, Kind.SLICED),
+    ("m-invariance", {"m": 2}, Kind.BUCKETIZED),
 ]
 
 

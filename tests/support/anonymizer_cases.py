@@ -96,7 +96,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"c": 4, "sensitive_size": 1, "bins": 4, "sensitive": "income", "ties": "divided", "l": 2},
         {"c": 3, "sensitive_size": 2, "generalise": 3, "l": 2, "strict": True, "weighting": "paper"},
         {"c": 2, "generalise": 2, "bucket_size": 4},
+        {"c": 2, "generalise": 2},
     ],
+    "m-invariance": [{"m": 2}, {"m": 3, "sensitive": "income"}],
 }
 
 
@@ -129,6 +131,12 @@ def check_promise(release: Release, settings: dict[str, Any], table: Table) -> N
         assert facts.k is not None
         assert facts.k >= settings.get("k", settings.get("r"))
     figures = {f.column: f for f in facts.sensitive}[settings.get("sensitive", "disease")]
+    if release.method == "m-invariance":
+        block = release.block_of(figures.column)
+        pairs = np.column_stack([block.bucket, block.cell(figures.column)])
+        assert len(np.unique(pairs, axis=0)) == len(pairs)  # all values of a class differ
+        assert release.sizes.min() >= settings["m"]
+        return
     if "l" in settings:
         assert (figures.l_distinct or 0) >= settings["l"]
     if settings.get("diversity") == "entropy":
@@ -170,6 +178,8 @@ def impossible(name: str, settings: dict[str, Any], table: Table) -> bool:
     l = settings.get("l", 1)
     if table.rows < settings.get("k", settings.get("r", settings.get("bucket_size", 1))):
         return True
+    if name == "m-invariance":
+        return len(counts) < settings["m"]
     if name == "anatomy":
         return bool(counts[0] * l > table.rows)
     broken = [len(counts) < l, share[0] > settings.get("alpha", 1) + 1e-9]

@@ -9,7 +9,7 @@ floats, with the noise of the fast version, for larger tables.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -146,8 +146,14 @@ def most_believed(release: Release, table: Table, sensitive: str, paper: bool) -
 
 
 def least_size(settings: Mapping[str, Any]) -> int:
-    """The least size of a bucket that the settings of `slicing` promise: 10 where they say nothing."""
-    return int(settings.get("bucket_size", 1 if "l" in settings else 10))
+    """The least size of a bucket that the settings of `slicing` promise."""
+    return int(settings.get("bucket_size", 1))
+
+
+def promised_l(settings: Mapping[str, Any]) -> int | None:
+    """The l that the settings of `slicing` promise: 2 where they say nothing of l or of a size."""
+    found: int | None = settings.get("l", None if "bucket_size" in settings else 2)
+    return found
 
 
 def check_sliced(release: Release, settings: Mapping[str, Any], table: Table) -> None:
@@ -157,7 +163,7 @@ def check_sliced(release: Release, settings: Mapping[str, Any], table: Table) ->
         quasi = [i for i, c in enumerate(block.columns) if c in table.schema.quasi]
         together = Counter(map(tuple, block.cells[:, quasi].tolist()))
         assert min(together.values()) >= settings["generalise"]
-    l = settings.get("l")
+    l = promised_l(settings)
     if l is not None:
         most = most_believed(release, table, settings.get("sensitive", "disease"), settings.get("weighting") == "paper")
         assert most < 1 / l - 1e-12 if settings.get("strict") else most <= 1 / l + 1e-9
@@ -167,15 +173,20 @@ def cannot_slice(settings: Mapping[str, Any], table: Table) -> bool:
     """Whether not even one bucket of all rows keeps the promises."""
     if table.rows < max(least_size(settings), settings.get("generalise", 1)):
         return True
-    l = settings.get("l")
+    l = promised_l(settings)
     if l is None:
         return False
+    sensitive = settings.get("sensitive", "disease")
+    if "generalise" in settings or not {"columns", "sensitive_size"} & set(settings):
+        # partners of the sensitive column move away, or are generalised until they may stay
+        most = np.bincount(table.codes[sensitive]).max() * l
+        return bool(most >= table.rows if settings.get("strict") else most > table.rows)
     about = {"l", "strict", "weighting", "ties", "partition"}
     by_size = {key: value for key, value in settings.items() if key not in about}
     whole = Slicing.configure({**by_size, "bucket_size": table.rows})
     release, _ = whole.anonymize(table, np.random.default_rng(0))
     assert len(release.sizes) == 1
-    most = most_believed(release, table, settings.get("sensitive", "disease"), paper=False)
+    most = most_believed(release, table, sensitive, paper=False)
     return bool(most >= 1 / l - 1e-12 if settings.get("strict") else most > 1 / l + 1e-9)
 
 
@@ -191,29 +202,33 @@ def tuple_partition(
         return None
     while queue:
         bucket = queue.pop(0)
-        left, right = cut(bucket, codes, domains, together)
-        if min(len(left), len(right)) >= least:
+        for left, right in cuts(bucket, codes, domains, together):
             buckets = [[rows] * blocks for rows in [*queue, left, right, *done]]
-            if check.holds(*world.sums(buckets, check)):
+            if min(len(left), len(right)) >= least and check.holds(*world.sums(buckets, check)):
                 queue += [left, right]
-                continue
-        done.append(bucket)
+                break
+        else:
+            done.append(bucket)
     return done
 
 
-def cut(rows: Ints, codes: Codes, domains: Sequence[Domain], together: bool) -> tuple[Ints, Ints]:
-    """Mondrian's cut at the median of the column with the widest spread, the first where several have it."""
+def cuts(rows: Ints, codes: Codes, domains: Sequence[Domain], together: bool) -> Iterator[tuple[Ints, Ints]]:
+    """All cuts in the order in which they are tried: Mondrian's at the median of each column, the widest column first (the
+    first where several are as wide); then all between two values, the most even one first, of equally even ones that of the
+    wider column, and in a column the lower one."""
     spreads = [spread(codes[rows, a], domain) for a, domain in enumerate(domains)]
-    if max(spreads) < 0:
-        return rows[:0], rows
-    values = codes[rows, spreads.index(max(spreads))]
-    order = np.argsort(values, kind="stable")
-    if not together:
+    columns = sorted((a for a, wide in enumerate(spreads) if wide >= 0), key=lambda a: -spreads[a])
+    for a in columns:
+        values = codes[rows, a]
+        order = np.argsort(values, kind="stable")
         half = len(rows) // 2
-        return np.sort(rows[order[:half]]), np.sort(rows[order[half:]])
-    median = values[order[(len(rows) - 1) // 2]]
-    below = values <= median if median < values.max() else values < median
-    return rows[below], rows[~below]
+        median = values[order[(len(rows) - 1) // 2]]
+        below = values <= median if median < values.max() else values < median
+        yield (rows[below], rows[~below]) if together else (rows[np.sort(order[:half])], rows[np.sort(order[half:])])
+    places = [(a, value) for a in columns for value in np.unique(codes[rows, a])[:-1]]
+    lefts = [codes[rows, a] <= value for a, value in places]
+    for left in sorted(lefts, key=lambda left: -min(left.sum(), (~left).sum())):
+        yield rows[left], rows[~left]
 
 
 def spread(values: Codes, domain: Domain) -> float:

@@ -106,6 +106,17 @@ class DistinctColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeTuples:
+    """How many combinations of quasi-identifiers match a class and are nobody's (`count`), beside the `people` ones that
+    somebody has. `low` and `high` are the ends of the 95 % interval where the count is estimated, null where it is exact."""
+
+    count: int
+    people: int
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What the release is, and its class statistics."""
 
@@ -148,3 +159,18 @@ class ReleaseFacts:
     k_joined: int | None = None
     """The fewest people whose rows all lie in the same classes, where the release shows whose rows are whose. Null where
     it does not, and where each person has one row."""
+    fakes: FakeTuples | None = None
+    """The slicing paper's count of fake tuples. Null for a release of one block or of generalised labels, and without the
+    original."""
+
+    @property
+    def largest_class(self) -> int | None:
+        """The size of the largest class; null where there is none."""
+        return max(
+            (int(size) for size, classes in self.class_sizes.items() if size.isdigit() and classes), default=None
+        )
+
+    @property
+    def alone(self) -> int:
+        """How many people are alone in their class."""
+        return self.class_sizes.get("1", 0)
