@@ -1,21 +1,28 @@
 """Degrade: this person's number is the one that its grade stands for.
 
-A graded number is published as category + membership degree (`1.3667`). Order is kept, and within a category everything lies
+A graded number is published as category + membership degree (`1.366`). Order is kept, and within a category everything lies
 on one line, so a category is decoded by finding its line, in one of three ways:
 
 - `points`: two people of the category whose numbers are known (acquaintances) give the line;
-- `gaps`: numbers are whole (or have so many decimals), so degrees are fractions of the category's width, and the gaps between
-  them give it away; where the category begins follows from one known person, or from the population;
+- `gaps`: numbers are whole (or have so many decimals), so degrees are fractions of the category's width in steps, and only
+  some widths fit those that are published; where the category begins follows from one known person, or from the population;
 - `quantiles`: as many people of the population lie below a number as below its grade.
 
 By default each category is decoded in the first of these ways that it allows. Without a sample of the population the prior
 stands for it.
 
+Degrees may be cut off or rounded after a few digits (the paper prints three). Then several lines fit. Each line that fits, for
+all categories together and in order, is weighed by how likely so many people of each grade are (the population's counts as a
+Dirichlet prior of their numbers), and a grade stands for each number with the weight of the lines that say so. Where a
+category is too wide for its digits, so that no line can be told from its neighbours, it is decoded by quantiles: a number
+counts by its share of the population and by how likely, given the error of both samples, its people stand at the grade's
+place.
+
 Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009,
 which claims that graded numbers cannot be guessed.
 Decided here: how many decimals the column's numbers have is taken to be known, and decoded numbers are rounded to them. One
 that is then no value of the column is a wrong claim, not moved to the nearest value. A category that cannot be decoded
-leaves the prior. A decoded number is claimed as it is, as if the decoding could not be wrong: nothing is expected of it.
+leaves the prior. A line through known people alone is claimed as if they could not be wrong.
 """
 
 from __future__ import annotations
@@ -27,7 +34,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, Fact, FactClaims, SeveralClaims, ValueClaims
@@ -41,12 +48,18 @@ from auditor.model.release import Release
 from auditor.posterior.beliefs import TIE, meaning
 from auditor.posterior.published import decoded_beliefs, label_beliefs
 
-_HIGHEST = 0.999
-"""The degree that the paper publishes for the greatest number of a category, which lies on the line at 1."""
+_HIGHEST_DIGITS = 3
+"""The greatest number of a category, which lies on the line at 1, is published as 0.999, or with fewer nines."""
+_ALL_DIGITS = 10
+"""Degrees with fewer digits are taken to be cut off or rounded."""
 _SURE = 0.05
 """A width is believed only where rounding of the published degrees would hit whole numbers by chance this rarely."""
 _REACH = 50
-"""How many units a category is tried up and down from where the population suggests it."""
+"""How many steps a category is tried at least up and down from where the population suggests it."""
+_WIDTHS = 40
+"""How many widths of a category are tried at most, those nearest to what the population suggests."""
+_UNLIKELY = 1e-9
+"""Lines and numbers that are less likely than this are left out."""
 _MOST_DECIMALS = 6
 
 
@@ -88,6 +101,8 @@ class Degrade(WholeAttack):
     )
     support = ("certain", "above", "decoded")
     axis = CONFIDENCE
+    calibrated = True
+    decodes = True
 
     method: Method | None = None
     tau: float = 0.5
@@ -110,10 +125,11 @@ class Degrade(WholeAttack):
         decimals = _decimals(labels.domain)
         if view.blind:
             return self._claims(ValueClaims(view.beliefs.values(column), self.tau), grades, None)
-        number, ways = decode(grades, known, people, decimals, self.method)
+        found = decode(grades, known, people, decimals, self.method)
         otherwise = meaning(release, column, knowledge.priors.get(column))
-        decoded = _decoded(labels, grades, np.round(number, decimals), otherwise)
-        return self._claims(ValueClaims(decoded_beliefs(release, knowledge, column, decoded), self.tau), grades, ways)
+        decoded = _decoded(labels, grades, found, otherwise)
+        values = decoded_beliefs(release, knowledge, column, decoded)
+        return self._claims(ValueClaims(values, self.tau), grades, found.ways)
 
     def _claims(self, values: ValueClaims, grades: Grades, ways: dict[int, Method] | None) -> SeveralClaims:
         detail = {} if ways is None else {"by": dict(sorted(Counter(map(str, ways.values())).items()))}
@@ -126,12 +142,13 @@ class Degrade(WholeAttack):
 @dataclass(frozen=True, slots=True, eq=False)
 class Grades:
     """The graded numbers that occur, in ascending order: label number, category, degree (1 for the greatest of a category)
-    and count. `noise` is how far a published degree may be off, being rounded."""
+    and count. `digits` is how many digits degrees have, `noise` how far they may be off, being rounded."""
 
     label: Ints
     category: Ints
     degree: Floats
     count: Floats
+    digits: int
     noise: float
 
     @classmethod
@@ -144,8 +161,9 @@ class Grades:
         mark = labels.domain.format.decimal
         digits = max((len(labels.texts[i].partition(mark)[2]) for i in label.tolist()), default=0)
         noise = max(0.5 * 10.0**-digits, 4 * float(np.finfo(np.float64).eps) * float(np.abs(number).max(initial=1.0)))
-        degree = np.where(degree >= _HIGHEST - noise - 1e-9, 1.0, degree)
-        return cls(label, category, degree, counts[label].astype(np.float64), noise)
+        top = 1 - 10.0 ** -min(digits, _HIGHEST_DIGITS)
+        degree = np.where((degree >= top - 1e-9) & (digits > 0), 1.0, degree)
+        return cls(label, category, degree, counts[label].astype(np.float64), digits, noise)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,11 +182,18 @@ class Population:
     number: Floats
     people: Floats
 
-    def log_share(self, number: Floats) -> Floats:
-        """log P(number), half a person being mixed in for numbers that nobody has."""
-        place = np.minimum(np.searchsorted(self.number, number - 1e-9), len(self.number) - 1)
-        there = np.abs(self.number[place] - number) <= 1e-9 * np.maximum(np.abs(number), 1.0)
-        return np.asarray(np.log(np.where(there, self.people[place], 0.0) + 0.5))
+    def having(self, number: Floats) -> Floats:
+        """How many people have a number, half a person more for those that nobody has."""
+        near = 1e-9 * np.maximum(np.abs(number), 1.0)
+        place = np.minimum(np.searchsorted(self.number, number - near), len(self.number) - 1)
+        there = np.abs(self.number[place] - number) <= near
+        return np.where(there, self.people[place], 0.0) + 0.5
+
+    def step(self, unit: float) -> float:
+        """The greatest step, a multiple of `unit`, between numbers of people at large."""
+        steps = np.round(np.diff(self.number) / unit)
+        whole = len(steps) and steps.min() >= 1 and steps.max() < 2**53
+        return float(np.gcd.reduce(steps.astype(np.int64))) * unit if whole else unit
 
 
 def known_points(release: Release, knowledge: Knowledge, column: str, grades: Grades) -> Points:
@@ -212,35 +237,119 @@ def _decimals(domain: Domain) -> int:
     return _MOST_DECIMALS
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The numbers of a category: `low` + degree · `width`."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """What grades stand for: `grade` (its place among the grades) has `number` with probability `chance`; `ways` says how each
+    category was decoded."""
 
-    low: float
-    width: float
+    grade: Ints
+    number: Floats
+    chance: Floats
+    ways: dict[int, Method]
 
 
-def decode(
-    grades: Grades, known: Points, people: Population | None, decimals: int, method: Method | None
-) -> tuple[Floats, dict[int, Method]]:
-    """The number of each grade, not a number where it cannot be told, and the way in which each category was decoded."""
-    number = np.full(len(grades.label), np.nan)
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """Lines that fit a category: each has a `low`, a `high`, a number for each grade of the category (lines × grades) and the
+    log likelihood of as many people of each grade."""
+
+    category: int
+    low: Floats
+    high: Floats
+    number: Floats
+    likelihood: Floats
+
+
+def decode(grades: Grades, known: Points, people: Population | None, decimals: int, method: Method | None) -> Decoded:
+    """What each grade stands for; one that cannot be told is left out."""
+    unit = 10.0**-decimals
     ways: dict[int, Method] = {}
-    matched = None if people is None else _matched(grades, people)
-    lines: dict[int, Line] = {}
+    parts: list[tuple[Ints, Floats, Floats]] = []
+    lines = [] if method in (Method.POINTS, Method.QUANTILES) else _fitting(grades, known, people, unit)
+    for found, weight in zip(lines, _in_order(lines), strict=True):
+        two = len(np.unique(known.degree[known.category == found.category])) > 1
+        ways[found.category] = Method.POINTS if two and method is None else Method.GAPS
+        here = np.flatnonzero(grades.category == found.category)
+        likely = weight > _UNLIKELY
+        chance = np.repeat(weight[likely] / weight[likely].sum(), len(here))
+        parts.append((np.tile(here, int(likely.sum())), found.number[likely].ravel(), chance))
     if method in (None, Method.POINTS):
-        lines = _through_points(known)
-        ways.update(dict.fromkeys(lines, Method.POINTS))
-    if method in (None, Method.GAPS):
-        lines = _by_gaps(grades, known, people, matched, 10.0**-decimals, lines)
-        ways.update({category: Method.GAPS for category in lines if category not in ways})
-    for place, category in enumerate(grades.category.tolist()):
-        if category in lines:
-            number[place] = lines[category].low + float(grades.degree[place]) * lines[category].width
-        elif matched is not None and method in (None, Method.QUANTILES):
-            number[place] = matched[place]
-            ways[category] = Method.QUANTILES
-    return number, ways
+        for category, (low, width) in _through_points(known).items():
+            if category not in ways:
+                ways[category] = Method.POINTS
+                here = np.flatnonzero(grades.category == category)
+                parts.append((here, low + grades.degree[here] * width, np.ones(len(here))))
+    if people is not None and method in (None, Method.QUANTILES):
+        place, number, chance = _by_quantiles(grades, people)
+        left = ~np.isin(grades.category[place], list(ways))
+        ways.update(dict.fromkeys(grades.category[place[left]].tolist(), Method.QUANTILES))
+        parts.append((place[left], number[left], chance[left]))
+    if not parts:
+        return Decoded(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0), ways)
+    place, number, chance = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return Decoded(place, np.round(number, decimals), chance, ways)
+
+
+def _by_quantiles(grades: Grades, people: Population) -> tuple[Ints, Floats, Floats]:
+    """Grades and the numbers that they may stand for, each with its chance: the share of the number among people at large,
+    times the chance that the middle of its people lies at the place of the grade's."""
+    released, at_large = float(grades.count.sum()), float(people.people.sum())
+    last = np.cumsum(grades.count) / released
+    first = last - grades.count / released
+    reached = np.cumsum(people.people) / at_large
+    middle = reached - people.people / at_large / 2
+    off = np.sqrt(middle * (1 - middle) * (1 / released + 1 / at_large)) + 1e-12
+    reach = 6 * float(off.max())
+    parts = []
+    for place in range(len(last)):
+        near = np.arange(*np.searchsorted(middle, [first[place] - reach, last[place] + reach]))
+        if not len(near):
+            near = np.array([min(int(np.searchsorted(middle, last[place])), len(middle) - 1)])
+        at = middle[near]
+        inside = special.ndtr((last[place] - at) / off[near]) - special.ndtr((first[place] - at) / off[near])
+        weight = people.people[near] * np.maximum(inside, 1e-300)
+        chance = weight / weight.sum()
+        kept = chance > _UNLIKELY
+        parts.append((np.full(int(kept.sum()), place), people.number[near[kept]], chance[kept]))
+    place_of, number, chance = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return place_of, number, chance
+
+
+def _through_points(known: Points) -> dict[int, tuple[float, float]]:
+    """Where the lines of the categories of which two people are known begin, and how wide these are."""
+    lines = {}
+    for category in np.unique(known.category).tolist():
+        here = known.category == category
+        if len(np.unique(known.degree[here])) > 1:
+            lines[category] = _nearest(known.degree[here], known.number[here], np.ones(int(here.sum())))
+    return lines
+
+
+def _nearest(degree: Floats, number: Floats, count: Floats) -> tuple[float, float]:
+    """Begin and width of the line nearest to some numbers, by least squares; of width 0 where all have one degree."""
+    weight = count / count.sum()
+    at, middle = float(weight @ degree), float(weight @ number)
+    apart = float(weight @ (degree - at) ** 2)
+    width = 0.0 if apart <= 0 else float(weight @ ((degree - at) * (number - middle))) / apart
+    return middle - at * width, width
+
+
+def _fitting(grades: Grades, known: Points, people: Population | None, unit: float) -> list[Lines]:
+    """The lines that fit each category; categories that none fits are left out. Numbers go in the steps that people at large
+    show or, if none fits, in units; degrees are cut off or rounded, in all categories alike: whichever is likelier."""
+    if people is None and not len(known.category):
+        return []
+    rough = None if people is None else _matched(grades, people)
+    found: list[tuple[int, float, list[Lines]]] = []
+    for step in dict.fromkeys([unit if people is None else people.step(unit), unit]):
+        for cut in (True, False) if grades.digits < _ALL_DIGITS else (False,):
+            categories = np.unique(grades.category).tolist()
+            tried = [_lines_of(category, grades, known, people, rough, step, cut) for category in categories]
+            lines = [one for one in tried if one is not None]
+            found.append((len(lines), _evidence(lines), lines))
+        if max(solved for solved, _, _ in found):
+            break
+    return max(found, key=lambda one: one[:2])[2]
 
 
 def _matched(grades: Grades, people: Population) -> Floats:
@@ -250,88 +359,108 @@ def _matched(grades: Grades, people: Population) -> Floats:
     return np.asarray(people.number[np.minimum(np.searchsorted(reached, middle), len(people.number) - 1)])
 
 
-def _fit(degree: Floats, number: Floats, count: Floats) -> Line:
-    """The line nearest to some numbers, by least squares; of width 0 where all have one degree."""
-    weight = count / count.sum()
-    at, middle = float(weight @ degree), float(weight @ number)
-    apart = float(weight @ (degree - at) ** 2)
-    width = 0.0 if apart <= 0 else float(weight @ ((degree - at) * (number - middle))) / apart
-    return Line(middle - at * width, width)
-
-
-def _through_points(known: Points) -> dict[int, Line]:
-    """The lines of the categories of which two people are known."""
-    lines = {}
-    for category in np.unique(known.category).tolist():
-        here = known.category == category
-        if len(np.unique(known.degree[here])) > 1:
-            lines[category] = _fit(known.degree[here], known.number[here], np.ones(int(here.sum())))
-    return lines
-
-
-def _by_gaps(
+def _lines_of(
+    category: int,
     grades: Grades,
     known: Points,
     people: Population | None,
-    matched: Floats | None,
+    rough: Floats | None,
     unit: float,
-    solved: dict[int, Line],
-) -> dict[int, Line]:
-    """The lines of the categories whose width the gaps give away, those that are `solved` already included.
-
-    One known person says where a category begins. Otherwise all categories are placed together: in order, without a number
-    in two of them, and so that people at large have the decoded numbers as often as possible (log likelihood). Since the
-    categories nearly fill the range of the numbers there is little choice.
-    """
-    places: list[tuple[int, float, Floats, Floats]] = []
-    for category in np.unique(grades.category).tolist():
-        here, mine = grades.category == category, known.category == category
-        degree, count = grades.degree[here], grades.count[here]
-        if category in solved:
-            line = solved[category]
-            places.append((category, line.width, np.array([line.low]), np.zeros(1)))
-            continue
-        steps = whole_steps(degree, grades.noise)
-        if steps is None or (matched is None and not mine.any()):
-            continue
-        rough = None if matched is None else _fit(degree, matched[here], count)
-        # numbers may all be multiples of some units: as many as make the width that the population suggests
-        times = 1 if rough is None else max(round(rough.width / (steps * unit)), 1)
-        width = steps * times * unit
+    cut: bool,
+) -> Lines | None:
+    """The lines that fit one category, None where there is none."""
+    here, mine = grades.category == category, known.category == category
+    degree, count = grades.degree[here], grades.count[here]
+    if rough is None and not mine.any():
+        return None
+    begin, width = (0.0, np.inf) if rough is None else _nearest(degree, rough[here], count)
+    reach = np.inf if people is None else 1.1 * float(np.ptp(people.number)) / unit + 2
+    widths = _widths(degree, grades, reach, cut)
+    if people is None:  # nothing else tells how many steps lie between two numbers that are there
+        widths = widths[:1]
+    widths = widths[np.argsort(np.abs(np.log(widths * unit / max(width, unit))), kind="stable")][:_WIDTHS]
+    lows, numbers, highs, likelihoods = [], [], [], []
+    for steps in widths.tolist():
+        at = _steps(degree, steps, grades, cut) * unit
         if mine.any():
-            low = float(np.median(known.number[mine] - known.degree[mine] * width))
-            places.append((category, width, np.array([round(low / unit) * unit]), np.zeros(1)))
-            continue
-        assert rough is not None
-        assert people is not None
-        middle = round((rough.low + (rough.width - width) / 2) / unit)
-        lows = np.round((middle + np.arange(-_REACH, _REACH + 1)) * unit, _MOST_DECIMALS)
-        at = np.round(lows[:, None] + degree[None, :] * width, _MOST_DECIMALS)
-        places.append((category, width, lows, people.log_share(at) @ count))
-    return _in_order(places)
+            first = int(np.flatnonzero(np.isclose(degree, known.degree[mine][0]))[0])
+            low = known.number[mine][:1] - at[first]
+        else:
+            assert people is not None
+            middle = round((begin + (width - steps * unit) / 2 - people.number[0]) / unit)
+            span = _REACH + steps // 5
+            low = people.number[0] + (middle + np.arange(-span, span + 1)) * unit
+        number = np.round(low[:, None] + at[None, :], _MOST_DECIMALS)
+        if mine.any():
+            theirs = number[0][np.searchsorted(degree, known.degree[mine] - 1e-9)]
+            if np.abs(theirs - known.number[mine]).max() > unit / 4:
+                continue
+        chance = np.zeros(len(low))
+        if people is not None:
+            weight = people.having(number)
+            chance = (special.gammaln(weight + count) - special.gammaln(weight)).sum(axis=1)
+        lows.append(low)
+        highs.append(low + steps * unit)
+        numbers.append(number)
+        likelihoods.append(chance)
+    if not lows:
+        return None
+    return Lines(category, *map(np.concatenate, (lows, highs, numbers, likelihoods)))
 
 
-def _in_order(places: list[tuple[int, float, Floats, Floats]]) -> dict[int, Line]:
-    """The best place for each category (number, width, possible lows and their likelihoods), every one above the one before:
-    by dynamic programming. Where no places are in order each category has its own best."""
-    total, back = np.zeros(0), list[Ints]()
-    for number, (_, _, lows, likelihood) in enumerate(places):
+def _widths(degree: Floats, grades: Grades, reach: float, cut: bool) -> Ints:
+    """The widths of a category, in steps, that fit its degrees, ascending; none where they can tell nothing of it."""
+    if grades.digits >= _ALL_DIGITS:
+        inner = (degree > grades.noise) & (degree < 1)
+        least = whole_steps(degree, grades.noise) if inner.any() else 1
+        most = 0 if least is None else max(int(min(reach / least, 1000)), 1)
+        return np.arange(1, most + 1) * (least or 1)
+    parts = 10**grades.digits
+    steps = np.arange(1, int(min(reach, parts - 1 if cut else parts // 2)) + 1)
+    at = _steps(degree[None, :], steps[:, None], grades, cut)
+    there = np.where(degree == 1, parts - 1, at / steps[:, None] * parts)
+    shown = np.floor(there + 1e-6) if cut else np.floor(there + 0.5)
+    fits = (np.abs(shown - np.where(degree == 1, parts - 1, degree * parts)) < 0.5) & ((at < steps[:, None]) | (degree == 1))
+    return steps[fits.all(axis=1)]
+
+
+def _steps(degree: Floats, steps: Ints | int, grades: Grades, cut: bool) -> Floats:
+    """How many steps above the least number each degree lies in a category of so many steps."""
+    exact = degree * np.asarray(steps)
+    return np.asarray(np.ceil(exact - 1e-6) if cut and grades.digits < _ALL_DIGITS else np.round(exact))
+
+
+def _in_order(lines: list[Lines]) -> list[Floats]:
+    """The probability of each line of each category, every category lying above the one before: sums over all lines of the
+    others, from below and from above. Where no lines are in order each category goes by its own."""
+    below, above = _sums(lines), _sums([_mirrored(one) for one in reversed(lines)])[::-1]
+    joint = [low + high - one.likelihood for one, low, high in zip(lines, below, above, strict=True)]
+    if not all(np.isfinite(one).any() for one in joint):
+        joint = [one.likelihood for one in lines]
+    return [special.softmax(one) for one in joint]
+
+
+def _evidence(lines: list[Lines]) -> float:
+    """The log likelihood of the grades, whichever lines they lie on."""
+    return float(special.logsumexp(_sums(lines)[-1])) if lines else -np.inf
+
+
+def _mirrored(lines: Lines) -> Lines:
+    return Lines(lines.category, -lines.high, -lines.low, lines.number, lines.likelihood)
+
+
+def _sums(lines: list[Lines]) -> list[Floats]:
+    """For each line of each category the log likelihood of it and, summed over all of their lines that lie below it in order,
+    of the categories before."""
+    sums: list[Floats] = []
+    for number, one in enumerate(lines):
         if not number:
-            total = likelihood
+            sums.append(one.likelihood)
             continue
-        high = places[number - 1][2] + places[number - 1][1]
-        before = np.where(high[None, :] < lows[:, None], total[None, :], -np.inf)
-        back.append(before.argmax(axis=1))
-        total = likelihood + before.max(axis=1)
-    if not len(total) or not np.isfinite(total.max()):
-        chosen = [int(likelihood.argmax()) for *_, likelihood in places]
-    else:
-        chosen = [int(total.argmax())]
-        for step in reversed(back):
-            chosen.append(int(step[chosen[-1]]))
-        chosen.reverse()
-    pairs = zip(places, chosen, strict=True)
-    return {category: Line(float(lows[place]), width) for (category, width, lows, _), place in pairs}
+        order = np.argsort(lines[number - 1].high, kind="stable")
+        running = np.concatenate([[-np.inf], np.logaddexp.accumulate(sums[-1][order])])
+        sums.append(one.likelihood + running[np.searchsorted(lines[number - 1].high[order], one.low - 1e-9)])
+    return sums
 
 
 def whole_steps(degree: Floats, noise: float) -> int | None:
@@ -360,15 +489,14 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
 
 
-def _decoded(labels: Labels, grades: Grades, number: Floats, otherwise: sparse.csr_array) -> sparse.csr_array:
+def _decoded(labels: Labels, grades: Grades, found: Decoded, otherwise: sparse.csr_array) -> sparse.csr_array:
     """What each label stands for (labels × codes): decoded numbers, the others what is published of them (`otherwise`)."""
     numbers = labels.domain.numbers
     assert numbers is not None
-    told = ~np.isnan(number)
-    code = np.minimum(np.searchsorted(numbers, np.where(told, number, 0.0)), len(numbers) - 1)
-    real = told & (numbers[code] == number)
+    code = np.minimum(np.searchsorted(numbers, found.number), len(numbers) - 1)
+    real = numbers[code] == found.number
     published = np.ones(len(labels.texts))
-    published[grades.label[told]] = 0.0
+    published[grades.label[found.grade]] = 0.0
     shape = (len(labels.texts), labels.domain.size)
-    decoded = sparse.csr_array((np.ones(int(real.sum())), (grades.label[real], code[real])), shape=shape)
-    return sparse.csr_array(sparse.diags_array(published) @ otherwise + decoded)
+    entries = found.chance[real], (grades.label[found.grade[real]], code[real])
+    return sparse.csr_array(sparse.diags_array(published) @ otherwise + sparse.csr_array(entries, shape=shape))

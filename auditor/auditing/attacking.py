@@ -220,7 +220,7 @@ class Attacker:
         if not self.adversary.sure_of_membership:
             return False  # they expect less than is found among people who are in: that is another question
         if attempt.column is not None or link is not None:
-            return side is None or side.beliefs.calibrated(attempt.column)
+            return side is None or side.beliefs.calibrated(None if attack.decodes else attempt.column)
         if attack.goal is Goal.MEMBERSHIP:  # with less knowledge, the model of who is present is a little too sure
             return not self._matching.inexact and set(self.release.quasi) <= set(self._knowledge.columns)
         return not any(labels.aliases for labels in self.release.labels.values())

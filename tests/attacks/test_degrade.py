@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
 
@@ -168,9 +169,16 @@ def exact(world: Hidden, method: Method | None, **known: object) -> float:
     grades = Grades.of(labels, world.release.label_counts("age"))
     knowledge = world.view("age", **known).knowledge
     points = known_points(world.release, knowledge, "age", grades)
-    number, _ = decode(grades, points, people_at_large(knowledge, "age", labels.domain, world.release.rows), 0, method)
-    true = np.array([categories.number(labels.low[label]) for label in grades.label])
-    return float(grades.count[number.round() == true].sum() / grades.count.sum())
+    people = people_at_large(knowledge, "age", labels.domain, world.release.rows)
+    found = decode(grades, points, people, 0, method)
+    shares: dict[int, Counter[float]] = defaultdict(Counter)
+    for place, number, chance in zip(found.grade.tolist(), found.number.tolist(), found.chance.tolist(), strict=True):
+        shares[place][number] += chance
+    right = [
+        categories.numbers(labels.low[label]) == (shares[place].most_common(1)[0][0],) * 2
+        for place, label in enumerate(grades.label)
+    ]
+    return float(grades.count[right].sum() / grades.count.sum())
 
 
 @pytest.mark.data
