@@ -13,10 +13,11 @@ stands for it.
 
 Degrees may be cut off or rounded after a few digits (the paper prints three). Then several lines fit. Each line that fits, for
 all categories together and in order, is weighed by how likely so many people of each grade are (the population's counts as a
-Dirichlet prior of their numbers), and a grade stands for each number with the weight of the lines that say so. Where a
+Dirichlet prior, smoothed as far as that foretells the sample itself), and a grade stands for each number with the weight of the lines that say so. Where a
 category is too wide for its digits, so that no line can be told from its neighbours, it is decoded by quantiles: a number
 counts by its share of the population and by how likely, given the error of both samples, its people stand at the grade's
-place.
+place. Where as many people of the population lie below every grade, to the person, they are those of the release, and their
+ranks say all.
 
 Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009,
 which claims that graded numbers cannot be guessed.
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -58,6 +59,16 @@ _REACH = 50
 """How many steps a category is tried at least up and down from where the population suggests it."""
 _WIDTHS = 40
 """How many widths of a category are tried at most, those nearest to what the population suggests."""
+_TELLING = 3
+"""A category is too wide for its digits where it has more steps than a share of one in so many of the degrees there can be."""
+_MOST_STEPS = 1_000_000
+"""In a range of more steps people at large are not smoothed."""
+_NEIGHBOURS = (1, 3, 10, 30, 100)
+"""How many steps away numbers may be to be neighbours."""
+_MIXED = np.array([0.03, 0.3, 3.0, 30.0, 300.0])
+"""How much neighbours may count, as multiples of the sample."""
+_BY_CHANCE = 1e-6
+"""What is rarer than this is no chance."""
 _UNLIKELY = 1e-9
 """Lines and numbers that are less likely than this are left out."""
 _MOST_DECIMALS = 6
@@ -182,18 +193,59 @@ class Population:
     number: Floats
     people: Floats
 
-    def having(self, number: Floats) -> Floats:
-        """How many people have a number, half a person more for those that nobody has."""
-        near = 1e-9 * np.maximum(np.abs(number), 1.0)
-        place = np.minimum(np.searchsorted(self.number, number - near), len(self.number) - 1)
-        there = np.abs(self.number[place] - number) <= near
-        return np.where(there, self.people[place], 0.0) + 0.5
+    def exactly(self, grades: Grades) -> bool:
+        """Whether they are the very people of the release: as many, and as many of them below every grade, which would rarely
+        be so by chance."""
+        places = np.round(np.cumsum(self.people))
+        below = np.cumsum(grades.count)[:-1]
+        same = abs(float(self.people.sum()) - float(grades.count.sum())) < 1e-6 and bool(np.isin(below, places).all())
+        return same and len(below) * np.log(len(places) / max(places[-1], 1.0)) < np.log(_BY_CHANCE)
 
     def step(self, unit: float) -> float:
         """The greatest step, a multiple of `unit`, between numbers of people at large."""
         steps = np.round(np.diff(self.number) / unit)
         whole = len(steps) and steps.min() >= 1 and steps.max() < 2**53
         return float(np.gcd.reduce(steps.astype(np.int64))) * unit if whole else unit
+
+    def smoothed(self, step: float) -> Expected:
+        """How many people to expect: those of the sample, and a number of others spread as their neighbours are. How far
+        neighbours reach, and how much they count, is what foretells each person of the sample best from the others."""
+        size, first = float(self.people.sum()), float(self.number[0])
+        place = np.round((self.number - first) / step).astype(np.int64)
+        if place[-1] >= _MOST_STEPS:
+            return Expected(self.number, self.people + 0.5, size, step)
+        seen = np.bincount(place + _REACH, weights=self.people, minlength=int(place[-1]) + 1 + 2 * _REACH)
+        running = np.concatenate([[0.0], np.cumsum(seen)])
+        ends, even, best = np.arange(len(seen)), np.full(len(seen), 1 / len(seen)), (-np.inf, seen + 0.5)
+        for reach in (*_NEIGHBOURS, len(seen)):
+            low, high = np.maximum(ends - reach, 0), np.minimum(ends + reach + 1, len(seen))
+            around = running[high] - running[low]
+            others = 0.99 * (around - seen) / np.maximum(high - low - 1, 1) / size + 0.01 * even
+            base = around / (high - low)
+            base = 0.99 * base / base.sum() + 0.01 * even
+            for mixed in size * _MIXED:
+                left = np.maximum(seen[place + _REACH] - 1, 0.0) + mixed * others[place + _REACH]
+                foretold = float(self.people @ np.log(left / (max(size - 1, 0.0) + mixed)))
+                if foretold > best[0] + 1e-9:
+                    best = foretold, seen + mixed * base
+        return Expected(first + (ends - _REACH) * step, best[1], size, step)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """How many people to expect of each number, `weight`, from a sample of `size`: a Dirichlet prior of their shares. The size
+    is infinite where they are not a sample, but the people of the release."""
+
+    number: Floats
+    weight: Floats
+    size: float
+    step: float
+
+    def having(self, number: Floats) -> Floats:
+        """The weight of some numbers; that of the least likely for one beyond all that are expected."""
+        near = 1e-3 * self.step
+        place = np.minimum(np.searchsorted(self.number, number - near), len(self.number) - 1)
+        return np.where(np.abs(self.number[place] - number) <= near, self.weight[place], self.weight.min() / 2)
 
 
 def known_points(release: Release, knowledge: Knowledge, column: str, grades: Grades) -> Points:
@@ -265,7 +317,9 @@ def decode(grades: Grades, known: Points, people: Population | None, decimals: i
     unit = 10.0**-decimals
     ways: dict[int, Method] = {}
     parts: list[tuple[Ints, Floats, Floats]] = []
-    lines = [] if method in (Method.POINTS, Method.QUANTILES) else _fitting(grades, known, people, unit)
+    exact = people is not None and people.exactly(grades)
+    by_lines = method is Method.GAPS or (method is None and not exact)
+    lines = _fitting(grades, known, people, unit) if by_lines else []
     for found, weight in zip(lines, _in_order(lines), strict=True):
         two = len(np.unique(known.degree[known.category == found.category])) > 1
         ways[found.category] = Method.POINTS if two and method is None else Method.GAPS
@@ -273,14 +327,16 @@ def decode(grades: Grades, known: Points, people: Population | None, decimals: i
         likely = weight > _UNLIKELY
         chance = np.repeat(weight[likely] / weight[likely].sum(), len(here))
         parts.append((np.tile(here, int(likely.sum())), found.number[likely].ravel(), chance))
-    if method in (None, Method.POINTS):
+    if method is Method.POINTS or (method is None and not exact):
         for category, (low, width) in _through_points(known).items():
             if category not in ways:
                 ways[category] = Method.POINTS
                 here = np.flatnonzero(grades.category == category)
                 parts.append((here, low + grades.degree[here] * width, np.ones(len(here))))
     if people is not None and method in (None, Method.QUANTILES):
-        place, number, chance = _by_quantiles(grades, people)
+        step = people.step(unit)
+        at_large = Expected(people.number, people.people, np.inf, step) if exact else people.smoothed(step)
+        place, number, chance = _by_quantiles(grades, at_large)
         left = ~np.isin(grades.category[place], list(ways))
         ways.update(dict.fromkeys(grades.category[place[left]].tolist(), Method.QUANTILES))
         parts.append((place[left], number[left], chance[left]))
@@ -290,15 +346,15 @@ def decode(grades: Grades, known: Points, people: Population | None, decimals: i
     return Decoded(place, np.round(number, decimals), chance, ways)
 
 
-def _by_quantiles(grades: Grades, people: Population) -> tuple[Ints, Floats, Floats]:
+def _by_quantiles(grades: Grades, people: Expected) -> tuple[Ints, Floats, Floats]:
     """Grades and the numbers that they may stand for, each with its chance: the share of the number among people at large,
     times the chance that the middle of its people lies at the place of the grade's."""
-    released, at_large = float(grades.count.sum()), float(people.people.sum())
+    released, share = float(grades.count.sum()), people.weight / people.weight.sum()
     last = np.cumsum(grades.count) / released
     first = last - grades.count / released
-    reached = np.cumsum(people.people) / at_large
-    middle = reached - people.people / at_large / 2
-    off = np.sqrt(middle * (1 - middle) * (1 / released + 1 / at_large)) + 1e-12
+    middle = np.cumsum(share) - share / 2
+    error = 1 / released + 1 / people.size if np.isfinite(people.size) else 0.0
+    off = np.sqrt(middle * (1 - middle) * error) + 1e-9
     reach = 6 * float(off.max())
     parts = []
     for place in range(len(last)):
@@ -307,7 +363,7 @@ def _by_quantiles(grades: Grades, people: Population) -> tuple[Ints, Floats, Flo
             near = np.array([min(int(np.searchsorted(middle, last[place])), len(middle) - 1)])
         at = middle[near]
         inside = special.ndtr((last[place] - at) / off[near]) - special.ndtr((first[place] - at) / off[near])
-        weight = people.people[near] * np.maximum(inside, 1e-300)
+        weight = people.weight[near] * np.maximum(inside, 1e-300)
         chance = weight / weight.sum()
         kept = chance > _UNLIKELY
         parts.append((np.full(int(kept.sum()), place), people.number[near[kept]], chance[kept]))
@@ -342,14 +398,42 @@ def _fitting(grades: Grades, known: Points, people: Population | None, unit: flo
     rough = None if people is None else _matched(grades, people)
     found: list[tuple[int, float, list[Lines]]] = []
     for step in dict.fromkeys([unit if people is None else people.step(unit), unit]):
+        expected = None if people is None else people.smoothed(step)
         for cut in (True, False) if grades.digits < _ALL_DIGITS else (False,):
             categories = np.unique(grades.category).tolist()
-            tried = [_lines_of(category, grades, known, people, rough, step, cut) for category in categories]
+            tried = [_lines_of(category, grades, known, expected, rough, step, cut) for category in categories]
             lines = [one for one in tried if one is not None]
+            if expected is not None and rough is not None:
+                lines = [_beside_others(one, lines, grades, expected, rough) for one in lines]
             found.append((len(lines), _evidence(lines), lines))
         if max(solved for solved, _, _ in found):
             break
     return max(found, key=lambda one: one[:2])[2]
+
+
+def _beside_others(own: Lines, lines: list[Lines], grades: Grades, people: Expected, rough: Floats) -> Lines:
+    """The lines of a category, weighed by the people of categories without lines beside it as well: those up to the next
+    category with lines lie above it and, where it is the first one, those before lie below it."""
+    solved = [one.category for one in lines]
+    number = solved.index(own.category)
+    until = solved[number + 1] if number + 1 < len(solved) else np.inf
+    above = (grades.category > own.category) & (grades.category < until)
+    below = (grades.category < own.category) & (number == 0)
+    running = np.concatenate([[0.0], np.cumsum(people.weight)])
+    to_low = running[np.searchsorted(people.number, own.low - 1e-3 * people.step)]
+    to_high = running[np.searchsorted(people.number, own.high + 1e-3 * people.step)]
+    likelihood = own.likelihood.copy()
+    if above.any():
+        end = running[-1] if np.isinf(until) else running[np.searchsorted(people.number, rough[above].max(), "right")]
+        likelihood += _log_chance(np.maximum(end - to_high, _UNLIKELY), float(grades.count[above].sum()))
+    if below.any():
+        likelihood += _log_chance(np.maximum(to_low, _UNLIKELY), float(grades.count[below].sum()))
+    return replace(own, likelihood=likelihood)
+
+
+def _log_chance(weight: Floats, count: Floats | float) -> Floats:
+    """The log likelihood of so many people where so many were expected (Dirichlet and multinomial)."""
+    return np.asarray(special.gammaln(weight + count) - special.gammaln(weight))
 
 
 def _matched(grades: Grades, people: Population) -> Floats:
@@ -363,7 +447,7 @@ def _lines_of(
     category: int,
     grades: Grades,
     known: Points,
-    people: Population | None,
+    people: Expected | None,
     rough: Floats | None,
     unit: float,
     cut: bool,
@@ -376,6 +460,8 @@ def _lines_of(
     begin, width = (0.0, np.inf) if rough is None else _nearest(degree, rough[here], count)
     reach = np.inf if people is None else 1.1 * float(np.ptp(people.number)) / unit + 2
     widths = _widths(degree, grades, reach, cut)
+    if grades.digits < _ALL_DIGITS and not mine.any() and width / unit > 10**grades.digits / _TELLING:
+        return None
     if people is None:  # nothing else tells how many steps lie between two numbers that are there
         widths = widths[:1]
     widths = widths[np.argsort(np.abs(np.log(widths * unit / max(width, unit))), kind="stable")][:_WIDTHS]
@@ -397,8 +483,7 @@ def _lines_of(
                 continue
         chance = np.zeros(len(low))
         if people is not None:
-            weight = people.having(number)
-            chance = (special.gammaln(weight + count) - special.gammaln(weight)).sum(axis=1)
+            chance = _log_chance(people.having(number), count).sum(axis=1)
         lows.append(low)
         highs.append(low + steps * unit)
         numbers.append(number)

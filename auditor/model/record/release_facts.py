@@ -106,6 +106,16 @@ class DistinctColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceFacts:
+    """How many people let so much of their value be published: `choice` 1 the value, 2 its group, 3 nothing of it. `kept` is,
+    by column, the share of the uncertainty about a value that its published form takes away."""
+
+    choice: int
+    people: int
+    kept: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What the release is, and its class statistics."""
 
@@ -148,3 +158,5 @@ class ReleaseFacts:
     k_joined: int | None = None
     """The fewest people whose rows all lie in the same classes, where the release shows whose rows are whose. Null where
     it does not, and where each person has one row."""
+    choices: Sequence[ChoiceFacts] = ()
+    """What people chose, where they could; the figures of attacks have their parts by choice in `detail.by_choice`."""
