@@ -11,13 +11,13 @@ on one line, so a category is decoded by finding its line, in one of three ways:
 By default each category is decoded in the first of these ways that it allows. Without a sample of the population the prior
 stands for it.
 
-Degrees may be cut off or rounded after a few digits (the paper prints three). Then several lines fit. Each line that fits, for
-all categories together and in order, is weighed by how likely so many people of each grade are (the population's counts as a
-Dirichlet prior, smoothed as far as that foretells the sample itself), and a grade stands for each number with the weight of the lines that say so. Where a
-category is too wide for its digits, so that no line can be told from its neighbours, it is decoded by quantiles: a number
-counts by its share of the population and by how likely, given the error of both samples, its people stand at the grade's
-place. Where as many people of the population lie below every grade, to the person, they are those of the release, and their
-ranks say all.
+Degrees may be cut off or rounded after a few digits (the paper prints three). Then several lines fit. Each line that fits,
+for all categories together and in order, is weighed by how likely so many people of each grade are (the population's counts
+as a Dirichlet prior, smoothed as far as that foretells the sample itself), and a grade stands for each number with the
+weight of the lines that say so. Where a category is too wide for its digits, so that no line can be told from its
+neighbours, it is decoded by quantiles: a number counts by its share of the population and by how likely, given the error of
+both samples, its people stand at the grade's place. Where as many people of the population lie below every grade, to the
+person, they are those of the release, and their ranks say all.
 
 Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009,
 which claims that graded numbers cannot be guessed.
@@ -60,7 +60,7 @@ _REACH = 50
 _WIDTHS = 40
 """How many widths of a category are tried at most, those nearest to what the population suggests."""
 _TELLING = 3
-"""A category is too wide for its digits where it has more steps than a share of one in so many of the degrees there can be."""
+"""A category is too wide for its digits where it has more steps than one in so many of the degrees that there can be."""
 _MOST_STEPS = 1_000_000
 """In a range of more steps people at large are not smoothed."""
 _NEIGHBOURS = (1, 3, 10, 30, 100)
@@ -233,8 +233,8 @@ class Population:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """How many people to expect of each number, `weight`, from a sample of `size`: a Dirichlet prior of their shares. The size
-    is infinite where they are not a sample, but the people of the release."""
+    """How many people to expect of each number, `weight`, from a sample of `size`: a Dirichlet prior of their shares. The
+    size is infinite where they are not a sample, but the people of the release."""
 
     number: Floats
     weight: Floats
@@ -291,8 +291,8 @@ def _decimals(domain: Domain) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoded:
-    """What grades stand for: `grade` (its place among the grades) has `number` with probability `chance`; `ways` says how each
-    category was decoded."""
+    """What grades stand for: `grade` (its place among the grades) has `number` with probability `chance`; `ways` says how
+    each category was decoded."""
 
     grade: Ints
     number: Floats
@@ -505,7 +505,9 @@ def _widths(degree: Floats, grades: Grades, reach: float, cut: bool) -> Ints:
     at = _steps(degree[None, :], steps[:, None], grades, cut)
     there = np.where(degree == 1, parts - 1, at / steps[:, None] * parts)
     shown = np.floor(there + 1e-6) if cut else np.floor(there + 0.5)
-    fits = (np.abs(shown - np.where(degree == 1, parts - 1, degree * parts)) < 0.5) & ((at < steps[:, None]) | (degree == 1))
+    fits = (np.abs(shown - np.where(degree == 1, parts - 1, degree * parts)) < 0.5) & (
+        (at < steps[:, None]) | (degree == 1)
+    )
     return steps[fits.all(axis=1)]
 
 

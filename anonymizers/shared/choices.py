@@ -9,8 +9,8 @@ grave has the greatest u, and a person with several sensitive values goes by the
 
 - `by_value`, the paper's way: a value has one tendency (1 below u = 1/3, 3 from 2/3 on, 2 between). People follow it, but for
   a share of exceptions, who choose one of the other two.
-- `drawn`: u is kept between 0.1 and 0.9, and the choice is 1 plus two draws that are 1 with probability u. A value of middling
-  rarity is then published under three names, 25, 50 and 25 % of its people.
+- `drawn`: u is kept between 0.1 and 0.9, and the choice is 1 plus two draws that are 1 with probability u. A value of
+  middling rarity is then published under three names, 25, 50 and 25 % of its people.
 """
 
 from __future__ import annotations

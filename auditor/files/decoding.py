@@ -91,9 +91,23 @@ def decode_text(text: str, key: Key, columns: Sequence[str] = ()) -> Decoded:
     return Decoded(decoded, decoder.replaced, decoder.unknown, ranges=decoder.ranges)
 
 
+def decode_value(key: Key, column: str, sign: str, value: str) -> str | None:
+    """The value of a condition such as `age <= 1.366` with what it stands for; None where the key does not know it."""
+    known = key.columns.get(column)
+    decoder = _Decoder(key, (), "")
+    if isinstance(known, Aliases):
+        decoded = decoder.value(value, {*known.values, *key.missing})
+    elif isinstance(known, Categories):
+        start = f"{column} {sign} "
+        decoded = decoder.graded(value, known) if sign in ("=", "!=") else decoder.compared(start, value, known)
+    else:
+        return value
+    return None if decoder.unknown else decoded
+
+
 def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Decoded:
     """A table with its published values replaced: cells of the key's columns are values, other cells are texts."""
-    _check_key(table, key)
+    check_key(table, key)
     decoder = _Decoder(
         key, columns, "\n".join([*table.columns, *(c for cells in table.columns.values() for c in cells)])
     )
@@ -114,7 +128,7 @@ def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Deco
     return Decoded(text, decoder.replaced, decoder.unknown, whole, decoder.ranges)
 
 
-def _check_key(table: RawTable, key: Key) -> None:
+def check_key(table: RawTable, key: Key) -> None:
     """An error for a table that is a whole release, and another one than the key's."""
     columns = {name: cells for name, cells in table.columns.items() if name in key.columns}
     if key.release is None or table.rows != key.rows or len(columns) < len(key.columns):
@@ -179,6 +193,10 @@ class _Decoder:
         self.unknown += found == 0
         return decoded
 
+    def compared(self, start: str, value: str, categories: Categories) -> str:
+        """A value of a graded column after a text that ends with a sign of order."""
+        return self._numbers(start + value, categories)[0].removeprefix(start)
+
     def _replace(self, match: re.Match[str]) -> str:
         kind = match.lastgroup or ""
         if kind != "alias":
@@ -225,8 +243,8 @@ def _beside(column: str, number: str, whole: str, several: bool) -> str:
 
 
 def _end_meant(text: str, number: re.Match[str]) -> int | None:
-    """Which end of what a number stands for is meant beside a sign of order: 0 the least, 1 the greatest. Whatever is at most a
-    published number was at most the greatest of its numbers, and whatever is below it was below the least."""
+    """Which end of what a number stands for is meant beside a sign of order: 0 the least, 1 the greatest. Whatever is at most
+    a published number was at most the greatest of its numbers, and whatever is below it was below the least."""
     before = re.search(rf"({_ORDER})\s*$", text[: number.start()])
     after = re.match(rf"\s*({_ORDER})", text[number.end() :])
     if before:

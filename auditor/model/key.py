@@ -15,7 +15,7 @@ and the greatest number that it stands for: where these are equal it decodes exa
 
 With all digits the key needs no such list: a number is decoded from the bounds. A number just below the greatest of a
 category wider than 1000 units would have a degree above 0.999. Degrees are cut off at 0.999: order is kept, and numbers that
-were cut off are decoded as the greatest one (at most 0.1 % of the category's width too high). Keys of older versions are such.
+were cut off are decoded as the greatest one (at most 0.1 % of the category's width too high). So are keys of older versions.
 """
 
 from __future__ import annotations
@@ -245,7 +245,9 @@ def _column(place: Faults) -> Aliases | Categories | None:
 def _grades(place: Faults) -> tuple[Grade, ...]:
     """The published numbers that a key lists of a column; none in keys of older versions."""
     rows = place.data.get("grades", [])
-    if not isinstance(rows, list) or not all(isinstance(r, list) and len(r) == 3 and all(map(is_number, r)) for r in rows):
+    if not isinstance(rows, list) or not all(
+        isinstance(r, list) and len(r) == 3 and all(map(is_number, r)) for r in rows
+    ):
         place.add('each of its "grades" must be a list of three numbers.')
         return ()
     grades = tuple(Grade(*map(float, row)) for row in rows)

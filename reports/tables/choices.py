@@ -13,10 +13,11 @@ from reports.text import NONE, clean, number, probability, spoken
 
 CHOICE_HEADING = "What a choice bought"
 CHOICE_LEAD = (
-    "People chose what is published of them: 1 the value, 2 its group, 3 nothing of it. Each cell has the share of those people "
-    "for whom the attack is right, and in brackets what a guess without the release gets. Of each attack it is the adversary "
-    "and link that get most. “What a reader learns” is the share of the uncertainty about the value that the published form "
-    "takes away, for somebody without the key: 1 for a value that is shown, 0 for a name that shows nothing."
+    "People chose what is published of them: 1 the value, 2 its group, 3 nothing of it. Each cell has the share of "
+    "those people for whom the attack is right, and in brackets what a guess without the release gets. Of each attack "
+    "it is the adversary and link that get most. “What a reader learns” is the share of the uncertainty about the "
+    "value that the published form takes away, for somebody without the key: 1 for a value that is shown, 0 for a "
+    "name that shows nothing."
 )
 _DETAIL = "by_choice"
 
@@ -51,7 +52,13 @@ def _attacked(record: AuditRecord, facts: list[ChoiceFacts]) -> list[tuple[str, 
     for risk in best.values():
         of = {row["choice"]: row for row in risk.detail[_DETAIL]}
         cells = [_cell(of.get(one.choice)) for one in facts]
-        rows.append((f"{spoken(risk.attack)}: {label_of(meanings.measure(risk.attack, risk.measure))}", clean(risk.sensitive or NONE, 60), *cells))
+        rows.append(
+            (
+                f"{spoken(risk.attack)}: {label_of(meanings.measure(risk.attack, risk.measure))}",
+                clean(risk.sensitive or NONE, 60),
+                *cells,
+            )
+        )
     return rows
 
 
