@@ -241,6 +241,13 @@ class Expected:
     size: float
     step: float
 
+    def told_by(self, people: float) -> float:
+        """What share of the evidence of so many people counts. The weights are those of more people than the sample has, as
+        if the neighbours that were mixed in were known and not estimated from it. Two samples of n and N people tell as much
+        of each other as n·N/(n + N) do of somebody known."""
+        apparent = float(self.weight.sum())
+        return min(self.size * (people + apparent) / ((people + self.size) * apparent), 1.0)
+
     def having(self, number: Floats) -> Floats:
         """The weight of some numbers; that of the least likely for one beyond all that are expected."""
         near = 1e-3 * self.step
@@ -404,7 +411,9 @@ def _fitting(grades: Grades, known: Points, people: Population | None, unit: flo
             tried = [_lines_of(category, grades, known, expected, rough, step, cut) for category in categories]
             lines = [one for one in tried if one is not None]
             if expected is not None and rough is not None:
+                share = expected.told_by(float(grades.count.sum()))
                 lines = [_beside_others(one, lines, grades, expected, rough) for one in lines]
+                lines = [replace(one, likelihood=share * one.likelihood) for one in lines]
             found.append((len(lines), _evidence(lines), lines))
         if max(solved for solved, _, _ in found):
             break

@@ -130,10 +130,11 @@ class _Handler(LocalHandler):
             self.send_error(HTTPStatus.LENGTH_REQUIRED, explain="The request must say its length.")
         elif len(length) > 10 or int(length) > MOST_BYTES:
             self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, explain=f"A request has at most {MOST_BYTES} bytes.")
-        elif self.headers.get_content_type() != "application/json":
-            self.send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, explain="The Content-Type must be application/json.")
         else:
-            return self.rfile.read(int(length))
+            body = self.rfile.read(int(length))
+            if self.headers.get_content_type() == "application/json":
+                return body
+            self.send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, explain="The Content-Type must be application/json.")
         return None
 
     def _who(self) -> str | None:

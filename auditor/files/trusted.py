@@ -4,8 +4,8 @@ The paper's server checks who a researcher is and translates the results that th
 <= 1.366 then disease = A07" becomes "if age <= 21 then disease = Flu". Here a result is a set of conditions on columns of
 the release, with figures (counts, shares) that are passed on as they are.
 
-**Who may ask.** Whoever has a token. The file of tokens holds their SHA-256 only, and all are compared, each in constant time.
-Tokens are 256 random bits, so that a plain hash is enough.
+**Who may ask.** Whoever has a token. The file of tokens holds their SHA-256 only, and all are compared, each in constant
+time. Tokens are 256 random bits, so that a plain hash is enough.
 
 **What may be decoded.** A result is about the people of the release who meet all of its conditions. It is refused where these
 are fewer than `least`. So it is where, together with another result, it is about so few: with the people who meet the
