@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from auditor.files.decode_server import DecodeServer, decode_server
+from auditor.files.provenances import unordered_fingerprint
 from auditor.files.trusted import Condition, Published, Remembered, Tokens, new_token
 from auditor.model.errors import KeyFileError, TokenFileError, UsageError
 from auditor.model.key import Aliases, Categories, Key
@@ -32,7 +33,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "r.csv").write_text("disease,sex,age\n" + "\n".join(lines) + "\n")
     aliases = Aliases(("Flu", "Gout", "Cancer"), ("Ill-1", "Ill-2", "Ill-3"), ("A01", "A02", "A03"))
     ages = Categories((10.0,), (110.0,), digits=3).listing(np.arange(10.0, 32.0))
-    (tmp_path / "key.json").write_text(Key({"disease": aliases, "age": ages}, rows=22).to_json())
+    mark = unordered_fingerprint({"disease": [name for name, _ in PEOPLE], "age": AGES})
+    (tmp_path / "key.json").write_text(Key({"disease": aliases, "age": ages}, release=mark, rows=22).to_json())
     return tmp_path
 
 
@@ -227,6 +229,9 @@ def test_files_that_do_not_fit_are_refused(folder: Path) -> None:
     (folder / "log.jsonl").unlink()
     (folder / "r.csv").write_text("disease,sex,age\nA01,F,1\n")
     with pytest.raises(KeyFileError, match="not the key"), running(folder):
+        pass
+    (folder / "r.csv").write_text("disease,sex,age\n" + "A01,F,1\n" * 22)
+    with pytest.raises(KeyFileError, match="another release"), running(folder):
         pass
 
 

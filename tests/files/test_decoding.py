@@ -74,7 +74,8 @@ def test_rules_and_trees_are_decoded() -> None:
 def test_what_stands_for_several_numbers_becomes_an_interval_or_the_end_that_is_meant() -> None:
     incomes = Categories((0.0,), (5000.0,), digits=3).listing(np.array([0.0, 4990.0, 4994.0, 5000.0]))
     key = Key({"income": incomes})
-    text = "income = 1.998, income <= 1.998, income < 1.998, income > 1.998, 1.998 <= income < 1.999, income in [1.998, 1.998]"
+    signs = "income = 1.998, income <= 1.998, income < 1.998, income > 1.998, "
+    text = signs + "1.998 <= income < 1.999, income in [1.998, 1.998]"
     decoded = decode_text(text, key, ["income"])
     assert decoded.text == (
         "income = [4990, 4994], income <= 4994, income < 4990, income > 4994, 4990 <= income < 5000, income in [4990, 4994]"
