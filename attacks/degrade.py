@@ -59,10 +59,14 @@ _REACH = 50
 """How many steps a category is tried at least up and down from where the population suggests it."""
 _WIDTHS = 40
 """How many widths of a category are tried at most, those nearest to what the population suggests."""
+_MOST_TRIED = 20_000_000
+"""How many grades are placed at most in the lines of one category; where there are more lines, none is tried."""
 _TELLING = 3
 """A category is too wide for its digits where it has more steps than one in so many of the degrees that there can be."""
 _MOST_STEPS = 1_000_000
-"""In a range of more steps people at large are not smoothed."""
+"""In a range of more steps people at large are not smoothed, and no widths are tried."""
+_MOST_RANKED = 20_000
+"""In a range of more steps people at large are not smoothed before their ranks are compared."""
 _NEIGHBOURS = (1, 3, 10, 30, 100)
 """How many steps away numbers may be to be neighbours."""
 _MIXED = np.array([0.03, 0.3, 3.0, 30.0, 300.0])
@@ -200,6 +204,11 @@ class Population:
         below = np.cumsum(grades.count)[:-1]
         same = abs(float(self.people.sum()) - float(grades.count.sum())) < 1e-6 and bool(np.isin(below, places).all())
         return same and len(below) * np.log(len(places) / max(places[-1], 1.0)) < np.log(_BY_CHANCE)
+
+    @property
+    def seen(self) -> float:
+        """The chance that somebody else has a number that is in the sample (Good and Turing)."""
+        return 1 - float(self.people[self.people < 1.5].sum() / self.people.sum())
 
     def step(self, unit: float) -> float:
         """The greatest step, a multiple of `unit`, between numbers of people at large."""
@@ -342,8 +351,12 @@ def decode(grades: Grades, known: Points, people: Population | None, decimals: i
                 parts.append((here, low + grades.degree[here] * width, np.ones(len(here))))
     if people is not None and method in (None, Method.QUANTILES):
         step = people.step(unit)
-        at_large = Expected(people.number, people.people, np.inf, step) if exact else people.smoothed(step)
+        at_large = Expected(people.number, people.people, np.inf if exact else float(people.people.sum()), step)
+        if not exact and np.ptp(people.number) <= _MOST_RANKED * step:
+            at_large = people.smoothed(step)
         place, number, chance = _by_quantiles(grades, at_large)
+        if not exact and at_large.number is people.number:
+            chance = chance * people.seen
         left = ~np.isin(grades.category[place], list(ways))
         ways.update(dict.fromkeys(grades.category[place[left]].tolist(), Method.QUANTILES))
         parts.append((place[left], number[left], chance[left]))
@@ -362,7 +375,7 @@ def _by_quantiles(grades: Grades, people: Expected) -> tuple[Ints, Floats, Float
     middle = np.cumsum(share) - share / 2
     error = 1 / released + 1 / people.size if np.isfinite(people.size) else 0.0
     off = np.sqrt(middle * (1 - middle) * error) + 1e-9
-    reach = 6 * float(off.max())
+    reach = 4 * float(off.max())
     parts = []
     for place in range(len(last)):
         near = np.arange(*np.searchsorted(middle, [first[place] - reach, last[place] + reach]))
@@ -372,8 +385,8 @@ def _by_quantiles(grades: Grades, people: Expected) -> tuple[Ints, Floats, Float
         inside = special.ndtr((last[place] - at) / off[near]) - special.ndtr((first[place] - at) / off[near])
         weight = people.weight[near] * np.maximum(inside, 1e-300)
         chance = weight / weight.sum()
-        kept = chance > _UNLIKELY
-        parts.append((np.full(int(kept.sum()), place), people.number[near[kept]], chance[kept]))
+        kept = chance > 1e-3 * chance.max()
+        parts.append((np.full(int(kept.sum()), place), people.number[near[kept]], chance[kept] / chance[kept].sum()))
     place_of, number, chance = (np.concatenate(some) for some in zip(*parts, strict=True))
     return place_of, number, chance
 
@@ -468,12 +481,14 @@ def _lines_of(
         return None
     begin, width = (0.0, np.inf) if rough is None else _nearest(degree, rough[here], count)
     reach = np.inf if people is None else 1.1 * float(np.ptp(people.number)) / unit + 2
-    widths = _widths(degree, grades, reach, cut)
     if grades.digits < _ALL_DIGITS and not mine.any() and width / unit > 10**grades.digits / _TELLING:
         return None
+    widths = _widths(degree, grades, reach, cut)
     if people is None:  # nothing else tells how many steps lie between two numbers that are there
         widths = widths[:1]
     widths = widths[np.argsort(np.abs(np.log(widths * unit / max(width, unit))), kind="stable")][:_WIDTHS]
+    if not mine.any() and float((2 * _REACH + widths // 2).sum()) * len(degree) > _MOST_TRIED:
+        return None
     lows, numbers, highs, likelihoods = [], [], [], []
     for steps in widths.tolist():
         at = _steps(degree, steps, grades, cut) * unit
@@ -483,7 +498,7 @@ def _lines_of(
         else:
             assert people is not None
             middle = round((begin + (width - steps * unit) / 2 - people.number[0]) / unit)
-            span = _REACH + steps // 5
+            span = _REACH + steps // 4
             low = people.number[0] + (middle + np.arange(-span, span + 1)) * unit
         number = np.round(low[:, None] + at[None, :], _MOST_DECIMALS)
         if mine.any():
@@ -510,14 +525,12 @@ def _widths(degree: Floats, grades: Grades, reach: float, cut: bool) -> Ints:
         most = 0 if least is None else max(int(min(reach / least, 1000)), 1)
         return np.arange(1, most + 1) * (least or 1)
     parts = 10**grades.digits
-    steps = np.arange(1, int(min(reach, parts - 1 if cut else parts // 2)) + 1)
-    at = _steps(degree[None, :], steps[:, None], grades, cut)
-    there = np.where(degree == 1, parts - 1, at / steps[:, None] * parts)
-    shown = np.floor(there + 1e-6) if cut else np.floor(there + 0.5)
-    fits = (np.abs(shown - np.where(degree == 1, parts - 1, degree * parts)) < 0.5) & (
-        (at < steps[:, None]) | (degree == 1)
-    )
-    return steps[fits.all(axis=1)]
+    steps = np.arange(1, int(min(reach, parts - 1 if cut else parts // 2, _MOST_STEPS)) + 1)
+    for each in degree[degree < 1].tolist():
+        at = _steps(np.array(each), steps, grades, cut)
+        shown = np.floor(at / steps * parts + (1e-6 if cut else 0.5))
+        steps = steps[(np.abs(shown - each * parts) < 0.5) & (at < steps)]
+    return steps
 
 
 def _steps(degree: Floats, steps: Ints | int, grades: Grades, cut: bool) -> Floats:

@@ -10,7 +10,7 @@ from anonymizers.anonymizing import anonymize
 from auditor.auditing.audit import audit, run_audit
 from auditor.auditing.choices import choices_of
 from auditor.auditing.subjects import Subject
-from auditor.model.record.record import AuditRecord
+from auditor.model.record.record import AuditRecord, RunRecord
 from reports.markdown import render_markdown
 from reports.tables.choices import choice_table
 from scenarios.options import Options
@@ -67,7 +67,7 @@ def test_the_report_has_the_table() -> None:
     assert table is not None
     assert table.headings == ("", "column", "choice 1 (2)", "choice 2 (3)", "choice 3 (2)")
     assert table.rows[0][:3] == ("what a reader learns", "disease", "1")
-    assert "What a choice bought" in render_markdown(record)
+    assert "What a choice bought" in render_markdown(RunRecord("run", 0, (record,)))
     plain = patients({"choice": {"role": "neutral"}})
     release, provenance = anonymize(plain, "identity")
     record = audit(release, original=plain, provenance=provenance, options=Options(("homogeneity",), utility=()))
