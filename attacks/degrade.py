@@ -59,7 +59,7 @@ _REACH = 50
 """How many steps a category is tried at least up and down from where the population suggests it."""
 _WIDTHS = 40
 """How many widths of a category are tried at most, those nearest to what the population suggests."""
-_MOST_TRIED = 20_000_000
+_MOST_TRIED = 5_000_000
 """How many grades are placed at most in the lines of one category; where there are more lines, none is tried."""
 _TELLING = 3
 """A category is too wide for its digits where it has more steps than one in so many of the degrees that there can be."""
