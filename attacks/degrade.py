@@ -23,7 +23,9 @@ Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Pr
 which claims that graded numbers cannot be guessed.
 Decided here: how many decimals the column's numbers have is taken to be known, and decoded numbers are rounded to them. One
 that is then no value of the column is a wrong claim, not moved to the nearest value. A category that cannot be decoded
-leaves the prior. A line through known people alone is claimed as if they could not be wrong.
+leaves the prior. Where lines remain in doubt, claims are right as often as they say over many releases; in one release the
+people of a category are right or wrong together, and nothing is expected of it. A line through known people alone is
+claimed as if they could not be wrong.
 """
 
 from __future__ import annotations
@@ -71,6 +73,8 @@ _NEIGHBOURS = (1, 3, 10, 30, 100)
 """How many steps away numbers may be to be neighbours."""
 _MIXED = np.array([0.03, 0.3, 3.0, 30.0, 300.0])
 """How much neighbours may count, as multiples of the sample."""
+_DOUBT = 0.01
+"""Up to this share of people may be in doubt where it is said what is expected of one release."""
 _BY_CHANCE = 1e-6
 """What is rarer than this is no chance."""
 _UNLIKELY = 1e-9
@@ -144,7 +148,8 @@ class Degrade(WholeAttack):
         otherwise = meaning(release, column, knowledge.priors.get(column))
         decoded = _decoded(labels, grades, found, otherwise)
         values = decoded_beliefs(release, knowledge, column, decoded)
-        return self._claims(ValueClaims(values, self.tau), grades, found.ways)
+        claims = ValueClaims(values, self.tau, together=found.doubtful(grades))
+        return self._claims(claims, grades, found.ways)
 
     def _claims(self, values: ValueClaims, grades: Grades, ways: dict[int, Method] | None) -> SeveralClaims:
         detail = {} if ways is None else {"by": dict(sorted(Counter(map(str, ways.values())).items()))}
@@ -314,6 +319,19 @@ class Decoded:
     number: Floats
     chance: Floats
     ways: dict[int, Method]
+    exact: bool = False
+    """Whether the people at large are those of the release: then only which of several numbers a grade has is left open."""
+
+    def doubtful(self, grades: Grades) -> bool:
+        """Whether it is uncertain which lines are right: then all people of a category are right or wrong together."""
+        if self.exact or not len(self.grade):
+            return False
+        pairs, place = np.unique(np.stack([self.grade, self.number]), axis=1, return_inverse=True)
+        chance = np.bincount(place.ravel(), weights=self.chance)
+        best = np.zeros(len(grades.count))
+        np.maximum.at(best, pairs[0].astype(np.int64), chance)
+        told = np.isin(np.arange(len(best)), self.grade)
+        return float(grades.count[told] @ (1 - best[told])) > _DOUBT * float(grades.count[told].sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -363,7 +381,7 @@ def decode(grades: Grades, known: Points, people: Population | None, decimals: i
     if not parts:
         return Decoded(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0), ways)
     place, number, chance = (np.concatenate(some) for some in zip(*parts, strict=True))
-    return Decoded(place, np.round(number, decimals), chance, ways)
+    return Decoded(place, np.round(number, decimals), chance, ways, exact and method is not Method.GAPS)
 
 
 def _by_quantiles(grades: Grades, people: Expected) -> tuple[Ints, Floats, Floats]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attacks.claims import SeveralClaims, ValueClaims
 from attacks.degrade import Degrade, Grades, Method, decode, known_points, people_at_large, simplest, whole_steps
 from auditor.model.errors import UsageError
 from auditor.model.key import Categories
@@ -121,11 +122,13 @@ def test_three_digits_are_decoded_and_claims_are_as_sure_as_they_are_right(sampl
             ANYTHING,
             {"zip": names[200:], "age": texts[200:]},
         )
-        figure = scored(Degrade(), world.view("age", auxiliary=world.others), world.table)["success"]
-        assert figure.value is not None
-        assert figure.expected is not None
-        found.append(figure.value)
-        believed.append(figure.expected)
+        claims = Degrade().run(world.view("age", auxiliary=world.others), rng)
+        assert isinstance(claims, SeveralClaims)
+        values = claims.parts[0]
+        assert isinstance(values, ValueClaims)
+        found.append(float(values.values.named(world.table.codes["age"].astype(np.int64)).mean()))
+        believed.append(float(values.values.top()[values.values.row_of].mean()))
+        assert values.together or abs(found[-1] - believed[-1]) < 0.02  # what is told of one release is found there
     # people of a town are right or wrong together: the standard error is that of so many towns
     error = np.std(np.subtract(found, believed)) / np.sqrt(len(found))
     assert abs(np.mean(found) - np.mean(believed)) < 0.02 + 2.5 * error, (np.mean(found), np.mean(believed), error)
