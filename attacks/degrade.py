@@ -242,7 +242,8 @@ class Population:
                 foretold = float(self.people @ np.log(left / (max(size - 1, 0.0) + mixed)))
                 if foretold > best[0] + 1e-9:
                     best = foretold, seen + mixed * base
-        return Expected(first + (ends - _REACH) * step, best[1], size, step)
+        grid = np.asarray(first + (ends - _REACH) * step, dtype=np.float64)
+        return Expected(grid, np.asarray(best[1], dtype=np.float64), size, step)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

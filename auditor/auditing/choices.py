@@ -119,7 +119,7 @@ class Compared:
         rows = self.rows if figure.rows is None else figure.rows
         if rows is None or len(rows) != len(figure.each):
             return None
-        return figure.each[choice[rows] == number]
+        return np.asarray(figure.each[choice[rows] == number])
 
 
 def by_choice(
@@ -134,7 +134,13 @@ def by_choice(
         if each is None or not len(each):
             continue
         low, high = mean_of(each)
-        row = {"choice": number, "n": len(each), "value": float(each.mean()), "low": float(low), "high": float(high)}
+        row: dict[str, Any] = {
+            "choice": number,
+            "n": len(each),
+            "value": float(each.mean()),
+            "low": float(low),
+            "high": float(high),
+        }
         for name, other in (("baseline", baseline), ("control", control)):
             beside = other.of(choice, number)
             row[name] = float(beside.mean()) if beside is not None and len(beside) else None
