@@ -3,12 +3,14 @@
 Quasi-identifiers stay as they are. In categorical sensitive columns a person's choice decides: 1 publishes the value, 2 an
 alias that shows its group (`Respiratory-1`), 3 an opaque alias (`A07`). Each value has its own alias of either kind, so
 classifiers and rules still work on the release. Sensitive numbers become category + degree: with one category from 10 to
-40 the age 21 is 1.3667, and order is kept. The key says what aliases and numbers stand for; only the trusted server has it
+40 the age 21 is 1.366, and order is kept. The key says what aliases and numbers stand for; only the trusted server has it
 (`auditor anonymize --key FILE`). With it, `auditor decode` translates what was found in the release.
 
 Settings: `categories` is how many a numeric column gets. `bounds` gives them instead, as in [["age", 17, 30, 31, 90]]; bounds
-are part of the key and stand in no audit record. `grave`, as in [["disease", "HIV", "Cancer"]], names values or groups that
-people are reluctant to show; it counts where choices are simulated because no column has role = "choice".
+are part of the key and stand in no audit record. `digits` is how many digits of a degree are published, the others being cut
+off as in the paper; 10 or more publish all. Where no column has role = "choice", choices are simulated: `choices` says how
+(`by_value`: everybody follows the tendency of their value but a share of `exceptions`; `drawn`: at random, by the rarity of
+their value), and `grave`, as in [["disease", "HIV", "Cancer"]], names values or groups that people are reluctant to show.
 
 The paper claims that linking discloses nothing and that hidden values cannot be guessed. Neither is promised here: anyone
 who finds the record of a person with choice 1 has the value, and counting aliases or fitting lines to the categories gives
@@ -16,8 +18,9 @@ the key away.
 
 Paper: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009.
 Decided here: the printed loop never tests the last category, and adds degree and category only between the ends; we follow
-the text instead. Degrees stop at 0.999, since larger ones could break the order in a category wider than 1000 units; numbers
-cut off this way decode to the greatest of their category. Without `bounds`, categories hold about as many people each, with
+the text instead. Digits are cut off, not rounded, as in the printed 1.366 (11/30) and .999. Numbers that are then published
+alike decode to the interval that they span; with all digits, those above 0.999 of a category decode to its greatest. Without
+`bounds`, categories hold about as many people each, with
 ends drawn at random. An alias would give away a value that is alone in its group, so groups are joined until each has two.
 Missing values are published as missing. Audit records show the seed, so names and categories depend on the data as well.
 """
@@ -32,12 +35,12 @@ import numpy as np
 
 from anonymizers.base import Anonymizer, at_least, published_columns, read_labels, sensitive_columns
 from anonymizers.shared.aliases import Namer
-from anonymizers.shared.choices import GROUP, HIDE, Choices, find_choices
+from anonymizers.shared.choices import GROUP, HIDE, Choices, Rule, find_choices
 from auditor.files.provenances import unordered_fingerprint
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.discretion import is_revealing
 from auditor.model.errors import PromiseError, UsageError
-from auditor.model.key import Aliases, Categories, Key, bounds_fault, decimals_of
+from auditor.model.key import ALL_DIGITS, Aliases, Categories, Key, bounds_fault, decimals_of
 from auditor.model.labels.labels import Declared, Labels
 from auditor.model.labels.notation import everything
 from auditor.model.progress import Progress, silent
@@ -63,9 +66,15 @@ class Grading(Anonymizer):
     categories: int = 4
     bounds: tuple[tuple[str | float, ...], ...] = field(default=(), metadata={"private": True})
     grave: tuple[tuple[str, ...], ...] = ()
+    digits: int = 3
+    choices: Rule = Rule.BY_VALUE
+    exceptions: float = 0.05
 
     def __post_init__(self) -> None:
         at_least("grading: categories", self.categories, 1)
+        at_least("grading: digits", self.digits, 1)
+        if not 0 <= self.exceptions <= 1:
+            raise UsageError(f"grading: exceptions must be a share between 0 and 1. Got {self.exceptions}.")
         for setting, rows in (("bounds", self.bounds), ("grave", self.grave)):
             columns = [row[0] if row else None for row in rows]
             if not all(isinstance(column, str) and column for column in columns) or len(set(columns)) < len(columns):
@@ -95,7 +104,7 @@ class Grading(Anonymizer):
         grave = {column: names for column, *names in self.grave}
         _need_columns("grave", grave, categorical, "categorical")
         _need_columns("bounds", [str(column) for column, *_ in self.bounds], numeric, "numeric")
-        choices = find_choices(table, categorical, grave, rng)
+        choices = find_choices(table, categorical, grave, rng, self.choices, self.exceptions)
         namer = Namer(table, rng)
         labels: dict[str, Labels] = {}
         cells: dict[str, Codes] = {}
@@ -122,7 +131,7 @@ class Grading(Anonymizer):
         decimals = decimals_of(numbers.tolist())
         given = [float(end) for name, *ends in self.bounds if name == column for end in ends]
         if given:
-            made = Categories(tuple(given[::2]), tuple(given[1::2]), decimals)
+            made = Categories(tuple(given[::2]), tuple(given[1::2]), decimals, self.digits)
             outside = numbers[made.find(numbers) < 0]
             if len(outside):
                 raise UsageError(
@@ -130,9 +139,9 @@ class Grading(Anonymizer):
                     f"{'is' if len(outside) == 1 else 'are'} in none{_such_as(outside[0])}."
                 )
         else:
-            made = _drawn(numbers, times, self.categories, decimals, rng)
+            made = replace(_drawn(numbers, times, self.categories, decimals, rng), digits=self.digits)
         _need_decodable(made, numbers, column)
-        return made
+        return made.listing(numbers)
 
 
 def _need_columns(
@@ -169,13 +178,13 @@ def _drawn(numbers: Floats, times: Ints, wanted: int, decimals: int, rng: np.ran
 
 
 def _need_decodable(categories: Categories, numbers: Floats, column: str) -> None:
-    """An error where numbers lie too close together for their graded forms to tell them apart."""
-    if not len(numbers):
+    """An error where numbers lie too close together for their graded forms, with all digits, to tell them apart."""
+    if not len(numbers) or categories.digits < ALL_DIGITS:
         return
     graded, found = categories.grade(numbers), categories.find(numbers)
     greatest = categories.grade(np.array(categories.high))[found]
     for number, published, top in zip(numbers.tolist(), graded.tolist(), greatest.tolist(), strict=True):
-        if published != top and categories.number(published) != number:
+        if published != top and categories.numbers(published) != (number, number):
             raise PromiseError(
                 f"grading: the numbers of {column!r} lie too close together to be told apart in categories so wide"
                 f"{_such_as(number)}. Ask for more categories, or round the numbers."

@@ -118,6 +118,8 @@ class Attack(Plugin):
     calibrated: ClassVar[bool] = False
     """Whether its claims are right as often as their confidence says, wherever the beliefs are that it reads
     (`tests/proofs` shows it): only then does the record say what the adversary expects."""
+    decodes: ClassVar[bool] = False
+    """Whether it finds out by itself what aliases stand for: then its claims are calibrated wherever people are found so."""
     beyond_class: ClassVar[str | None] = None
     """What an attack that names a person's exact value goes by besides the classes of the release: "" where nothing, so that
     the bounds for those who know the classes hold for it (`auditor/auditing/bounds.py`); None where it names no value."""

@@ -28,7 +28,8 @@ class RecordClaims:
 class ValueClaims:
     """This person has exactly this value: the likeliest of `values`. `tenth` asks for the success of the most confident
     tenth of the claims as well; `beside` are other beliefs, by name, whose success is told beside; `detail` says how it was
-    computed, `params` by which settings."""
+    computed, `params` by which settings. `together`: the claims about one release are right or wrong together, so that what
+    is expected of them holds over many releases only, and is not told of one."""
 
     values: ValueBeliefs
     tau: float
@@ -36,6 +37,7 @@ class ValueClaims:
     beside: Mapping[str, ValueBeliefs] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,7 @@ from reports.pictures.points import numbers
 from reports.pictures.small import small_pictures
 from reports.reading import Meanings, lead_adversary, one_person, size
 from reports.tables.bounds import HEADING, bound_words
+from reports.tables.choices import CHOICE_HEADING, CHOICE_LEAD, choice_table
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.matrix import matrix, matrix_note
@@ -204,6 +205,9 @@ def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
         "attacks": [_attack(record, attack) for attack in attacks],
         "bounds": bound_words(record),
         "bounds_title": HEADING,
+        "choices": choice_table(record),
+        "choices_title": CHOICE_HEADING,
+        "choices_lead": CHOICE_LEAD,
         "gaps": gaps(record),
         "utility": utility_table(record.utility) if record.utility else None,
         "notes": [clean(note.text, 600) for note in record.notes],

@@ -13,6 +13,7 @@ from auditor.model.record.record import AuditRecord, RunRecord
 from reports.pictures.detailed import detailed
 from reports.reading import Meanings, lead_adversary
 from reports.tables.bounds import HEADING, bound_words
+from reports.tables.choices import CHOICE_HEADING, CHOICE_LEAD, choice_table
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP, glossary
 from reports.tables.matrix import matrix, matrix_note
@@ -129,6 +130,9 @@ def _release(record: AuditRecord, single: bool) -> list[str]:
     if beyond is not None:
         remarks = _list(markdown(line) for line in beyond.remarks)
         parts += [f"### {HEADING}", markdown(beyond.lead), _table(beyond.table), remarks]
+    chosen = choice_table(record)
+    if chosen is not None:
+        parts += [f"### {CHOICE_HEADING}", markdown(CHOICE_LEAD), _table(chosen)]
     missing = gaps(record)
     if missing:
         parts.append("### Not computed")

@@ -13,18 +13,13 @@ beside all else, and the list names them as being read.
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import socket
-import socketserver
 import stat
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
 from threading import Lock, Thread
@@ -32,8 +27,8 @@ from time import monotonic
 from typing import Generic, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-from auditor.model.discretion import told
 from auditor.model.errors import RecordError, UsageError
+from auditor.model.local_server import HOST, LocalHandler, LocalServer, Place, bound
 from auditor.model.record.record import AuditRecord, RunRecord, read_run
 from reports.browsing import (
     Summary,
@@ -48,15 +43,13 @@ from reports.browsing import (
 )
 from reports.text import clean
 
-HOST, PORT = "127.0.0.1", 8765
+PORT = 8765
 MOST_BYTES = 100_000_000
 MOST_FILES = 10_000
 KEPT_RUNS, KEPT_PAGES = 50_000_000, 200_000_000
 """The bytes of JSON whose runs are kept in memory, and the bytes of pages."""
 LARGE, GRACE = 5_000_000, 2.0
 """From so many bytes on a record is read beside the list, which waits for so many seconds at most."""
-AT_ONCE = 1024
-"""Connections that may wait to be taken."""
 _ALWAYS = "base-uri 'none'; frame-ancestors 'none'"
 _BEING_READ = "A large record, which is being read. Load this page again in a moment."
 _ASKED = ("sort", "order", "filter", "verdict", "utility", "page")
@@ -324,38 +317,12 @@ def _text(path: Path, file: str) -> str:
         raise RecordError(f"{file} must be UTF-8 text. {error.reason} at byte {error.start}.") from error
 
 
-class RecordServer(ThreadingHTTPServer):
-    """The server of one folder. `network` says whether other machines may ask."""
+class RecordServer(LocalServer):
+    """The server of one folder."""
 
-    daemon_threads = True
-    request_queue_size = AT_ONCE
-    allow_reuse_address = os.name != "nt"  # where it lets two servers share a port
-
-    def __init__(
-        self, folder: Path, address: tuple[str, int], family: int, names: frozenset[str], network: bool
-    ) -> None:
-        self.shelf, self.names, self.network = Shelf(folder), names, network
-        self.address_family = socket.AddressFamily(family)
-        super().__init__(address, _Handler)
-
-    def server_bind(self) -> None:
-        """Binds without the look-up of the machine's name, which would ask other machines."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
-
-    @property
-    def url(self) -> str:
-        """The address to open."""
-        host = str(self.server_address[0])
-        if ipaddress.ip_address(host.partition("%")[0]).is_unspecified:
-            host = socket.gethostname()
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Says on the terminal what went wrong, unless the reader only left."""
-        error = sys.exc_info()[1]
-        if error is not None and not isinstance(error, OSError):
-            sys.stderr.write(f"Error while answering: {told(error)}\n")
+    def __init__(self, folder: Path, place: Place) -> None:
+        self.shelf = Shelf(folder)
+        super().__init__(place, _Handler)
 
 
 def record_server(folder: Path, host: str = HOST, port: int | None = None, allow_network: bool = False) -> RecordServer:
@@ -364,61 +331,13 @@ def record_server(folder: Path, host: str = HOST, port: int | None = None, allow
         raise UsageError(
             f"{folder} must be a folder with records. " + ("It is a file." if folder.exists() else "It does not exist.")
         )
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
-    except (OSError, UnicodeError) as error:
-        raise UsageError(f"--host must be an address of this machine, such as {HOST}. Got {host!r}.") from error
-    number = str(address[0])
-    local = ipaddress.ip_address(number.partition("%")[0]).is_loopback
-    if not local and not allow_network:
-        raise UsageError(
-            f"--host {host} lets other machines read the records. If that is wanted, add --allow-network; "
-            f"else use {HOST}."
-        )
-    names = frozenset({"localhost"} if local else {"localhost", host.lower(), socket.gethostname().lower()})
     wanted = [PORT, 0] if port is None else [port]
-    for place, chosen in enumerate(wanted, 1):
-        try:
-            return RecordServer(folder, (number, chosen), family, names, not local)
-        except OSError as error:
-            if place == len(wanted):
-                raise UsageError(
-                    f"{host}, port {chosen}: cannot be used ({error.strerror}). Choose another --port."
-                ) from error
-    raise AssertionError("one of the ports was tried last")
+    return bound(lambda place: RecordServer(folder, place), host, wanted, allow_network, "read the records")
 
 
-def known_host(header: str, names: frozenset[str], network: bool) -> bool:
-    """Whether a Host header names this machine. A name that a foreign domain's owner can point anywhere is refused; a
-    number cannot be pointed elsewhere. The port may be any: a tunnel has its own."""
-    text = header.strip().lower()
-    host = text[1 : text.find("]")] if text.startswith("[") else text.partition(":")[0]
-    if host.removesuffix(".") in names:
-        return True
-    try:
-        number = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return number.is_loopback or network
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LocalHandler):
     server: RecordServer
-    server_version, sys_version = "auditor", ""
-    timeout = 30
-
-    def parse_request(self) -> bool:
-        """Refuses what asks for another machine, and all that does not only read."""
-        if not super().parse_request():
-            return False
-        hosts = self.headers.get_all("Host") or []
-        if len(hosts) != 1 or not known_host(hosts[0], self.server.names, self.server.network):
-            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, explain="The Host header does not name this machine.")
-        elif self.command not in ("GET", "HEAD"):
-            self.send_error(HTTPStatus.METHOD_NOT_ALLOWED, explain="Pages can only be read.")
-        else:
-            return True
-        return False
+    methods = ("GET", "HEAD")
 
     def do_GET(self) -> None:
         """Answers with a page."""
@@ -469,25 +388,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, Page.own(error_page(message or status.phrase, explain or status.description)))
 
     def _send(self, status: HTTPStatus, page: Page) -> None:
-        self.send_response(status)
         headers = {
             "Content-Type": "text/html; charset=utf-8",
-            "Content-Length": str(len(page.content)),
             "Content-Security-Policy": page.policy,
-            "X-Content-Type-Options": "nosniff",
             "X-Frame-Options": "DENY",
             "Referrer-Policy": "no-referrer",
-            "Cache-Control": "no-store",
             "Cross-Origin-Resource-Policy": "same-origin",
             "Cross-Origin-Opener-Policy": "same-origin",
         }
-        if status == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = "GET, HEAD"
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if getattr(self, "command", None) != "HEAD":
-            self.wfile.write(page.content)
-
-    def log_message(self, *args: object, **named: object) -> None:
-        """Keeps no log of what is looked at."""
+        self.respond(status, headers, page.content)

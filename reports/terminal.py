@@ -20,6 +20,7 @@ from auditor.model.record.strongest import SUCCESS
 from reports.pictures.detailed import detailed
 from reports.reading import Meanings, size
 from reports.tables.bounds import HEADING, bound_words
+from reports.tables.choices import CHOICE_HEADING, CHOICE_LEAD, choice_table
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
 from reports.tables.glossary import SWEEP
 from reports.tables.matrix import matrix, matrix_note
@@ -188,6 +189,9 @@ def _release(record: AuditRecord, width: int) -> list[str]:
         remarks = "\n".join(_wrap(line, width, "- ") for line in beyond.remarks)
         body = [_wrap(beyond.lead, width), _fitted(beyond.table, width), remarks]
         parts.append(_section(HEADING, "\n\n".join(part for part in body if part), width))
+    chosen = choice_table(record)
+    if chosen is not None:
+        parts.append(_section(CHOICE_HEADING, f"{_wrap(CHOICE_LEAD, width)}\n\n{_fitted(chosen, width)}", width))
     missing = gaps(record)
     if missing:
         lines = [_wrap(f"{gap.what}: {gap.status}, {gap.reason}", width, "- ") for gap in missing]

@@ -17,6 +17,7 @@ import numpy as np
 
 from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
 from attacks.claims import MemberClaims
+from auditor.auditing.choices import Compared, by_choice, choices_of
 from auditor.auditing.folds import ONE_CLASS
 from auditor.auditing.scoring.claims import as_often
 from auditor.auditing.scoring.figures import Control, Figure, joined
@@ -210,7 +211,20 @@ class Attacker:
                 without = None if baseline is None else baseline[i]
                 other = control.figures[i] if control.figures else None
                 beside = Beside(without, other, control.kind, control.rows, control.why)
-                yield risk_row(about, completed(about, figure, beside, truth))
+                whole = completed(about, figure, beside, truth)
+                yield risk_row(about, self._by_choice(about, whole, beside, truth.rows))
+
+    def _by_choice(self, attempt: Attempt, figure: Figure, beside: Beside, rows: Ints) -> Figure:
+        """A figure with its parts by what people chose to have published."""
+        if self._choices is None:
+            return figure
+        companions = Compared(beside.baseline, rows), Compared(beside.control, beside.rows)
+        parts = by_choice(self._choices, Compared(figure, rows), *companions, attempt.attack.compared)
+        return replace(figure, detail={**figure.detail, "by_choice": parts}) if parts else figure
+
+    @cached_property
+    def _choices(self) -> Ints | None:
+        return choices_of(self.subject)
 
     def _expects(self, attempt: Attempt, side: Side | None = None) -> bool:
         """Whether what the adversary expects is told: where their claims are known to be right as often as they say."""
@@ -220,7 +234,7 @@ class Attacker:
         if not self.adversary.sure_of_membership:
             return False  # they expect less than is found among people who are in: that is another question
         if attempt.column is not None or link is not None:
-            return side is None or side.beliefs.calibrated(attempt.column)
+            return side is None or side.beliefs.calibrated(None if attack.decodes else attempt.column)
         if attack.goal is Goal.MEMBERSHIP:  # with less knowledge, the model of who is present is a little too sure
             return not self._matching.inexact and set(self.release.quasi) <= set(self._knowledge.columns)
         return not any(labels.aliases for labels in self.release.labels.values())

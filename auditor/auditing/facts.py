@@ -8,6 +8,7 @@ import numpy as np
 
 from attacks.linking import Linking
 from attacks.proximity import Proximity
+from auditor.auditing.choices import choice_facts, choices_of
 from auditor.auditing.people import chances, joined_k, people_in
 from auditor.auditing.subjects import Subject
 from auditor.measure.class_risk import risk_of_people
@@ -40,6 +41,7 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
         if subject.whole is not None:
             facts = _of_people(facts, subject, options)
         facts = _with_published_person(facts, subject)
+        facts = replace(facts, choices=choice_facts(subject, choices_of(subject)))
     return replace(facts, identifiers=subject.identifiers)
 
 

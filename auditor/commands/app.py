@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from auditor.commands import auditing, comparing, making, mending, profiling, serving, showing
+from auditor.commands import auditing, comparing, decoding, making, mending, profiling, serving, showing
 from auditor.commands.options import Debug, Reveal
 from auditor.version import VERSION
 
@@ -47,6 +47,7 @@ app.command()(comparing.compare)
 app.command()(showing.render)
 app.command()(serving.serve)
 app.command()(making.decode)
+app.command(name="decode-server")(decoding.decode_server)
 app.command()(making.export)
 app.command(name="list")(showing.list_things)
 app.command()(showing.explain)

@@ -202,7 +202,8 @@ def decode(
         write_files({output: decoded.content(output)}, force, private=[output])
     if not quiet:
         unknown = f", {decoded.unknown} not in the key and left unchanged" if decoded.unknown else ""
-        tell(f"{decoded.replaced} values decoded{unknown}.", err=True)
+        wide = f", {decoded.ranges} of them to an interval (numbers that are published alike)" if decoded.ranges else ""
+        tell(f"{decoded.replaced} values decoded{wide}{unknown}.", err=True)
     if decoded.doubt is not None:
         tell(f"Warning: {key}: {decoded.doubt}", err=True)
 

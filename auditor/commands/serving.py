@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from signal import SIGTERM
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -13,6 +13,9 @@ from auditor.commands.groups import Grouped
 from auditor.commands.options import Quiet
 from auditor.commands.signals import Stopped
 from auditor.commands.telling import tell
+
+if TYPE_CHECKING:
+    from auditor.model.local_server import LocalServer
 
 
 @Grouped
@@ -50,10 +53,15 @@ def serve(
 
             if not webbrowser.open(server.url):
                 tell("Warning: no browser could be opened; open the address yourself.", err=True)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt as stop:
-            if not quiet:
-                tell("\nStopped.", err=True)
-            if isinstance(stop, Stopped) and stop.number == SIGTERM:
-                raise typer.Exit(stop.exit_code) from None
+        until_stopped(server, quiet)
+
+
+def until_stopped(server: LocalServer, quiet: bool) -> None:
+    """Answers until somebody stops the server."""
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt as stop:
+        if not quiet:
+            tell("\nStopped.", err=True)
+        if isinstance(stop, Stopped) and stop.number == SIGTERM:
+            raise typer.Exit(stop.exit_code) from None

@@ -7,7 +7,9 @@ name of a table, or in any text by `--column NAME`. Where the text names the col
 [1.2, 1.4]`) only those are replaced, else all numbers. A threshold between two published numbers becomes one between their
 originals.
 
-What looks like an alias or a graded number but is not in the key stays as it is, and is counted.
+A published number that stands for several numbers becomes the interval that they span, `[10020, 10030]`, and is counted; in
+a comparison, and as the end of an interval, it becomes the end that is meant.
+What looks like an alias or a graded number but is not in the key stays as it is, and is counted too.
 
 Another run's key would decode without a fault, to wrong values. So a key bears a fingerprint of its release: a table with the
 key's columns and as many rows must have it. Of a part of a release, a text, or a key without a fingerprint it is only said
@@ -30,18 +32,20 @@ from auditor.model.schema import TableFormat
 from auditor.model.table import RawTable
 from auditor.model.values import format_number, parse_number
 
+_ORDER = "<=|>=|<|>|≤|≥"
 _SIGNS = r"(?:<=|>=|==|!=|<>|=|<|>|≤|≥|≠|:)"
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """A decoded text; where it is a table with distinct column names, also as a `table`. `replaced` counts the values that
-    were replaced, `unknown` those that look published but are not in the key."""
+    were replaced, `unknown` those that look published but are not in the key, `ranges` those that became an interval."""
 
     text: str
     replaced: int
     unknown: int
     table: RawTable | None = None
+    ranges: int = 0
 
     @property
     def doubt(self) -> str | None:
@@ -83,12 +87,27 @@ def _table(file: Path, key: Key) -> RawTable | None:
 def decode_text(text: str, key: Key, columns: Sequence[str] = ()) -> Decoded:
     """Any text with its published values replaced."""
     decoder = _Decoder(key, columns, text)
-    return Decoded(decoder.free(text), decoder.replaced, decoder.unknown)
+    decoded = decoder.free(text)
+    return Decoded(decoded, decoder.replaced, decoder.unknown, ranges=decoder.ranges)
+
+
+def decode_value(key: Key, column: str, sign: str, value: str) -> str | None:
+    """The value of a condition such as `age <= 1.366` with what it stands for; None where the key does not know it."""
+    known = key.columns.get(column)
+    decoder = _Decoder(key, (), "")
+    if isinstance(known, Aliases):
+        decoded = decoder.value(value, {*known.values, *key.missing})
+    elif isinstance(known, Categories):
+        start = f"{column} {sign} "
+        decoded = decoder.graded(value, known) if sign in ("=", "!=") else decoder.compared(start, value, known)
+    else:
+        return value
+    return None if decoder.unknown else decoded
 
 
 def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Decoded:
     """A table with its published values replaced: cells of the key's columns are values, other cells are texts."""
-    _check_key(table, key)
+    check_key(table, key)
     decoder = _Decoder(
         key, columns, "\n".join([*table.columns, *(c for cells in table.columns.values() for c in cells)])
     )
@@ -106,10 +125,10 @@ def decode_table(table: RawTable, key: Key, columns: Sequence[str] = ()) -> Deco
     text = csv_text(names, zip(*decoded, strict=True), table.delimiter)
     named = dict(zip(names, decoded, strict=True))
     whole = replace(table, columns=named) if len(named) == len(names) else None
-    return Decoded(text, decoder.replaced, decoder.unknown, whole)
+    return Decoded(text, decoder.replaced, decoder.unknown, whole, decoder.ranges)
 
 
-def _check_key(table: RawTable, key: Key) -> None:
+def check_key(table: RawTable, key: Key) -> None:
     """An error for a table that is a whole release, and another one than the key's."""
     columns = {name: cells for name, cells in table.columns.items() if name in key.columns}
     if key.release is None or table.rows != key.rows or len(columns) < len(key.columns):
@@ -126,7 +145,7 @@ class _Decoder:
 
     def __init__(self, key: Key, columns: Sequence[str], whole: str) -> None:
         self._key = key
-        self.replaced = self.unknown = 0
+        self.replaced = self.unknown = self.ranges = 0
         named = [c for c in key.columns.values() if isinstance(c, Aliases)]
         self._meaning = {
             alias: value
@@ -170,21 +189,42 @@ class _Decoder:
         """A cell of a graded column: a number, or a label made of numbers."""
         if cell in self._key.missing:
             return cell
-        decoded, found = self._number.subn(lambda match: self._original(match[0], categories), cell)
+        decoded, found = self._numbers(cell, categories)
         self.unknown += found == 0
         return decoded
+
+    def compared(self, start: str, value: str, categories: Categories) -> str:
+        """A value of a graded column after a text that ends with a sign of order."""
+        return self._numbers(start + value, categories)[0].removeprefix(start)
 
     def _replace(self, match: re.Match[str]) -> str:
         kind = match.lastgroup or ""
         if kind != "alias":
-            categories = self._graded[int(kind.removeprefix("graded"))]
-            return self._number.sub(lambda number: self._original(number[0], categories), match[0])
+            return self._numbers(match[0], self._graded[int(kind.removeprefix("graded"))])[0]
         return self._counted(self._meaning.get(match[0]), match[0])
 
-    def _original(self, text: str, categories: Categories) -> str:
-        number = parse_number(text, self._key.decimal)
-        original = None if number is None else categories.number(number)
-        return self._counted(None if original is None else format_number(original, self._key.decimal), text)
+    def _numbers(self, text: str, categories: Categories) -> tuple[str, int]:
+        """A text in which all numbers are of one column, decoded, and how many they are."""
+        found = list(self._number.finditer(text))
+        pair = len(found) == 2 and not re.search(_ORDER, text)
+
+        def original(match: re.Match[str]) -> str:
+            number = parse_number(match[0], self._key.decimal)
+            ends = None if number is None else categories.numbers(number)
+            if ends is None:
+                return self._counted(None, match[0])
+            last = match.start() == found[-1].start()
+            return self._counted(self._written(ends, int(last) if pair else _end_meant(text, match)), match[0])
+
+        return self._number.sub(original, text), len(found)
+
+    def _written(self, ends: tuple[float, float], meant: int | None) -> str:
+        """The number that is left of an interval where an end of it is meant, else the interval."""
+        least, greatest = (format_number(end, self._key.decimal) for end in ends)
+        if meant is not None or least == greatest:
+            return (least, greatest)[meant or 0]
+        self.ranges += 1
+        return f"[{least}{',' if self._key.decimal == '.' else ';'} {greatest}]"
 
     def _counted(self, decoded: str | None, text: str) -> str:
         self.replaced += decoded is not None
@@ -199,4 +239,14 @@ def _beside(column: str, number: str, whole: str, several: bool) -> str:
         return number
     pair = rf"\s*{number}\s*(?:,|;|-|–|\.\.|and)\s*{number}"
     after = rf"{name}\s*(?:(?:=|:|in|∈|between)\s*[\[\](]?{pair}|{_SIGNS}\s*{number})"
-    return rf"{after}|{number}\s*(?:<=|>=|<|>|≤|≥)\s*{name}(?:\s*(?:<=|>=|<|>|≤|≥)\s*{number})?"
+    return rf"{after}|{number}\s*(?:{_ORDER})\s*{name}(?:\s*(?:{_ORDER})\s*{number})?"
+
+
+def _end_meant(text: str, number: re.Match[str]) -> int | None:
+    """Which end of what a number stands for is meant beside a sign of order: 0 the least, 1 the greatest. Whatever is at most
+    a published number was at most the greatest of its numbers, and whatever is below it was below the least."""
+    before = re.search(rf"({_ORDER})\s*$", text[: number.start()])
+    after = re.match(rf"\s*({_ORDER})", text[number.end() :])
+    if before:
+        return int(before[1] in ("<=", "≤", ">"))
+    return int(after[1] in (">=", "≥", "<")) if after else None

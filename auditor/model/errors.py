@@ -11,6 +11,7 @@
         ├── PolicyError          a policy file
         ├── RecordError          a file that is not an audit record
         ├── KeyFileError         a file that is not the key of a release
+        ├── TokenFileError       a file of tokens, or the log of what was decoded
         └── PromiseError         an anonymizer that cannot keep its promise on this table
 
 A message says what is wrong, where (file, line, column) and what would be right. It quotes no value of a person: see
@@ -91,6 +92,10 @@ class KeyFileError(DataError):
     """A file that is not the key of a release."""
 
     about_people = True
+
+
+class TokenFileError(DataError):
+    """A file of tokens, or the log of what was decoded."""
 
 
 class PromiseError(DataError):

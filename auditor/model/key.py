@@ -8,20 +8,26 @@ import contract checks that).
 
     m(x) = 0.0 where x = min;  (x - min)/(max - min) between;  0.999 where x = max
 
-In a category wider than 1000 units a number in between can have a degree above 0.999, and would be published above the
-category's own greatest number. Degrees are therefore cut off at 0.999. Order is kept; numbers that were cut off share the
-published number of the greatest one and are decoded as that one (at most 0.1 % of the category's width too high).
+The paper prints three digits of a degree and cuts off the others (11/30 is .366), so that its greatest number, .999, is what
+is left of 1. So it is here for any number of digits; from `ALL_DIGITS` on degrees are published as they are. Numbers that
+lie close together in a wide category then share a published number. So the key lists, for every published number, the least
+and the greatest number that it stands for: where these are equal it decodes exactly, elsewhere to the interval of both.
+
+With all digits the key needs no such list: a number is decoded from the bounds. A number just below the greatest of a
+category wider than 1000 units would have a degree above 0.999. Degrees are cut off at 0.999: order is kept, and numbers that
+were cut off are decoded as the greatest one (at most 0.1 % of the category's width too high). So are keys of older versions.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +38,10 @@ from auditor.model.faults import Faults, are_texts, is_count, is_number, parse_j
 
 FORMAT = "auditor-key/1"
 HIGHEST = 0.999  # the membership degree of a category's greatest number
-
+ALL_DIGITS = 10  # from so many digits on none is cut off
 
 _NOISE = 8 * float(np.finfo(np.float64).eps)
+_NEAR = 1e-9  # published numbers of fewer than ten digits are the same this close together
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,14 @@ class Aliases:
     alias2: tuple[str, ...]  # by value, the name that shows nothing
 
 
+class Grade(NamedTuple):
+    """A published number, and the least and greatest number that it stands for."""
+
+    published: float
+    least: float
+    greatest: float
+
+
 @dataclass(frozen=True, slots=True)
 class Categories:
     """The categories of a numeric column."""
@@ -53,6 +68,8 @@ class Categories:
     low: tuple[float, ...]  # the least number of each
     high: tuple[float, ...]  # the greatest number of each
     decimals: int = 0  # how many digits the column's numbers have after the point
+    digits: int = ALL_DIGITS  # how many digits of a degree are published
+    grades: tuple[Grade, ...] = ()  # what is published, ascending; nothing where all digits are
 
     def find(self, numbers: Floats) -> Ints:
         """The category of each number, from 0; -1 where it lies in none."""
@@ -68,12 +85,47 @@ class Categories:
         degree = np.minimum((numbers - low) / width, HIGHEST)
         degree = np.where(numbers == low, 0.0, np.where(numbers == high, HIGHEST, degree))
         category = found + 1.0
+        if self.digits < ALL_DIGITS:
+            parts = 10.0**self.digits  # 0.3 · 10 is 3 and not 2.9999…
+            return np.asarray((category * parts + np.floor(degree * parts * (1 + 1e-12) + 1e-9)) / parts)
         # 2 + 0.999 is not the float nearest to 2.999, which is what a reader would write
         return np.where(degree == HIGHEST, np.round(category + HIGHEST, 3), category + degree)
 
-    def number(self, graded: float) -> float | None:
-        """The number that a graded one stands for; None where this column cannot have it. A number between two published
-        ones, such as a threshold of a decision tree, gives one between their originals."""
+    def listing(self, numbers: Floats) -> Categories:
+        """The same with what is published of these numbers. The ends of categories are listed as well, where no number is
+        published as they would be: so every threshold lies between two that are listed."""
+        if self.digits >= ALL_DIGITS:
+            return self
+        stands: dict[float, tuple[float, float]] = {}
+        for some in (np.sort(numbers), np.unique([*self.low, *self.high])):
+            pairs = list(zip(self.grade(some).tolist(), some.tolist(), strict=True)) if len(some) else []
+            taken = set(stands)
+            for published, number in pairs:
+                if published not in taken:
+                    stands[published] = (stands.get(published, (number, number))[0], number)
+        return replace(self, grades=tuple(Grade(grade, *stands[grade]) for grade in sorted(stands)))
+
+    def numbers(self, graded: float) -> tuple[float, float] | None:
+        """The least and the greatest number that a graded one stands for; None where this column cannot have it. A number
+        between two published ones, such as a threshold of a decision tree, gives one between their originals."""
+        if not self.grades:
+            exact = self._number(graded)
+            return None if exact is None else (exact, exact)
+        place = bisect_left(self.grades, graded - _NEAR, key=lambda grade: grade.published)
+        if place == len(self.grades):
+            return None
+        above = self.grades[place]
+        if above.published <= graded + _NEAR:
+            return above.least, above.greatest
+        if not place:
+            return None
+        below = self.grades[place - 1]
+        share = (graded - below.published) / (above.published - below.published)
+        between = round(below.greatest + share * (above.least - below.greatest), self.decimals + 3)
+        return between, between
+
+    def _number(self, graded: float) -> float | None:
+        """The number that a graded one stands for where all digits are published."""
         category = int(graded)
         if not 1 <= category <= len(self.low):
             return None
@@ -125,6 +177,8 @@ class Key:
                     "categories": [{"min": low, "max": high} for low, high in bounds],
                     "decimals": column.decimals,
                 }
+                if column.grades:
+                    columns[name] |= {"digits": column.digits, "grades": [list(grade) for grade in column.grades]}
         content: dict[str, Any] = {"format": FORMAT, "decimal": self.decimal, "missing": list(self.missing)}
         content["columns"] = columns
         if self.release is not None:
@@ -181,9 +235,26 @@ def _column(place: Faults) -> Aliases | Categories | None:
         if fault:
             place.add(f"{fault}.")
         decimals = place.value("decimals", is_count, "a whole number of at least 0")
-        return Categories(tuple(map(float, ends[::2])), tuple(map(float, ends[1::2])), decimals or 0)
+        digits = place.value("digits", is_count, "a whole number of at least 0")
+        bounds = tuple(map(float, ends[::2])), tuple(map(float, ends[1::2]))
+        return Categories(*bounds, decimals or 0, ALL_DIGITS if digits is None else digits, _grades(place))
     place.add('must have "aliases" or "categories".')
     return None
+
+
+def _grades(place: Faults) -> tuple[Grade, ...]:
+    """The published numbers that a key lists of a column; none in keys of older versions."""
+    rows = place.data.get("grades", [])
+    if not isinstance(rows, list) or not all(
+        isinstance(r, list) and len(r) == 3 and all(map(is_number, r)) for r in rows
+    ):
+        place.add('each of its "grades" must be a list of three numbers.')
+        return ()
+    grades = tuple(Grade(*map(float, row)) for row in rows)
+    ends = [end for grade in grades for end in grade[1:]]
+    if sorted({grade.published for grade in grades}) != [g.published for g in grades] or sorted(ends) != ends:
+        place.add('its "grades" must ascend: published numbers, and what they stand for.')
+    return grades
 
 
 def _objects(rows: list[Any]) -> list[dict[str, Any]]:

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from anonymizers.anonymizing import anonymize
 from anonymizers.grading import Grading
 from anonymizers.shared.aliases import shared_groups
-from anonymizers.shared.choices import simulate_choices
+from anonymizers.shared.choices import choose_by_value, draw_choices, reluctance
 from auditor.auditing.audit import audit
 from auditor.files.releases import write_release
 from auditor.measure.classes import sensitive_facts
 from auditor.model.errors import PromiseError, TableError, UsageError
-from auditor.model.key import Aliases, Categories
+from auditor.model.key import Aliases, Categories, Key
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, encode
 from auditor.model.taxonomy import Taxonomy
@@ -32,8 +32,14 @@ from tests.support.grading_cases import PATIENTS, aliases_of, key_of, one, patie
 
 def test_the_papers_ages() -> None:
     # One category from 10 to 40: (21 - 10)/30 = 0.3667, (22 - 10)/30 = 0.4; the ends are 0.0 and 0.999.
-    graded = Categories((10.0,), (40.0,)).grade(np.array([10.0, 21.0, 22.0, 40.0]))
+    ages = np.array([10.0, 21.0, 22.0, 40.0])
+    graded = Categories((10.0,), (40.0,)).grade(ages)
     assert graded.tolist() == [1.0, pytest.approx(1.36667, abs=1e-5), 1.4, 1.999]
+    # As printed: 1.366 is cut off (rounded it would be 1.367), and so is the 0.999 of the greatest.
+    assert Categories((10.0,), (40.0,), digits=3).grade(ages).tolist() == [1.0, 1.366, 1.4, 1.999]
+    assert Categories((10.0,), (40.0,), digits=2).grade(ages).tolist() == [1.0, 1.36, 1.4, 1.99]
+    release, provenance = anonymize(one(["10", "21", "22", "40"], type="numeric"), "grading", categories=1)
+    assert rows(release, provenance.fragment, "s") == ["1", "1.366", "1.4", "1.999"]
 
 
 def test_every_category_is_tested_and_its_ends_are_graded() -> None:
@@ -54,7 +60,23 @@ def test_degrees_of_wide_categories_are_cut_off() -> None:
         1.999,
         1.999,
     ]
-    assert wide.number(1.999) == 5000  # those that were cut off come back as the greatest
+    assert wide.numbers(1.999) == (5000, 5000)  # those that were cut off come back as the greatest
+
+
+def test_numbers_that_are_published_alike_decode_to_what_they_span() -> None:
+    # In a category from 0 to 5000 three digits are steps of 5: 4990 and 4994 are 0.998, 4995 and more 0.999.
+    numbers = np.array([0.0, 7.0, 4990.0, 4994.0, 4995.0, 5000.0])
+    wide = Categories((0.0,), (5000.0,), digits=3).listing(numbers)
+    assert wide.grade(numbers).tolist() == [1.0, 1.001, 1.998, 1.998, 1.999, 1.999]
+    assert [wide.numbers(g) for g in (1.0, 1.001, 1.998, 1.999)] == [(0, 0), (7, 7), (4990, 4994), (4995, 5000)]
+    # thresholds lie between the numbers of what is published below and above them, whatever the digits
+    assert wide.numbers(1.0010001) == (pytest.approx(7.0, abs=0.01),) * 2
+    assert wide.numbers(1.9985) == (4994.5, 4994.5)
+    assert [wide.numbers(bad) for bad in (0.9, 1.9995, 2.0)] == [None] * 3
+    # ends that nobody has are listed too, so that a threshold beyond all people means something
+    ages = Categories((10.0,), (40.0,), digits=3).listing(np.array([21.0, 22.0]))
+    assert [grade.published for grade in ages.grades] == [1.0, 1.366, 1.4, 1.999]
+    assert ages.numbers(1.383) == (21.5, 21.5)
 
 
 @given(
@@ -63,7 +85,7 @@ def test_degrees_of_wide_categories_are_cut_off() -> None:
 def test_order_is_kept_and_numbers_come_back(numbers: set[int], categories: int, parts: int) -> None:
     texts = [str(number / parts) for number in sorted(numbers)]
     table = one(texts, type="numeric")
-    release, provenance = anonymize(table, "grading", categories=categories)
+    release, provenance = anonymize(table, "grading", categories=categories, digits=16)
     key = provenance.key
     assert key is not None
     known = key.columns["s"]
@@ -75,7 +97,20 @@ def test_order_is_kept_and_numbers_come_back(numbers: set[int], categories: int,
         category = int(graded) - 1
         low, high = known.low[category], known.high[category]
         cut_off = low < float(text) < high and (float(text) - low) / (high - low) >= 0.999 - 1e-12
-        assert known.number(graded) == (high if cut_off else float(text))
+        assert known.numbers(graded) == (high if cut_off else float(text),) * 2
+    release, provenance = anonymize(table, "grading", categories=categories)
+    assert provenance.key is not None
+    known = provenance.key.columns["s"]
+    assert isinstance(known, Categories)
+    assert Key.from_json(provenance.key.to_json()) == provenance.key
+    published = [float(text) for text in rows(release, provenance.fragment, "s")]
+    assert published == sorted(published)
+    for text, graded in zip(texts, published, strict=True):
+        found = known.numbers(graded)
+        assert found is not None
+        alike = [float(t) for t, g in zip(texts, published, strict=True) if g == graded]
+        assert found == (alike[0], alike[-1])
+        assert float(text) in alike
 
 
 def test_categories_hold_about_as_many_people_and_are_drawn() -> None:
@@ -91,19 +126,21 @@ def test_categories_hold_about_as_many_people_and_are_drawn() -> None:
 
 def test_numbers_between_published_ones_lie_between_their_originals() -> None:
     categories = Categories((10.0, 50.0), (40.0, 60.0))
-    assert categories.number(1.38333) == 21.5  # a tree's threshold between 21 and 22
-    assert categories.number(1.9995) == 45  # between the first category and the second
-    assert [categories.number(bad) for bad in (0.5, 2.9995, 3.0, -1.2)] == [None] * 4
+    assert categories.numbers(1.38333) == (21.5, 21.5)  # a tree's threshold between 21 and 22
+    assert categories.numbers(1.9995) == (45, 45)  # between the first category and the second
+    assert [categories.numbers(bad) for bad in (0.5, 2.9995, 3.0, -1.2)] == [None] * 4
 
 
 def test_given_bounds_are_used_and_stay_out_of_what_is_public() -> None:
     bounds = [["income", 9000, 16000, 17000, 30000]]
     release, provenance = anonymize(patients(), "grading", bounds=bounds)
     assert provenance.key is not None
-    assert provenance.key.columns["income"] == Categories((9000.0, 17000.0), (16000.0, 30000.0), 0)
-    assert rows(release, provenance.fragment, "income")[1] == repr(1 + 6000 / 7000)
+    known = provenance.key.columns["income"]
+    assert isinstance(known, Categories)
+    assert (known.low, known.high) == ((9000.0, 17000.0), (16000.0, 30000.0))
+    assert rows(release, provenance.fragment, "income")[1] == "1.857"  # 6000/7000
     record = audit(release, original=patients(), provenance=provenance)
-    assert release.params == {"categories": 4, "grave": []}
+    assert release.params == {"categories": 4, "grave": [], "digits": 3, "choices": "by_value", "exceptions": 0.05}
     for public in (record.to_json(), repr(release), str(write_release(release, provenance, Path("r")))):
         assert not re.search(r"\b(9000|17000)\b", public)
 
@@ -212,28 +249,44 @@ def test_missing_values_stay_missing() -> None:
 # ----- choices -------------------------------------------------------------------------------------------------------
 
 
-def test_common_values_tend_to_be_shown_and_rare_ones_hidden() -> None:
+def test_people_choose_by_their_value_with_few_exceptions() -> None:
+    # 500 flu, 300 gout, 200 measles: u = 0.25, 0.65 and 0.9, so the tendencies are 1, 2 and 3.
+    table = one(["flu"] * 5000 + ["gout"] * 3000 + ["measles"] * 2000)
+    u = reluctance(table, ["s"], {})
+    assert np.unique(u).tolist() == pytest.approx([0.25, 0.65, 0.9])
+    assert choose_by_value(u, 0, np.random.default_rng(0)).tolist() == [1] * 5000 + [2] * 3000 + [3] * 2000
+    choices = choose_by_value(u, 0.05, np.random.default_rng(0))
+    for people, tendency in ((slice(5000), 1), (slice(5000, 8000), 2), (slice(8000, None), 3)):
+        shares = [float((choices[people] == number).mean()) for number in (1, 2, 3)]
+        assert shares[tendency - 1] == pytest.approx(0.95, abs=0.015)
+        assert [share for i, share in enumerate(shares) if i != tendency - 1] == pytest.approx([0.025] * 2, abs=0.012)
+    assert (choices == choose_by_value(u, 0.05, np.random.default_rng(0))).all()
+
+
+def test_drawn_choices_go_by_how_common_a_value_is() -> None:
     # 900 flu, 100 measles: u = 0.45 and 0.95, kept below 0.9. P(1) = 0.55² = 0.30 and 0.01; P(3) = 0.20 and 0.81.
     table = one(["flu"] * 9000 + ["measles"] * 1000)
-    choices = simulate_choices(table, ["s"], {}, np.random.default_rng(0))
+    choices = draw_choices(reluctance(table, ["s"], {}), np.random.default_rng(0))
     flu, measles = Counter(choices[:9000].tolist()), Counter(choices[9000:].tolist())
     assert flu[1] / 9000 == pytest.approx(0.3025, abs=0.02)
     assert flu[3] / 9000 == pytest.approx(0.2025, abs=0.02)
     assert measles[1] / 1000 == pytest.approx(0.01, abs=0.01)
     assert measles[3] / 1000 == pytest.approx(0.81, abs=0.04)
     assert measles[1] > 0  # an exception
-    assert (choices == simulate_choices(table, ["s"], {}, np.random.default_rng(0))).all()
 
 
 def test_named_values_and_groups_are_grave() -> None:
     table = patients({"choice": {"role": "neutral"}}, **{c: texts * 300 for c, texts in PATIENTS.items()})
     flu = table.codes["disease"] == 0
-    usual = simulate_choices(table, ["disease"], {}, np.random.default_rng(1))
-    named = simulate_choices(table, ["disease"], {"disease": ["Flu"]}, np.random.default_rng(1))
-    group = simulate_choices(table, ["disease"], {"disease": ["Respiratory"]}, np.random.default_rng(1))
-    assert (named[flu] == 3).mean() > 0.75 > (usual[flu] == 3).mean()
+    usual = reluctance(table, ["disease"], {})
+    named = reluctance(table, ["disease"], {"disease": ["Flu"]})
+    group = reluctance(table, ["disease"], {"disease": ["Respiratory"]})
+    assert (named[flu] == 1).all()
+    assert (usual[flu] < 2 / 3).all()
     assert (named[~flu] == usual[~flu]).all()
-    assert (group[np.isin(table.codes["disease"], [0, 1])] == 3).mean() > 0.75
+    assert (group[np.isin(table.codes["disease"], [0, 1])] == 1).all()
+    assert (choose_by_value(named, 0.05, np.random.default_rng(1))[flu] == 3).mean() > 0.9
+    assert (draw_choices(named, np.random.default_rng(1))[flu] == 3).mean() > 0.75
 
 
 # ----- what attacks and statistics make of it ------------------------------------------------------------------------
@@ -278,7 +331,7 @@ def test_class_statistics_count_aliases_apart_and_keep_the_order() -> None:
     assert sensitive_facts(release, "income").values == 7
     assert sensitive_facts(release, "disease").values == len(set(rows(release, provenance.fragment, "disease")))
     ordinal = one(["low", "high", "low"], type="ordinal", order=["low", "high"])
-    hidden, _ = anonymize(ordinal, "grading", grave=[["s", "low", "high"]], seed=3)
+    hidden, _ = anonymize(ordinal, "grading", grave=[["s", "low", "high"]], exceptions=0.0)
     assert len(hidden.labels["s"].aliases) == len(hidden.labels["s"].texts)  # all of them
     assert sensitive_facts(hidden, "s").t_ordered is None
 
@@ -290,6 +343,9 @@ def test_class_statistics_count_aliases_apart_and_keep_the_order() -> None:
     ("settings", "said"),
     [
         ({"categories": 0}, "categories must be at least 1. Got 0"),
+        ({"digits": 0}, "digits must be at least 1. Got 0"),
+        ({"exceptions": 1.5}, "exceptions must be a share between 0 and 1. Got 1.5"),
+        ({"choices": "by_mood"}, "choices must be one of by_value, drawn"),
         ({"bounds": [["income", 1, 2, 3]]}, "pairs of their least and greatest number. Got 3 numbers"),
         ({"bounds": [["income", 5, 2]]}, "Category 1 does"),
         ({"bounds": [["income", 1, 10, 10, 20]]}, "Those from 1 to 2 do not"),
@@ -328,10 +384,13 @@ def test_tables_that_cannot_be_graded_are_refused() -> None:
     with pytest.raises(PromiseError, match="at least one column with role"):
         anonymize(patients({"income": {"role": "neutral"}, "disease": {"role": "neutral"}}), "grading")
     with pytest.raises(PromiseError, match="lie too close together"):
-        anonymize(one(["0", "0.0000001", "0.0000002", "9007199254740000"], type="numeric"), "grading", categories=1)
+        anonymize(
+            one(["0", "0.0000001", "0.0000002", "9007199254740000"], type="numeric"), "grading", categories=1, digits=16
+        )
 
 
 def test_settings_from_text() -> None:
     method = Grading.configure({"bounds": '[["age", 17, 30.5]]', "grave": '[["disease", "HIV"]]', "categories": "3"})
     assert method == Grading(3, (("age", 17.0, 30.5),), (("disease", "HIV"),))
+    assert Grading.configure({"digits": "16", "choices": "drawn"}).title == "grading digits=16 choices=drawn"
     assert method.title == "grading categories=3"

@@ -71,6 +71,23 @@ def test_rules_and_trees_are_decoded() -> None:
         decode_text(text, key, ["disease"])
 
 
+def test_what_stands_for_several_numbers_becomes_an_interval_or_the_end_that_is_meant() -> None:
+    incomes = Categories((0.0,), (5000.0,), digits=3).listing(np.array([0.0, 4990.0, 4994.0, 5000.0]))
+    key = Key({"income": incomes})
+    signs = "income = 1.998, income <= 1.998, income < 1.998, income > 1.998, "
+    text = signs + "1.998 <= income < 1.999, income in [1.998, 1.998]"
+    decoded = decode_text(text, key, ["income"])
+    assert decoded.text == (
+        "income = [4990, 4994], income <= 4994, income < 4990, income > 4994, 4990 <= income < 5000, income in [4990, 4994]"
+    )
+    assert (decoded.replaced, decoded.ranges) == (8, 1)
+    table = RawTable("t", {"income": ["1.998", "1.999", "[1; 1.998]"], "n": ["3", "4", "5"]})
+    found = decode_table(table, key)
+    assert found.table is not None
+    assert list(found.table.columns["income"]) == ["[4990, 4994]", "5000", "[0; 4994]"]
+    assert found.ranges == 1
+
+
 def test_tables_are_decoded_by_their_columns(tmp_path: Path) -> None:
     names = Aliases(("Flu, late", "Gout"), ("Ill-1", "Ill-2"), ("A02", "A01"))
     key = Key({"disease": names, "age": Categories((10.0,), (40.0,))}, ("", "?"), ",")

@@ -34,7 +34,7 @@ from auditor.model.record.record import (
     Utility,
     read_run,
 )
-from auditor.model.record.release_facts import ClassRisk, ReleaseFacts, SensitiveFacts, WeightedRisk
+from auditor.model.record.release_facts import ChoiceFacts, ClassRisk, ReleaseFacts, SensitiveFacts, WeightedRisk
 from auditor.model.release import Kind, Suppression
 from auditor.model.schema import Schema
 from auditor.posterior.links import Link
@@ -187,6 +187,7 @@ def test_a_record_without_a_field_does_not_meet_the_schema(made: AuditRecord) ->
         (Input, "input"),
         (SensitiveFacts, "sensitive"),
         (ReleaseFacts, "release"),
+        (ChoiceFacts, "choice"),
         (ClassRisk, "class_risk"),
         (WeightedRisk, "weighted_risk"),
         (Lack, "lack"),

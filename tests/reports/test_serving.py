@@ -15,8 +15,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from auditor.model.local_server import known_host
 from reports import serving
-from reports.serving import RecordServer, Shelf, known_host, record_server
+from reports.serving import RecordServer, Shelf, record_server
 from tests.support import record_samples as samples
 
 SECRET = "canary-outside-the-folder"

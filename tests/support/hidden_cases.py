@@ -120,7 +120,7 @@ def reason(attack: Attack, view: View) -> str:
     return claims.reason
 
 
-def adult_halves(data: Path, seed: int, taxonomy: bool = False) -> Hidden:
+def adult_halves(data: Path, seed: int, taxonomy: bool = False, digits: int = 16) -> Hidden:
     """Half of Adult graded, choices drawn 0.3/0.4/0.3, ages in the categories 17–30, 31–45, 46–60, 61–90."""
     from anonymizers.grading import Grading
 
@@ -147,7 +147,7 @@ def adult_halves(data: Path, seed: int, taxonomy: bool = False) -> Hidden:
 
     half = len(rows) // 2
     table, others = encode(schema, [part(order[:half], "published"), part(order[half:], "auxiliary")])
-    grading = Grading(bounds=(("age", 17, 30, 31, 45, 46, 60, 61, 90),))
+    grading = Grading(bounds=(("age", 17, 30, 31, 45, 46, 60, 61, 90),), digits=digits)
     release, provenance = grading.anonymize(table, stage(seed, "anonymize", grading.title))
     return Hidden(table, release, provenance, others)
 

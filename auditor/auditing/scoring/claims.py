@@ -185,7 +185,7 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
         sure = top >= edge * (1 - TIE)  # ties at the edge included, whatever the order of rows
         first = rate("success_top_tenth", right[sure], top[sure])
         figures.append(replace(first, rows=truth.rows[sure]))
-    return figures
+    return [figure.unexpected for figure in figures] if claims.together else figures
 
 
 def _near(claims: WindowClaims, values: ValueBeliefs, number: Floats, row: Ints) -> Floats:

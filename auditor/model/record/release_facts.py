@@ -117,6 +117,16 @@ class FakeTuples:
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceFacts:
+    """How many people let so much of their value be published: `choice` 1 the value, 2 its group, 3 nothing of it. `kept` is,
+    by column, the share of the uncertainty about a value that its published form takes away."""
+
+    choice: int
+    people: int
+    kept: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What the release is, and its class statistics."""
 
@@ -162,6 +172,8 @@ class ReleaseFacts:
     fakes: FakeTuples | None = None
     """The slicing paper's count of fake tuples. Null for a release of one block or of generalised labels, and without the
     original."""
+    choices: Sequence[ChoiceFacts] = ()
+    """What people chose, where they could; the figures of attacks have their parts by choice in `detail.by_choice`."""
 
     @property
     def largest_class(self) -> int | None:
