@@ -129,7 +129,7 @@ def anonymize(
         if cut.compare_whole:
             whole = make(table, technique, secret, progress.step)
             cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)
-    summary = _summary(release, table, whose)  # and its faults, before anything is written
+    summary, warnings = _summary(release, table, whose)  # and its faults, before anything is written
     written, provenance = write_release(release, whose, output)
     files: dict[Path, str | bytes] = {}
     if private.provenance is not None and provenance is not None:
@@ -142,7 +142,6 @@ def anonymize(
     write_files(files | written, force, folder, private=private.files, gone=files_of_older(output))
     if whose.key is not None and private.key is None and not quiet:
         tell("The key was not written (--key FILE): nobody can decode this release.", err=True)
-    summary, warnings = _summary(release, table, whose)
     for text in warnings:
         tell(f"Warning: {text}", err=True)
     if not quiet:
