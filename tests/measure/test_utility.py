@@ -158,7 +158,7 @@ def test_estimates_equal_counting_fragment_by_fragment(
     texts = {column: [row[i] for row in rows] for i, column in enumerate(published_cells)}
     bucket = None if len(blocks) == 1 else rng.integers(0, 3, len(rows)).tolist()
     release = release_of(texts, original, blocks, bucket)
-    columns = asking._columns(release, original)
+    columns = list(Case(release, original).columns)
     asked = [asking._draw(release, columns, rng, 3) for _ in range(5)]
     expected = []
     for query in asked:
