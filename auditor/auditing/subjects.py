@@ -16,6 +16,7 @@ import numpy as np
 
 from auditor.auditing.correspondence import BY_ROWS, check_truth, find_outsiders, find_rows
 from auditor.files.linked import absent_files, with_linked
+from auditor.files.provenances import unordered_fingerprint
 from auditor.files.releases import ReadRelease, in_file_order, read_release
 from auditor.files.tables import as_schema, raw_table, sha256
 from auditor.model.arrays import Ints
@@ -163,9 +164,14 @@ def _with_key(given: str | Path | Key, subject: Subject) -> Provenance:
     if subject.provenance is None or not subject.has_original:
         raise UsageError("A key is for comparing decoded values with the original: give the original as well.")
     key = given if isinstance(given, Key) else Key.read(Path(given))
-    absent = [column for column in key.columns if column not in subject.release.labels]
+    release = subject.release
+    absent = [column for column in key.columns if column not in release.labels]
     if absent:
         raise UsageError(f"The key is of another release: it decodes {absent[0]!r}, which is not published.")
+    if key.release is not None and release.rows == key.rows:
+        cells = {c: [release.labels[c].texts[i] for i in release.block_of(c).cell(c).tolist()] for c in key.columns}
+        if unordered_fingerprint(cells) != key.release:
+            raise UsageError("The key is of another release, and would give wrong values.")
     return replace(subject.provenance, key=key)
 
 

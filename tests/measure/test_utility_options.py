@@ -83,6 +83,28 @@ def test_a_scenario_names_measures_and_the_command_line_others(folder: Path, aud
     assert read_scenario(str(file)).options.utility is None
 
 
+def test_columns_are_chosen_and_said(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
+    data, schema = folder / "data.csv", folder / "schema.toml"
+    asked = ("--attacks", "linking", "--link", "class", "--utility", "queries,Dist,marginals", "--json", "-", "--quiet")
+    audit = ("audit", data, "--schema", schema, "--original", data, "--match", "rows", *asked)
+
+    def columns(*given: str) -> list[list[str]]:
+        done = auditor_cli(*audit, *given)
+        assert done.code == 0, done.err
+        return [row["params"]["columns"] for row in json.loads(done.out)["utility"]]
+
+    assert columns() == [["age", "job", "ill"]] * 3 + [["job", "ill"]]
+    assert columns("--columns", "ill, job") == [["job", "ill"]] * 4
+    wrong = auditor_cli(*audit, "--columns", "age,pay")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "some of age, job, ill. Got 'pay'." in wrong.err
+    file = folder / "scenario.toml"
+    file.write_text(SCENARIO + '[utility]\nrun = ["queries"]\ncolumns = ["job"]\n')
+    assert read_scenario(str(file)).options.columns == ("job",)
+    done = auditor_cli("redteam", file, "--columns", "age", "--json", "-", "--quiet")
+    assert json.loads(done.out)["records"][0]["utility"][0]["params"]["columns"] == ["age"]
+
+
 def test_unknown_measures_are_refused_before_any_work(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
     data, schema = folder / "data.csv", folder / "schema.toml"
     done = auditor_cli("audit", data, "--schema", schema, "--utility", "granularty")

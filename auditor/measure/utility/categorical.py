@@ -59,10 +59,11 @@ def distance(case: Case) -> list[Utility]:
 def categorical_distance(domain: Domain, one: Codes, other: Codes) -> Floats:
     """The distance of categories, from 0 to 1: of nominal ones whether they differ, of ordinal ones the steps between them
     over the number of categories; 1 from a missing value to any other."""
+    differ: Floats = (one != other).astype(np.float64)
     if domain.column.type is not Type.ORDINAL:
-        return (one != other).astype(np.float64)
-    steps = np.abs(one.astype(np.int64) - other) / max(domain.known, 1)
-    return np.where((one < domain.known) & (other < domain.known), steps, (one != other).astype(np.float64))
+        return differ
+    steps: Floats = np.abs(one.astype(np.int64) - other) / max(domain.known, 1)
+    return np.where((one < domain.known) & (other < domain.known), steps, differ)
 
 
 def tables(case: Case) -> list[Utility]:

@@ -8,6 +8,7 @@ attack is given one.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -25,13 +26,17 @@ def decoded(release: Release, key: Key) -> Release:
         texts = _texts(old, key.columns[column])
         distinct = sorted(set(texts))
         place = {text: number for number, text in enumerate(distinct)}
-        labels[column] = Labels.read(old.domain, distinct, lambda _, column=column: f"{release.name}, {column}")
+        labels[column] = Labels.read(old.domain, distinct, partial(_place, f"{release.name}, {column}"))
         number = release.block_number(column)
         cells = blocks[number].cells.copy()
         at = blocks[number].columns.index(column)
         cells[:, at] = np.array([place[text] for text in texts], dtype=cells.dtype)[cells[:, at]]
         blocks[number] = Block(blocks[number].columns, blocks[number].bucket, cells)
     return replace(release, labels=labels, blocks=tuple(blocks))
+
+
+def _place(where: str, _: int) -> str:
+    return where
 
 
 def _texts(labels: Labels, column: Aliases | Categories) -> list[str]:

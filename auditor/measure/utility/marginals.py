@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,10 @@ def marginals(case: Case) -> list[Utility]:
     found = {c: compared(release, c, np.bincount(original.codes[c], minlength=_size(release, c))) for c in case.columns}
     far = {column: shares.distance for column, shares in found.items()}
     several = [c for c in case.columns if (release.labels[c].counts[release.label_counts(c) > 0] > 1).any()]
-    params = {"columns": list(case.columns), "values": "spread evenly inside labels" if several else "as published"}
+    params: dict[str, Any] = {
+        "columns": list(case.columns),
+        "values": "spread evenly inside labels" if several else "as published",
+    }
     if case.coded:
         params["decoded"] = list(case.coded)
     if original.rows > release.rows:

@@ -95,9 +95,9 @@ def mined(held: Bools, column: Ints) -> set[Rule]:
     found: set[Rule] = set()
     if not count:
         return found
-    whole = held.astype(np.float32 if rows < 2**24 else np.float64)  # whole numbers that these add without error
+    whole = held.astype(np.float64)
     apart = column[:, None] != column[None, :]
-    pairs = (whole.T @ whole).astype(np.float64)
+    pairs = whole.T @ whole
     alone = np.diag(pairs)
     share = alone / rows
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -107,7 +107,7 @@ def mined(held: Bools, column: Ints) -> set[Rule]:
         found.add((-1, one, then))
     for one in range(count):
         here = whole[held[:, one]]
-        triples = (here.T @ here).astype(np.float64)
+        triples = here.T @ here
         both = pairs[one][:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             sure = np.where(both > 0, triples / both, 0.0)

@@ -116,8 +116,8 @@ def by_content(case: Case) -> tuple[str, ...]:
 
 
 class Coder:
-    """How the columns of a case are coded, the same for the original and for worlds. Numbers are cut where the original's are;
-    where the two are to be told apart, as those of the original and of one world together."""
+    """How the columns of a case are coded, the same for the original and for worlds. Numbers are cut where the original's
+    are; if the two are to be told apart, where those of the original and of one world together are."""
 
     def __init__(self, case: Case, columns: Sequence[str], beside: World | None = None) -> None:
         self.case, self.columns = case, tuple(columns)
