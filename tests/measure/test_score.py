@@ -90,12 +90,12 @@ def test_a_score_is_the_mean_of_loss_and_risk() -> None:
         risk("half", "success", 1.0), risk("half", "rank_interval", None),
         risk("weak", "success", 1.0, "linking"),
     ]  # fmt: skip
-    found = utility_rows(release, table, provenance.fragment, names=["PIL", "score"], risks=risks)
+    found = utility_rows(release, table, provenance.fragment, names=["PIL", "loss_risk_score"], risks=risks)
     lost = next(row.value for row in found if row.params.get("statistic") == "all")
     assert lost is not None
     row = found[-1]
     assert row.value == pytest.approx((lost + 70) / 2)  # (50 + 90)/2
     assert (row.params["adversary"], row.detail["DR"], row.detail["IL"]) == ("strong", pytest.approx(70), lost)
-    (none,) = utility_rows(release, table, provenance.fragment, names=["score"], risks=risks[4:])
+    (none,) = utility_rows(release, table, provenance.fragment, names=["loss_risk_score"], risks=risks[4:])
     assert "record-linkage" in str(none.reason)
     assert score(case_of({"job": ["x"]}, table_of({"job": ["x"]})))[0].status == "not_applicable"

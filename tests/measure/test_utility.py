@@ -231,7 +231,9 @@ def test_queries_do_not_apply() -> None:
     alone = Case(release_of(one_value, table_of(one_value)), table_of(one_value))
     assert "no column with two or more values" in str(queries(alone)[0].reason)
     only = {"income": ORIGINAL["income"]}
-    assert queries(Case(release_of(only, table_of(only)), table_of(only)))[0].value == 0  # no quasi-identifier is needed
+    assert (
+        queries(Case(release_of(only, table_of(only)), table_of(only)))[0].value == 0
+    )  # no quasi-identifier is needed
 
 
 def test_a_number_outside_the_domain_counts_as_the_nearest_value() -> None:

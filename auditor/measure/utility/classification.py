@@ -6,8 +6,8 @@
   and separated blocks are drawn, for each fold anew (`worlds`).
 - `classification_within`: trained and tested inside the release by cross-validation, with labels as published, like Table
   V of the grading paper; beside it the same on the original. This also works for recoded values that cannot be compared
-  with original rows. The people of one class stay together, in training or in testing: they share their labels (a cluster
-  its centre), and a tree that has seen some of them would recognise the others. With few classes that cannot be.
+  with original rows. People whose other quasi-identifiers were made alike stay together, in training or in testing: they
+  share their labels (a cluster its centre), and a tree that has seen some of them would recognise the others.
 
 One row per class attribute (`params.class`): the sensitive columns, numeric ones cut at the original's quartiles, and the
 nominal and ordinal others with at most `MOST_VALUES` values, at most eight in all. Within the release a coarser class is
@@ -31,6 +31,7 @@ from auditor.measure.utility.measure import ALL, measure
 from auditor.measure.utility.trees import Coder, Features, Tree, by_content, label_places, labelled
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, said, worlds
 from auditor.model.arrays import Floats, Ints
+from auditor.model.packing import mixed
 from auditor.model.record.meaning import Better
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
@@ -86,11 +87,10 @@ def classification_within(case: Case) -> list[Utility]:
     everything = np.arange(len(columns))
     released = labelled(world, columns).take(chosen, everything)
     original = Coder(case, columns).original().take(chosen, everything)
-    fold = _folds(case, chosen)
     rows = []
     for target in targets:
         others = np.flatnonzero([c != target.column for c in columns])
-        classes = target.published(world)[chosen]
+        classes, fold = target.published(world)[chosen], _folds(case, world, chosen, target.column)
         right = _cross_validated(released, others, classes, fold)
         before = _cross_validated(original, others, target.true[chosen], fold)
         row = _row(case, name, target, [world], (right, before), len(chosen))
@@ -176,17 +176,28 @@ def _right(trained: Features, y: Ints, asked: Features, truth: Ints) -> int:
     return int((Tree(trained, y).predicted(asked) == truth).sum())
 
 
-def _folds(case: Case, chosen: Ints) -> Ints:
-    """The fold of each of the people, who are in random order: that of their class. Where there are few classes, from whose
-    labels nobody is recognised, people are divided one by one."""
-    people = case.people
-    bucket = case.release.blocks[people.anchor].bucket[people.own[chosen]]
-    _, first, number = np.unique(bucket, return_index=True, return_inverse=True)
-    if len(first) < LEAST:
+def _folds(case: Case, world: World, chosen: Ints, target: str) -> Ints:
+    """The fold of each of the people, who are in random order: that of those with the same labels, but for the target's.
+    Where these are the people's own values, or there are few such groups, nobody is recognised by them, and people are
+    divided one by one."""
+    shared = [world.labels(c)[chosen] for c in case.release.quasi if c in case.known and c != target]
+    whose = mixed(shared, len(chosen))
+    _, first, number = np.unique(whose, return_index=True, return_inverse=True)
+    if len(first) < LEAST or _as_they_are(case, world):
         return np.arange(len(chosen)) % FOLDS
     rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))  # classes by the first of their people
+    rank[np.argsort(first)] = np.arange(len(first))  # groups by the first of their people
     return rank[number.reshape(-1)] % FOLDS
+
+
+def _as_they_are(case: Case, world: World) -> bool:
+    """Whether the quasi-identifiers that people share are their own: no method made them alike."""
+    for column in (c for c in case.release.quasi if c in case.known):
+        labels, label = case.release.labels[column], world.labels(column)
+        own = original_codes(case, column, everybody=False)
+        if not ((labels.counts[label] == 1) & (labels.lo[label] == own)).all():
+            return False
+    return True
 
 
 def _cross_validated(features: Features, columns: Ints, y: Ints, fold: Ints) -> int:

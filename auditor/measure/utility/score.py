@@ -1,4 +1,4 @@
-"""`score`: information loss and disclosure risk in one number, as methods of microaggregation are ranked.
+"""`loss_risk_score`: information loss and disclosure risk in one number, as methods of microaggregation are ranked.
 
     score = (IL + DR)/2
 
@@ -28,15 +28,15 @@ def score(case: Case) -> list[Utility]:
     found = _disclosure(case)
     if found is None:
         why = f"the audit has no figures {' and '.join(FIGURES)} of {ATTACK}, which are its disclosure risk"
-        return [not_applicable("score", why)]
+        return [not_applicable("loss_risk_score", why)]
     lost = probabilistic_loss(case)[0]
     if lost.status != OK or lost.value is None:
-        return [not_applicable("score", lost.reason)]
+        return [not_applicable("loss_risk_score", lost.reason)]
     risk, adversary, parts = found
     params = {"loss": "PIL", "risk": f"{ATTACK}: {' and '.join(FIGURES)}", "adversary": adversary}
     params["columns"] = lost.params["columns"]
     detail = {"IL": lost.value, "DR": risk, **{f"DR.{name}": 100 * part for name, part in parts.items()}}
-    return [Utility("score", value=(lost.value + risk) / 2, better="lower", params=params, detail=detail)]
+    return [Utility("loss_risk_score", value=(lost.value + risk) / 2, better="lower", params=params, detail=detail)]
 
 
 def _disclosure(case: Case) -> tuple[float, str, dict[str, float]] | None:
@@ -58,9 +58,9 @@ def _counts(row: Risk) -> bool:
 
 
 SCORE = measure(
-    "score",
+    "loss_risk_score",
     "The mean of probabilistic information loss and of disclosure risk by record linkage and rank intervals, 0 to 100.",
-    "score (loss and risk)",
+    "score of loss and risk",
     score,
     "releases of numbers, each published by itself; needs the original, who is who, and the attack record-linkage",
     "Domingo-Ferrer & Torra 2001; Mateo-Sanz, Domingo-Ferrer & Sebé 2005",
