@@ -25,7 +25,7 @@ def test_losses_by_hand() -> None:
     assert found["variance"] == 0
     assert losses(before, 2 * before)["variance"] == pytest.approx(100 * erf(7.5 / sqrt(2)))
     assert "covariance" not in found
-    assert "all" not in found
+    assert found["all"] == pytest.approx((found["mean"] + found["quantiles"]) / 3)
 
 
 def test_losses_of_pairs_against_simulated_standard_errors() -> None:

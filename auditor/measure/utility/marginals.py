@@ -146,6 +146,8 @@ def _classes(domain: Domain, people: Ints) -> tuple[Floats, tuple[str, ...]]:
     there = people[: len(domain.numbers)] > 0
     values, times = domain.numbers[there], people[: len(domain.numbers)][there]
     mark = domain.format.decimal
+    if not len(values):
+        return np.zeros(0), ("any number",)
     if len(values) <= MOST_BARS:
         return (values[1:] + values[:-1]) / 2, tuple(format_number(v, mark) for v in values.tolist())
     reached = np.cumsum(times) / times.sum()

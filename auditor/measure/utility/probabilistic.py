@@ -7,7 +7,8 @@ it has a standard error e, and what the release gives for it, s', is an error of
 
 from 0 (no change) to 100 (no sample of this size would be so far off); 68 is one standard error. Five kinds of statistics
 of the numeric columns are compared: their `mean`, `variance` and `quantiles` (5 %, 10 %, … 95 %), the `covariance` and
-the `correlation` of pairs. Each figure is the mean over columns or pairs, `all` the mean of the five.
+the `correlation` of pairs. Each figure is the mean over columns or pairs, `all` the mean of the five (of three where only
+one column is numeric).
 
 Paper: J. M. Mateo-Sanz, J. Domingo-Ferrer, F. Sebé, "Probabilistic information loss measures in confidentiality
 protection of continuous microdata", DMKD 11, 2005.
@@ -79,7 +80,7 @@ def losses(original: Floats, given: Floats) -> dict[str, float]:
         for name, loss in _of_pair(before, after):
             found[name].append(loss)
     told = {name: float(np.mean(terms)) for name, terms in found.items() if terms}
-    if len(told) == len(found):
+    if told:
         told["all"] = float(np.mean(list(told.values())))
     return told
 
