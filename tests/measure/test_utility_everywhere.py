@@ -121,6 +121,8 @@ def test_what_changes_nothing_is_best(name: str) -> None:
             continue
         if row.measure in ("discernibility", "class_size"):
             continue  # the classes of an untouched table are below k, which costs
+        if key(row) == ("square_error", "total", None):
+            continue  # people with the same quasi-identifiers differ in other columns
         best = by_name[row.measure].words.best
         assert exact.value == pytest.approx(best, abs=1e-9)
         assert row.value >= best - 1e-9 if row.better == "lower" else row.value <= best + 1e-9

@@ -138,8 +138,12 @@ def _by_value(case: Case, column: str) -> _Target:
         column,
         original_codes(case, column).astype(np.int64),
         lambda world: world.codes(column).astype(np.int64),
-        lambda world: np.unique(world.labels(column), return_inverse=True)[1].reshape(-1).astype(np.int64),
+        lambda world: _numbered(label_places(world.case.release.labels[column])[world.labels(column)]),
     )
+
+
+def _numbered(places: Floats) -> Ints:
+    return np.unique(places, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _by_quartile(case: Case, column: str) -> _Target:

@@ -4,10 +4,10 @@
   `total`, and `normalised` per person and quasi-identifier, from 0 to 1 (NCP, GCP). A person who was left out loses
   everything.
 - `square_error`: `total` is E = Σ over clusters of Σ |x - m|² over all published columns, scaled to 0..1, with m the
-  centroid of the cluster in all of them. `percent` is 100·SSE/SST over the numeric quasi-identifiers (or those chosen),
-  standardised, where m is what is published, or the mean of the class if that is not a number
-  (`auditor/measure/microaggregation.py`). It keeps to the columns that were grouped: others are published as they are,
-  and their share of the spread would dilute it.
+  centroid of the cluster in all of them: how unlike the people of a class are, whatever is published of them. `percent`
+  is 100·SSE/SST over the numeric quasi-identifiers (or those chosen), standardised, where m is what is published, or the
+  mean of the class if that is not a number (`auditor/measure/microaggregation.py`). It keeps to the columns that were
+  grouped: others are published as they are, and their share of the spread would dilute it.
 
 Papers: R. El-Rashidy et al. 2011, eq. 4 (their x and m have all attributes); J.-W. Byun, A. Kamra, E. Bertino, N. Li,
 DASFAA 2007; J. Domingo-Ferrer, J. M. Mateo-Sanz, IEEE TKDE 2002.

@@ -167,14 +167,15 @@ def labelled(world: World, columns: Sequence[str]) -> Features:
     """The people of a world with the labels of their columns as they are published."""
     coded, ordered = [], []
     for column in columns:
-        labels = world.case.release.labels[column]
+        labels, label = world.case.release.labels[column], world.labels(column)
         by_order = labels.domain.column.type is not Type.NOMINAL
+        places = label_places(labels)
         if labels.domain.numbers is not None:
-            places = label_places(labels)[world.labels(column)]
-            coded.append(binned(places, cut_points(places)))
+            coded.append(binned(places[label], cut_points(places[label])))
         else:
-            found = label_places(labels)[world.labels(column)] if by_order else world.labels(column)
-            coded.append(np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64))
+            missing = (labels.lo == labels.domain.missing) & (labels.counts == 1)
+            below = np.where(missing, -1.0, places)  # as in the original
+            coded.append(np.unique(below[label], return_inverse=True)[1].reshape(-1).astype(np.int64))
         ordered.append(by_order)
     sizes = np.array([int(codes.max(initial=0)) + 1 for codes in coded], dtype=np.int64)
     return Features(np.column_stack(coded), sizes, np.array(ordered, dtype=np.bool_))
