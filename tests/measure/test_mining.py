@@ -11,12 +11,13 @@ import pytest
 
 from anonymizers.anonymizing import anonymize
 from auditor.measure.utility import Case
+from auditor.measure.utility.classification import classification
 from auditor.measure.utility.marginals import LEAST_NAMED, marginals
 from auditor.measure.utility.rules import CONFIDENCE, GAIN, LIFT, SUPPORT, frequent, mined, rules
 from auditor.measure.utility.trees import Features, Tree
 from auditor.model.arrays import Ints
 from auditor.model.record.record import Utility
-from tests.support.grading_cases import patients
+from tests.support.grading_cases import PATIENTS, patients
 from tests.support.utility_cases import Rows, case_of, table_of
 
 # ----- shares --------------------------------------------------------------------------------------------------------
@@ -58,7 +59,7 @@ def test_no_number_of_a_person_is_told() -> None:
 
 
 def test_coded_columns_are_compared_after_decoding() -> None:
-    table = patients()
+    table = patients(**{column: cells * 5 for column, cells in PATIENTS.items()})
     release, provenance = anonymize(table, "grading", seed=3)
     assert provenance.key is not None
     coded, plain = (Case(release, table, provenance.fragment, key=key) for key in (provenance.key, None))
@@ -68,6 +69,10 @@ def test_coded_columns_are_compared_after_decoding() -> None:
     assert before.value is not None
     assert before.value > 0.01
     assert [row.value for row in rules(coded)] == [0, 0]
+    trees = classification(coded)
+    assert trees[0].params["decoded"] == ["income", "disease"]
+    assert all(row.value == row.detail["original"] for row in trees)
+    assert not all(row.value == row.detail["original"] for row in classification(plain))
 
 
 # ----- rules ---------------------------------------------------------------------------------------------------------

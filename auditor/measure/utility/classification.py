@@ -3,7 +3,7 @@
 - `classification`: by cross-validation, a tree is trained on the records of most people and tested on the *original* rows
   of the others, everybody once. Beside its accuracy we give that of the same tree trained on the original rows of the
   same people, and the share of the most common class. Training records are plain values: labels that cover several values
-  and separated blocks are drawn, for each fold anew (`worlds`).
+  and separated blocks are drawn, for each fold anew (`worlds`), and coded columns are decoded where there is a key.
 - `classification_within`: trained and tested inside the release by cross-validation, with labels as published, like Table
   V of the grading paper; beside it the same on the original. This also works for recoded values that cannot be compared
   with original rows. People whose other quasi-identifiers were made alike stay together, in training or in testing: they
@@ -44,6 +44,7 @@ LEAST = 20
 
 def classification(case: Case) -> list[Utility]:
     """The accuracy, on held-out original rows, of a tree trained on the release, for each class attribute."""
+    coded, case = case.coded, case.decoded
     name, reason = "classification", _reason(case)
     targets = [] if reason else _targets(case)
     if not reason and not targets:
@@ -67,7 +68,8 @@ def classification(case: Case) -> list[Utility]:
             told, at = np.flatnonzero(fold[: people.inside] != number), number % len(drawn)
             right += _right(given[at].take(told, others), classes[at][told], asked, truth)
             original += _right(x.take(fold != number, others), target.true[fold != number], asked, truth)
-        rows.append(_row(case, name, target, drawn, (right, original), len(fold)))
+        row = _row(case, name, target, drawn, (right, original), len(fold))
+        rows.append(replace(row, params={**row.params, "decoded": list(coded)}) if coded else row)
     return rows
 
 
