@@ -21,6 +21,7 @@ from auditor.model.labels.notation import everything
 from auditor.model.publishing import publish
 from auditor.model.record.record import NOT_APPLICABLE, OK, Utility
 from auditor.model.release import Block, Release
+from auditor.model.schema import Role
 from auditor.model.table import Table
 from tests.support.anonymizer_cases import SETTINGS, VALUES, kinds, table_of
 
@@ -137,7 +138,7 @@ def everything_in_one_class() -> tuple[Release, Codes]:
     """Every quasi-identifier of everybody is published as everything."""
     table = people()
     labels, cells = {}, {}
-    columns = (*table.schema.quasi, *table.schema.sensitive)
+    columns = (*table.schema.quasi, *table.schema.sensitive, *table.schema.names(Role.NEUTRAL))
     for column in columns:
         domain = table.domains[column]
         if column in table.schema.quasi:
