@@ -28,7 +28,7 @@ from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.record.record import Utility
 
 SUPPORT, CONFIDENCE, LIFT, GAIN = 0.05, 0.6, 1.2, 0.05
-MOST_ITEMS = 120
+MOST_ITEMS = 60
 """Of more values than this the commonest take part."""
 WORLDS = 3
 STATISTICS = ("lost", "invented")
