@@ -42,6 +42,8 @@ class Options:
     weighting: Weighting = Weighting.SIZE
     utility: tuple[str, ...] | None = None
     """The utility measures; () is none of them."""
+    columns: tuple[str, ...] | None = None
+    """The columns that utility measures of values look at; None: all that are published."""
     recursive_l: int = 2
     """The l of recursive (c,l)-diversity, whose c is reported."""
     remedies: bool = True

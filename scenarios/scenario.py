@@ -22,6 +22,7 @@
 
     [utility]
     run = ["queries", "classification"]      # default: all measures that apply; [] is none
+    columns = ["age", "salary"]              # where measures of values look; default: all published columns
 
     [bounds]
     facts = [0, 1, 2, 3]     # for how many facts about people bounds are told; [] is none
@@ -154,6 +155,7 @@ class _Reader:
             links=self._links(attacks),
             settings=self._settings(attacks),
             utility=self._utility(self._part("utility")),
+            columns=self._part("utility").texts("columns", "a list of columns"),
             policy=self._policy(self._part("policy")),
             facts=self._facts(self._part("bounds")),
             seed=seed,
@@ -282,7 +284,7 @@ class _Reader:
         return settings
 
     def _utility(self, part: Faults) -> tuple[str, ...] | None:
-        part.known("run")
+        part.known("run", "columns")
         names = part.texts("run", "a list of measures")
         try:
             return None if names is None else find_measures(names)

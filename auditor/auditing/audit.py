@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attacks import ATTACKS
 from attacks.base import Attack
@@ -27,7 +27,7 @@ from auditor.auditing.sides import Sides
 from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.measure.ambiguity import NOTE
 from auditor.measure.statistics import STATISTICS
-from auditor.measure.utility import find_measures, utility_meanings, utility_rows
+from auditor.measure.utility import check_columns, find_measures, utility_meanings, utility_rows
 from auditor.model.progress import Progress, silent
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import (
@@ -52,6 +52,7 @@ from scenarios.options import Options
 if TYPE_CHECKING:
     import pandas as pd
 
+    from auditor.model.key import Key
     from auditor.model.provenance import Provenance
     from auditor.model.schema import Schema
 
@@ -75,16 +76,18 @@ def audit(
     match: str | None = None,
     provenance: str | Path | Provenance | None = None,
     population: str | Path | pd.DataFrame | None = None,
+    key: str | Path | Key | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
 ) -> AuditRecord:
     """Audits a release made by any tool: a file, a folder, a frame, or what an anonymizer returned.
 
     `match` says how release rows and original rows correspond: "rows" (same order) or the name of a column with an id in
-    both; for our own releases the provenance does. `options` holds what to run.
+    both; for our own releases the provenance does. `key` is what coded values stand for: utility is measured with it.
+    `options` holds what to run.
     """
     options = options or Options()
-    subject = read_subject(Sources(release, schema, original, match, provenance, population), options.seed)
+    subject = read_subject(Sources(release, schema, original, match, provenance, population, key), options.seed)
     record = run_audit(subject, options, progress)
     if isinstance(release, str | Path) and isinstance(schema, str | Path):
         record = with_commands(record, release, schema, options.suppression, options.recursive_l)
@@ -99,6 +102,7 @@ class _Audit:
         self.attacks = _attacks(options)
         self.adversaries = _adversaries(subject, options)
         self.measures = None if options.utility is None else find_measures(options.utility)
+        check_columns(subject.release, subject.people if subject.has_original else None, options.columns)
         links = len(options.links or tuple(Link))
         alone = sum(not attack.linked for attack in self.attacks)
         self._progress, self._done = progress, 0
@@ -111,7 +115,7 @@ class _Audit:
         facts = release_facts(subject, options)
         risks = estimated(list(self._risks(sides)), subject, facts, self.adversaries)
         self._progress(self._done, self._steps, "utility")
-        utility = self._utility()
+        utility = self._utility(risks)
         adversaries = self._adversary_facts()
         verdict, judged = self._verdict(facts, risks, adversaries)
         advice = self._advice(verdict)
@@ -161,7 +165,7 @@ class _Audit:
         self._progress(self._done, self._steps, what)
         self._done += 1
 
-    def _utility(self) -> Sequence[Utility]:
+    def _utility(self, risks: Sequence[Risk]) -> Sequence[Utility]:
         subject = self.subject.whole or self.subject  # what the rows are good for, whosever they are
         release = subject.release
         if subject.utility:
@@ -170,7 +174,9 @@ class _Audit:
         known = subject.has_original
         fragment = subject.provenance.fragment if known and subject.provenance is not None else None
         people, k = subject.people if known else None, k if isinstance(k, int) else None
-        return utility_rows(release, people, fragment, k=k, seed=self.options.seed, names=self.measures)
+        options, key = self.options, None if subject.provenance is None else subject.provenance.key
+        asked: dict[str, Any] = {"k": k, "seed": options.seed, "names": self.measures, "columns": options.columns}
+        return utility_rows(release, people, fragment, **asked, key=key, risks=risks)
 
     def _adversary_facts(self) -> tuple[AdversaryFacts, ...]:
         quasi, population = self.subject.release.schema.quasi, self.subject.population

@@ -16,11 +16,13 @@ import numpy as np
 
 from auditor.auditing.correspondence import BY_ROWS, check_truth, find_outsiders, find_rows
 from auditor.files.linked import absent_files, with_linked
+from auditor.files.provenances import unordered_fingerprint
 from auditor.files.releases import ReadRelease, in_file_order, read_release
 from auditor.files.tables import as_schema, raw_table, sha256
 from auditor.model.arrays import Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
+from auditor.model.key import Key
 from auditor.model.provenance import Provenance
 from auditor.model.record.meaning import Note
 from auditor.model.record.record import Input, Utility
@@ -102,6 +104,8 @@ class Sources:
     match: str | None = None
     provenance: str | Path | Provenance | None = None
     population: str | Path | pd.DataFrame | None = None
+    key: str | Path | Key | None = None
+    """What the coded values of the release stand for. Utility is measured with it; no attack is given it."""
 
 
 def read_subject(sources: Sources, seed: int) -> Subject:
@@ -149,8 +153,26 @@ def read_subject(sources: Sources, seed: int) -> Subject:
     if sources.match in read.identifiers:
         note = f"The column {sources.match!r} was used to match rows. It is assumed not to be published."
         subject = replace(subject, notes=(*subject.notes, note))
+    if sources.key is not None:
+        subject = replace(subject, provenance=_with_key(sources.key, subject))
     complete = _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
     return _told_apart(complete, read)
+
+
+def _with_key(given: str | Path | Key, subject: Subject) -> Provenance:
+    """The provenance of a release with its key."""
+    if subject.provenance is None or not subject.has_original:
+        raise UsageError("A key is for comparing decoded values with the original: give the original as well.")
+    key = given if isinstance(given, Key) else Key.read(Path(given))
+    release = subject.release
+    absent = [column for column in key.columns if column not in release.labels]
+    if absent:
+        raise UsageError(f"The key is of another release: it decodes {absent[0]!r}, which is not published.")
+    if key.release is not None and release.rows == key.rows:
+        cells = {c: [release.labels[c].texts[i] for i in release.block_of(c).cell(c).tolist()] for c in key.columns}
+        if unordered_fingerprint(cells) != key.release:
+            raise UsageError("The key is of another release, and would give wrong values.")
+    return replace(subject.provenance, key=key)
 
 
 def _not_joined(sources: Sources, schema: Schema) -> str | None:

@@ -13,6 +13,7 @@ from auditor.commands.groups import Grouped
 from auditor.commands.options import (
     AllReports,
     Attacks,
+    Columns,
     Common,
     Facts,
     Files,
@@ -79,6 +80,13 @@ class Inputs:
     population: Annotated[
         str | None, Option("--population", help="A table of people at large, with those in the release among them.")
     ] = None
+    key: Annotated[
+        Path | None,
+        Option(
+            "--key",
+            help="The private key of a graded release: utility is measured on decoded values. No attack sees it.",
+        ),
+    ] = None
 
     @property
     def in_databases(self) -> bool:
@@ -94,6 +102,7 @@ class Asked:
     attacks: Attacks = None
     link: Links = None
     utility: Utility = None
+    columns: Columns = None
     settings: Settings = None
     targets: Targets = None
     sample: Annotated[
@@ -153,6 +162,7 @@ class Asked:
             cells=choice(self.withheld_cells, WithheldCells, "--withheld-cells"),
             weighting=choice(self.weighting, Weighting, "--weighting"),
             utility=measures(self.utility),
+            columns=names(self.columns),
             recursive_l=self.recursive_l,
             remedies=self.remedies,
             facts=facts_known(self.facts),
@@ -166,7 +176,13 @@ def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllRepor
     from auditor.model.record.record import RunRecord
 
     output = Output(reports, common.force, common.quiet, single=True)
-    read = [*local_files(inputs.release, inputs.population), inputs.schema, inputs.original, inputs.provenance]
+    read = [
+        *local_files(inputs.release, inputs.population),
+        inputs.schema,
+        inputs.original,
+        inputs.provenance,
+        inputs.key,
+    ]
     refuse_inputs(reports.values(), read)
     output.check()
     if asked.explain_labels:
@@ -174,7 +190,7 @@ def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllRepor
         return
     asked.check(reports["junit"])
     options = asked.options(common.chosen_seed, inputs.population is not None)
-    only_memory = {f"--{name}": getattr(inputs, name) for name in ("original", "match", "provenance")}
+    only_memory = {f"--{name}": getattr(inputs, name) for name in ("original", "match", "provenance", "key")}
     only_memory["--targets"] = asked.targets
     scanner = chosen_engine(inputs.release, inputs.population, engine, only_memory)
     if scanner is None:
@@ -208,7 +224,15 @@ def _in_memory(inputs: Inputs, targets: str | None, options: Options, quiet: boo
     from auditor.auditing.subjects import Sources, read_subject
 
     with Progress(quiet) as progress:
-        given = inputs.release, inputs.schema, inputs.original, inputs.match, inputs.provenance, inputs.population
+        given = (
+            inputs.release,
+            inputs.schema,
+            inputs.original,
+            inputs.match,
+            inputs.provenance,
+            inputs.population,
+            inputs.key,
+        )
         subject = read_subject(Sources(*given), options.seed)
         if targets is not None:
             if subject.people is None:
@@ -225,6 +249,7 @@ class Changes:
     link: Links = None
     attacks: Attacks = None
     utility: Utility = None
+    columns: Columns = None
     settings: Settings = None
     withheld_cells: Withheld = "wildcard"
 
@@ -239,6 +264,7 @@ class Changes:
             attacks=names(self.attacks) or asked.attacks,
             links=link_models(self.link) or asked.links,
             utility=asked.utility if self.utility is None else measures(self.utility),
+            columns=asked.columns if self.columns is None else names(self.columns),
             settings={name: {**asked.settings.get(name, {}), **given.get(name, {})} for name in attacks},
             cells=choice(self.withheld_cells, WithheldCells, "--withheld-cells"),
         )

@@ -11,7 +11,7 @@ import typer
 from typer import Option
 
 from auditor.commands.groups import Grouped
-from auditor.commands.options import Common, Links, PolicyChoice, SchemaFile, TableFile, Withheld
+from auditor.commands.options import Columns, Common, Links, PolicyChoice, SchemaFile, TableFile, Withheld
 from auditor.commands.output import NOT_JUDGED, POLICY_FAILED, Output, run_files
 from auditor.commands.parsing import (
     attack_settings,
@@ -83,6 +83,7 @@ class Figures:
             help="Utility measures, separated by commas; the first is the axis, as MEASURE or MEASURE.WHICH.",
         ),
     ] = None
+    columns: Columns = None
     sample: Annotated[
         float | None, Option("--sample", help="Release this share of the people; the others are outsiders.")
     ] = None
@@ -170,6 +171,7 @@ def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:
         settings=of_attacks,
         policy=None if figures.policy is None else read_policy(figures.policy),
         seed=seed,
+        columns=names(figures.columns),
         cells=choice(figures.withheld_cells, WithheldCells, "--withheld-cells"),
     )
     strengths, diversities = numbers(cells.k, "--k"), numbers_or_none(cells.l, "--l")

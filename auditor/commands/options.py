@@ -45,6 +45,14 @@ Utility = Annotated[
         show_default=False,
     ),
 ]
+Columns = Annotated[
+    str | None,
+    Option(
+        "--columns",
+        help="The columns that utility measures of values look at, separated by commas. Default: all that are published.",
+        show_default=False,
+    ),
+]
 Attacks = Annotated[str | None, Option("--attacks", help="Attacks, separated by commas. Default: all.")]
 Suppressed = Annotated[str, Option("--suppression", help="How suppressed rows count: excluded, own or wildcard.")]
 Withheld = Annotated[

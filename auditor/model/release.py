@@ -131,14 +131,15 @@ class Release:
     @property
     def quasi(self) -> tuple[str, ...]:
         """The published quasi-identifiers."""
-        return self._published(self.schema.quasi)
+        return self.published(self.schema.quasi)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The published sensitive columns."""
-        return self._published(self.schema.sensitive)
+        return self.published(self.schema.sensitive)
 
-    def _published(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def published(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of some columns that are published."""
         columns = set(self.columns)
         return tuple(name for name in names if name in columns)
 

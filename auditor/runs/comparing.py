@@ -160,6 +160,9 @@ def read_world(
 def run_comparison(world: World, asked: Request, store: Store, progress: Progress = silent) -> Outcome:
     """Runs the cells that are not finished yet, and reads the results of all cells from their files."""
     asked.check()
+    absent = [column for column in asked.options.columns or () if column not in world.people.codes]
+    if absent:
+        raise UsageError(f"The columns of utility must be in the table. It has no {absent[0]!r}.")
     limits = asked.limits
     _, dot, which = asked.utility[0].partition(".")
     measures = asked.measures

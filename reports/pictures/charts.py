@@ -268,8 +268,10 @@ def bars(
     name: str,
     others: Sequence[float] = (),
     width: int = 420,
+    who: tuple[str, str] = ("members", "others"),
 ) -> str:
-    """A histogram, of members beside `others` where there are any; names stand under the bars as there is room."""
+    """A histogram, of members beside `others` where there are any, called as `who` says; names stand under the bars as there
+    is room."""
     up = svg.ticks(0.0, max([*counts, *others, 1.0]), 3)
     left = max(
         44, round(max(svg.wide(svg.tick_text(t), 12) for t in up)) + 26
@@ -281,18 +283,18 @@ def bars(
     parts += [svg.words(left - 6, y(t) + 4, svg.tick_text(t), anchor="end") for t in up if float(t).is_integer()]
     widest = max((svg.wide(clean(n, 14), 12) for n in names), default=0.0)
     every = max(1, -int(-(widest + 8) // step))
-    series = [(counts, "bar", "members")] + ([(others, "bar hollow", "others")] if others else [])
+    series = [(counts, "bar", who[0])] + ([(others, "bar hollow", who[1])] if others else [])
     thick = min(step * 0.78, 44.0) / len(series)
     for i, text in enumerate(names):
         middle = left + step * (i + 0.5)
-        for at, (heights, kind, who) in enumerate(series):
+        for at, (heights, kind, whose) in enumerate(series):
             start = middle - thick * len(series) / 2 + thick * at
             bar = svg.box(start, y(heights[i]), thick, y.start - y(heights[i]), kind)
-            parts.append(svg.titled([bar], f"{text}: {number(heights[i])}" + (f" {who}" if others else "")))
+            parts.append(svg.titled([bar], f"{text}: {number(heights[i])}" + (f" {whose}" if others else "")))
         if i % every == 0:
             parts.append(svg.words(middle, y.start + 16, clean(text, 14), anchor="middle"))
-    for at, (_, kind, who) in enumerate(series if others else []):
-        parts += [svg.box(left + at * 90, 5, 10, 10, kind), svg.words(left + at * 90 + 15, 14, who)]
+    for at, (_, kind, whose) in enumerate(series if others else []):
+        parts += [svg.box(left + at * 90, 5, 10, 10, kind), svg.words(left + at * 90 + 15, 14, whose)]
     parts.append(svg.line(left, y.start, width - right, y.start, "axis"))
     parts.append(
         svg.words((left + width - right) / 2, height - 8, svg.fitted(axes.x, width - 20, 12.5), "label", "middle")

@@ -59,6 +59,7 @@ class Histogram:
     unit: str
     across: str = "value"
     others: tuple[float, ...] = ()
+    who: tuple[str, str] = ("members", "others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +231,29 @@ def histograms(record: AuditRecord, limit: int = 4) -> list[Histogram]:
         if drawn is not None:
             seen.add(key)
             made.append(drawn)
+    return made
+
+
+def before_and_after(record: AuditRecord, limit: int = 6) -> list[Histogram]:
+    """The shares of values in the release and in the original that measures of utility left in their details: of each at
+    most `limit` columns, in the order of the record, which has the most changed first."""
+    made: list[Histogram] = []
+    for row in record.utility:
+        noted = row.detail.get("shares")
+        for shares in noted[:limit] if isinstance(noted, list | tuple) else ():
+            if not isinstance(shares, Mapping):
+                continue
+            names, column = shares.get("names"), spoken(clean(shares.get("column"), 60))
+            after, before = _numbers(shares.get("release")), _numbers(shares.get("original"))
+            if not isinstance(names, list | tuple) or after is None or before is None or len(names) < 2:
+                continue
+            if len(names) == len(before) == len(after):
+                title = (
+                    f"{capital(Meanings(record).utility_name(row.measure))}: {column} in the release and the original"
+                )
+                drawn, beside = (tuple(100 * share for share in side) for side in (after, before))
+                cells = tuple(clean(name, 40) for name in names)
+                made.append(Histogram(title, cells, drawn, "% of people", column, beside, ("release", "original")))
     return made
 
 

@@ -1,5 +1,5 @@
 """The small pictures of a release, drawn once for the page and for files: class sizes, distributions over people, the
-membership curve, and calibration."""
+membership curve, calibration, and values before and after."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from auditor.model.record.record import AuditRecord
 from reports.pictures import charts
 from reports.pictures.charts import Axes
-from reports.pictures.pictures import calibrations, class_sizes, histograms, roc
+from reports.pictures.pictures import before_and_after, calibrations, class_sizes, histograms, roc
 
 _OVERCONFIDENT = (
     "On the dashed diagonal claims are as often right as they are said to be; below it they are overconfident."
@@ -49,3 +49,7 @@ def small_pictures(record: AuditRecord, ending: str, width: int = 420, side: int
             one.expected, one.realised, axes, f"calibration{ending}-{i}", _OVERCONFIDENT, side, dots=True
         )
         yield Small(f"calibration-{one.title.partition(':')[0]}", one.title, drawing)
+    for i, found in enumerate(before_and_after(record)):
+        axes, name = Axes(found.across, found.unit), f"shares{ending}-{i}"
+        drawing = charts.bars(found.names, found.counts, axes, name, found.others, width, found.who)
+        yield Small(f"values-{i + 1}", found.title, drawing)

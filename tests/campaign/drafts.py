@@ -65,6 +65,7 @@ GOOD = {
     "--link": ("class", "containment", "likelihood", "tightest", "distance", "class,distance"),
     "--attacks": ("linking", "membership", "uniqueness", "homogeneity,alias", "background", "inference", "definetti"),
     "--utility": ("none", "queries", "classification", "correlation", "pmse", "granularity"),
+    "--columns": ("age", "age,sex", "income", "x"),
     "--policy": ("k3", "k5", "strict", "ema", "cms"),
     "--taxonomies": ("none", "texts", "all"),
     "--seed": ("0", "1", "7"),

@@ -21,6 +21,7 @@ from auditor.model.labels.notation import everything
 from auditor.model.publishing import publish
 from auditor.model.record.record import NOT_APPLICABLE, OK, Utility
 from auditor.model.release import Block, Release
+from auditor.model.schema import Role
 from auditor.model.table import Table
 from tests.support.anonymizer_cases import SETTINGS, VALUES, kinds, table_of
 
@@ -121,6 +122,8 @@ def test_what_changes_nothing_is_best(name: str) -> None:
             continue
         if row.measure in ("discernibility", "class_size"):
             continue  # the classes of an untouched table are below k, which costs
+        if key(row) == ("square_error", "total", None):
+            continue  # people with the same quasi-identifiers differ in other columns
         best = by_name[row.measure].words.best
         assert exact.value == pytest.approx(best, abs=1e-9)
         assert row.value >= best - 1e-9 if row.better == "lower" else row.value <= best + 1e-9
@@ -135,7 +138,7 @@ def everything_in_one_class() -> tuple[Release, Codes]:
     """Every quasi-identifier of everybody is published as everything."""
     table = people()
     labels, cells = {}, {}
-    columns = (*table.schema.quasi, *table.schema.sensitive)
+    columns = (*table.schema.quasi, *table.schema.sensitive, *table.schema.names(Role.NEUTRAL))
     for column in columns:
         domain = table.domains[column]
         if column in table.schema.quasi:

@@ -14,7 +14,7 @@ import pytest
 
 from anonymizers.anonymizing import anonymize
 from auditor.measure.utility import Case
-from auditor.measure.utility.categorical import distance, entropy, tables
+from auditor.measure.utility.categorical import categorical_distance, distance, entropy, tables
 from auditor.measure.utility.clusters import information_loss, square_error
 from auditor.measure.utility.continuous import changes, moments, relative_changes
 from auditor.measure.utility.correlation import correlation, correlation_ratio
@@ -23,10 +23,11 @@ from auditor.measure.utility.sizes import discernibility
 from auditor.measure.utility.widths import granularity, granularity_arx
 from auditor.measure.utility.worlds import World, over_worlds, worlds
 from auditor.model.arrays import Floats
+from auditor.model.errors import UsageError
 from auditor.model.record.record import Utility
 from auditor.model.schema import Schema
 from auditor.model.table import Table
-from tests.support.utility_cases import Rows, case_of, table_of
+from tests.support.utility_cases import COLUMNS, Rows, case_of, published, table_of
 
 
 def values(rows: list[Utility]) -> dict[str, float]:
@@ -120,14 +121,26 @@ def test_a_column_without_spread_goes_with_nothing() -> None:
 
 
 def test_distance_by_hand() -> None:
-    # town: A → B share North, half the height of the tree; A → C share the root; grade: low → high is the whole way, mid →
-    # high half of it; job: other or not
+    # town: A → B and A → C are others, whatever the taxonomy; grade: low → high is two steps, mid → high one, of three
+    # categories; job: other or not
     table = table_of({"town": ["A", "A", "E"], "grade": ["low", "mid", "high"], "job": ["x", "y", "y"]})
     rows = distance(
         case_of({"town": ["B", "C", "E"], "grade": ["high", "high", "high"], "job": ["x", "y", "x"]}, table)
     )
-    assert values(rows)["Dist"] == pytest.approx(((0.5 + 1) / 3 + (1 + 0.5) / 3 + 1 / 3) / 3)
+    assert values(rows)["Dist"] == pytest.approx((2 / 3 + (2 / 3 + 1 / 3) / 3 + 1 / 3) / 3)
     assert (rows[0].low, rows[0].params["worlds"], rows[0].params["values"]) == (None, 1, "as published")
+
+
+def test_distances_are_those_of_the_paper() -> None:
+    # slide 21: four ordered categories, neighbours 1/4 apart and the ends 3/4; nominal values 0 or 1; missing is far from all
+    schema = {"columns": {"size": {"role": "quasi", "order": ["S", "M", "L", "XL"]}, "town": COLUMNS["town"]}}
+    table = Table.from_frame(
+        pd.DataFrame({"size": ["S", "M", "L", "XL", ""], "town": list("ABCDE")}), Schema.from_dict(schema)
+    )
+    size, town = table.domains["size"], table.domains["town"]
+    one, other = (np.array(codes, dtype=np.int32) for codes in ([0, 0, 1, 4, 4], [1, 3, 1, 0, 4]))
+    assert categorical_distance(size, one, other).tolist() == [0.25, 0.75, 0, 1, 0]
+    assert categorical_distance(town, one, other).tolist() == [1, 1, 0, 1, 0]
 
 
 def test_tables_by_hand() -> None:
@@ -164,15 +177,12 @@ def test_categorical_measures_equal_the_slow_versions(seed: int) -> None:
     left_out = set(rng.choice(40, seed, replace=False).tolist())
     case = case_of(after, table_of(before), bucket=[-1 if i in left_out else 0 for i in range(40)])
     inside = [i for i in range(40) if i not in left_out]
-    parents = {"A": "North", "B": "North", "C": "South", "D": "South", "E": "South"}
     far = []
     for i in inside:
-        one, two = before["town"][i], after["town"][i]
-        far.append(0 if one == two else 0.5 if parents[one] == parents[two] else 1)
         far.append(
-            abs(CATEGORIES["grade"].index(before["grade"][i]) - CATEGORIES["grade"].index(after["grade"][i])) / 2
+            abs(CATEGORIES["grade"].index(before["grade"][i]) - CATEGORIES["grade"].index(after["grade"][i])) / 3
         )
-        far += [before[c][i] != after[c][i] for c in ("job", "illness")]
+        far += [before[c][i] != after[c][i] for c in ("town", "job", "illness")]
     assert values(distance(case))["Dist"] == pytest.approx(np.mean(far))
     change, cells = 0.0, 0
     for order in (1, 2):
@@ -280,6 +290,62 @@ def test_square_error_of_the_literature(data_folder: Path) -> None:
         release, provenance = anonymize(table, "mdav", k=k, restore=False)
         found = values(square_error(Case(release, table, provenance.fragment)))
         assert found["square_error percent"] == pytest.approx(percent, abs=5e-5)
+
+
+# ----- all published columns -------------------------------------------------------------------------------------------
+
+
+def test_neutral_columns_count() -> None:
+    # ages 20, 30 | 40, 60 as before; pay 1, 3 | 3, 5 is published as it is, and no centre of a class is any row's: range 4,
+    # centroids 2 and 4: 4·1²/4²
+    rows = {"age": ["20", "30", "40", "60"], "pay": ["1", "3", "3", "5"]}
+    texts = {"age": ["25", "25", "50", "50"], "pay": rows["pay"]}
+    table = table_of(rows)
+    release, provenance = published(texts, table)
+    everything, some = (Case(release, table, provenance.fragment, columns=c) for c in (None, ["age"]))
+    assert (everything.columns, some.columns) == (("age", "pay"), ("age",))
+    found = values(square_error(everything))
+    assert found["square_error total"] == pytest.approx(250 / 1600 + 4 / 16)
+    assert found["square_error percent"] == pytest.approx(100 * 250 / 875)  # of what was grouped
+    assert values(square_error(some))["square_error total"] == pytest.approx(250 / 1600)
+    both = values(square_error(Case(release, table, provenance.fragment, columns=["age", "pay"])))
+    assert both["square_error percent"] == pytest.approx(100 * (250 / 875) / 2)  # two columns of equal spread, one kept
+    changed = {row.measure: row for row in changes(everything)}
+    assert changed["IL1"].params["columns"] == ["age", "pay"]
+    assert changed["IL5"].value is not None
+    assert {row.measure: row.reason for row in changes(some)}["IL5"] is not None  # one column has no pairs
+    for absent in (["job"], []):
+        with pytest.raises(UsageError, match="some of age, pay"):
+            Case(release, table, provenance.fragment, columns=absent)
+
+
+def test_columns_of_names_are_left_out_and_weights() -> None:
+    rows: Rows = {"age": [str(i % 7) for i in range(40)]}
+    more = {"note": [f"n{i}" for i in range(40)], "few": [f"n{i % 5}" for i in range(40)], "w": ["2"] * 40}
+    kinds = {"note": {"role": "neutral"}, "few": {"role": "neutral"}, "w": {"role": "weight"}}
+    schema = Schema.from_dict({"columns": {"age": COLUMNS["age"], **kinds}})
+    table = Table.from_frame(pd.DataFrame({**rows, **more}), schema)
+    release, provenance = published({**rows, **more}, table)
+    assert Case(release, table, provenance.fragment).columns == ("age", "few")
+    assert Case(release, table, provenance.fragment, columns=["note"]).columns == ("note",)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("k", [3, 7])
+def test_the_impact_grows_with_the_quasi_identifiers(data_folder: Path, k: int) -> None:
+    """Slide 24 of the microaggregation paper on Census, 1080 × 13: the change of correlations over all 13 columns, with 6 and
+    with 13 quasi-identifiers. Over the quasi-identifiers alone the first would be the greater from k = 5 on."""
+    with (data_folder / "data" / "casc" / "CASCrefmicrodata.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    found = []
+    for count in (6, 13):
+        columns = {c: [row[c] for row in rows] for c in rows[0]}
+        roles = {c: "quasi" if i < count else "neutral" for i, c in enumerate(columns)}
+        schema = Schema.from_dict({"columns": {c: {"role": roles[c], "type": "numeric"} for c in columns}})
+        table = Table.from_frame(pd.DataFrame(columns), schema)
+        release, provenance = anonymize(table, "mdav", k=k, restore=True)
+        found.append(values(changes(Case(release, table, provenance.fragment)))["IL5"])
+    assert found == pytest.approx({3: [0.036, 0.058], 7: [0.063, 0.117]}[k], abs=0.0006)
 
 
 # ----- associations --------------------------------------------------------------------------------------------------

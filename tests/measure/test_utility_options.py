@@ -83,6 +83,66 @@ def test_a_scenario_names_measures_and_the_command_line_others(folder: Path, aud
     assert read_scenario(str(file)).options.utility is None
 
 
+def test_columns_are_chosen_and_said(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
+    data, schema = folder / "data.csv", folder / "schema.toml"
+    asked = ("--attacks", "linking", "--link", "class", "--utility", "queries,Dist,marginals", "--json", "-", "--quiet")
+    audit = ("audit", data, "--schema", schema, "--original", data, "--match", "rows", *asked)
+
+    def columns(*given: str) -> list[list[str]]:
+        done = auditor_cli(*audit, *given)
+        assert done.code == 0, done.err
+        return [row["params"]["columns"] for row in json.loads(done.out)["utility"]]
+
+    assert columns() == [["age", "job", "ill"]] * 3 + [["job", "ill"]]
+    assert columns("--columns", "ill, job") == [["job", "ill"]] * 4
+    wrong = auditor_cli(*audit, "--columns", "age,pay")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "some of age, job, ill. Got 'pay'." in wrong.err
+    file = folder / "scenario.toml"
+    file.write_text(SCENARIO + '[utility]\nrun = ["queries"]\ncolumns = ["job"]\n')
+    assert read_scenario(str(file)).options.columns == ("job",)
+    done = auditor_cli("redteam", file, "--columns", "age", "--json", "-", "--quiet")
+    assert json.loads(done.out)["records"][0]["utility"][0]["params"]["columns"] == ["age"]
+
+
+def test_coded_values_are_compared_by_the_key(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
+    data, schema, release = folder / "data.csv", folder / "schema.toml", folder / "release.csv"
+    private = {name: folder / f"{name}.json" for name in ("key", "other", "provenance")}
+    (folder / "others.csv").write_text(data.read_text().replace("x,f", "x,g"))
+    make = ("--schema", schema, "--method", "grading", "--quiet")
+    done = auditor_cli(
+        "anonymize", data, *make, "-o", release, "--provenance", private["provenance"], "--key", private["key"]
+    )
+    assert done.code == 0, done.err
+    done = auditor_cli("anonymize", folder / "others.csv", *make, "-o", folder / "x.csv", "--key", private["other"])
+    assert done.code == 0, done.err
+    asked = ("--attacks", "linking", "--link", "class", "--utility", "marginals", "--json", "-", "--quiet")
+    audit = ("audit", release, "--schema", schema, *asked)
+    matched = ("--original", data, "--provenance", private["provenance"])
+
+    def shares(*given: object) -> tuple[float, object]:
+        done = auditor_cli(*audit, *matched, *given)
+        assert done.code == 0, done.err
+        (row,) = json.loads(done.out)["utility"]
+        return row["detail"]["columns"]["ill"], row["params"].get("decoded")
+
+    assert shares("--key", private["key"]) == (0, ["ill"])
+    assert shares()[1] is None
+    assert "another release" in auditor_cli(*audit, *matched, "--key", private["other"]).err
+    assert "give the original" in auditor_cli(*audit, "--key", private["key"]).err
+
+
+def test_an_audit_scores_loss_and_risk(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
+    data, schema = folder / "data.csv", folder / "schema.toml"
+    audit = ("audit", data, "--schema", schema, "--original", data, "--match", "rows", "--json", "-", "--quiet")
+    done = auditor_cli(*audit, "--attacks", "record-linkage", "--utility", "loss_risk_score")
+    record = json.loads(done.out)
+    risks = {r["measure"]: r["value"] for r in record["risks"] if r["adversary"] == record["risks"][0]["adversary"]}
+    (row,) = record["utility"]
+    assert row["detail"]["IL"] == 0
+    assert row["value"] == pytest.approx(25 * (risks["success"] + risks["rank_interval"]))
+
+
 def test_unknown_measures_are_refused_before_any_work(folder: Path, auditor_cli: Callable[..., Ended]) -> None:
     data, schema = folder / "data.csv", folder / "schema.toml"
     done = auditor_cli("audit", data, "--schema", schema, "--utility", "granularty")

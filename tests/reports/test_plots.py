@@ -7,6 +7,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -16,9 +17,11 @@ from PIL import Image
 import auditor
 from auditor.commands.output import Output
 from auditor.model.errors import UsageError
-from auditor.model.record.record import RunRecord
+from auditor.model.record.record import RunRecord, Utility
 from reports.pictures import plots as module
+from reports.pictures.pictures import before_and_after
 from reports.pictures.plots import Plot, plot_files, plots
+from reports.pictures.small import small_pictures
 from tests.conftest import Ended
 from tests.support import record_samples as samples
 
@@ -248,3 +251,24 @@ def test_a_run_and_its_plots_go_into_one_new_folder_or_none_does(tmp_path: Path)
     with pytest.raises(UsageError, match="must exist"):
         Output(wrong, folder=late).write(samples.person_run())
     assert not late.exists()
+
+
+def test_values_before_and_after_are_drawn_whatever_the_measure_is_called() -> None:
+    one = {
+        "column": "job_class",
+        "names": ["x", "y", "others"],
+        "original": [0.5, 0.3, 0.2],
+        "release": [0.4, 0.4, 0.2],
+    }
+    odd = [{"column": "z"}, 3, {**one, "names": ["x"]}, {**one, "release": [0.5, "?", 0.1]}]
+    row = Utility("anything", value=0.1, better="lower", detail={"shares": [*odd[:2], one, *odd[2:], *[one] * 9]})
+    record = replace(
+        samples.single_run().records[0], utility=(row, Utility("other", value=1, detail={"shares": "none"}))
+    )
+    found = before_and_after(record)
+    assert len(found) == 2  # of six columns, two can be drawn
+    assert found[0].title == "Anything: job class in the release and the original"
+    assert (found[0].counts, found[0].others, found[0].who) == ((40, 40, 20), (50, 30, 20), ("release", "original"))
+    drawing = next(one.drawing for one in small_pictures(record, "") if one.kind == "values-1")
+    assert "x: 40 release" in drawing
+    assert "x: 50 original" in drawing

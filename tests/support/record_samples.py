@@ -266,12 +266,14 @@ def hostile_run() -> RunRecord:
     )
     broken = Contender(HOSTILE, HOSTILE, HOSTILE, 0.5, HOSTILE)
     check = PolicyCheck(HOSTILE, 0.1, HOSTILE, None, None, HOSTILE, HOSTILE)
+    shares = {"column": HOSTILE, "names": [HOSTILE, HOSTILE], "original": [0.5, 0.5], "release": [0.5, 0.5]}
+    useful = Utility(HOSTILE, value=0.2, better=HOSTILE, params={HOSTILE: HOSTILE}, detail={"shares": [shares]})
     made = replace(
         whole,
         release=release,
         risks=tuple(rows),
         policy=PolicyVerdict(HOSTILE, HOSTILE, HOSTILE, (check,), False),
-        utility=(Utility(HOSTILE, value=0.2, better=HOSTILE, params={HOSTILE: HOSTILE}),),
+        utility=(useful,),
         adversaries=(AdversaryFacts("prosecutor", HOSTILE, "prosecutor", (HOSTILE,)),),
         attacks=(AttackFacts("homogeneity", *[HOSTILE] * 6, lead=(HOSTILE,), axis=HOSTILE, caption=HOSTILE),),
         measures=tuple(Measure(name, *[HOSTILE] * 6) for name in ("success", HOSTILE)),

@@ -23,6 +23,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "grade": {"role": "quasi", "order": ["low", "mid", "high"]},
     "income": {"role": "sensitive", "type": "numeric"},
     "illness": {"role": "sensitive"},
+    "pay": {"role": "neutral", "type": "numeric"},
 }
 ORIGINAL = {
     "age": ["20", "30", "40", "60", "30", "20"],

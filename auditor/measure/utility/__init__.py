@@ -4,8 +4,8 @@ A measure that does not suit the release says so, with the reason. Sliced and bu
 cover several values, are measured in sampled `worlds`, which the rows say.
 """
 
-from auditor.measure.utility.case import Case
+from auditor.measure.utility.case import Case, check_columns
 from auditor.measure.utility.measure import Measure
 from auditor.measure.utility.registry import MEASURES, find_measures, utility_meanings, utility_rows
 
-__all__ = ["MEASURES", "Case", "Measure", "find_measures", "utility_meanings", "utility_rows"]
+__all__ = ["MEASURES", "Case", "Measure", "check_columns", "find_measures", "utility_meanings", "utility_rows"]

@@ -1,5 +1,10 @@
 """What a utility measure is given: the release, the original, who is who, and the k that was asked for.
 
+Measures of values look at every column that is published and in the original: quasi-identifiers, sensitive and neutral ones
+(`columns`), unless some are chosen. Neutral columns of names, in which nearly every row has a text of its own, say nothing
+that could be counted and are left out, and so are sampling weights and choices, which are not about people. Measures that
+are defined over quasi-identifiers (granularity, information loss, class sizes) look at these whatever is chosen.
+
 Measures that compare people with their records need the original and the correspondence of rows: `fragment` gives, for each
 original row, the number of its fragment in each block, -1 if the person was left out.
 
@@ -16,10 +21,15 @@ from functools import cached_property
 
 import numpy as np
 
+from auditor.measure.distinct import is_distinct
+from auditor.measure.utility.decoding import decoded
 from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import UsageError
+from auditor.model.key import Key
 from auditor.model.packing import Hashes, mixed
+from auditor.model.record.record import Risk
 from auditor.model.release import Release
+from auditor.model.schema import Role, Type
 from auditor.model.seeding import stage
 from auditor.model.table import Table
 
@@ -46,7 +56,8 @@ class People:
 
 
 class Case:
-    """One release to be measured. `k` is the class size that was asked for, if any."""
+    """One release to be measured. `k` is the class size that was asked for, if any; `columns` are those to look at; `key` is
+    what coded values stand for; `risks` are what attacks on the release found."""
 
     def __init__(
         self,
@@ -55,22 +66,56 @@ class Case:
         fragment: Codes | None = None,
         k: int | None = None,
         seed: int = 0,
+        columns: Sequence[str] | None = None,
+        key: Key | None = None,
+        risks: Sequence[Risk] = (),
     ) -> None:
         self.release, self.original, self.fragment, self.k, self.seed = release, original, fragment, k, seed
+        self.chosen = None if columns is None else frozenset(columns)
+        self.key, self.risks = key, risks
         if original is not None:
             coded_alike(release, original)
+        check_columns(release, original, columns)
 
     def rng(self, *names: str | int) -> np.random.Generator:
         """The generator of one measure: measures do not share a stream."""
         return stage(self.seed, "utility", *names)
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """The published quasi-identifiers and sensitive columns that are in the original."""
+    def known(self) -> tuple[str, ...]:
+        """The published columns of values that are in the original: quasi-identifiers, sensitive ones, neutral ones."""
         if self.original is None:
             return ()
-        wanted = (*self.release.quasi, *self.release.sensitive)
-        return tuple(c for c in wanted if c in self.original.codes)
+        return tuple(c for c in _of_values(self.release) if c in self.original.codes)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Those of them that measures of values look at: the chosen ones, or all but neutral ones that hold names."""
+        if self.chosen is not None:
+            return tuple(c for c in self.known if c in self.chosen)
+        return tuple(c for c in self.known if not self._holds_names(c))
+
+    def _holds_names(self, column: str) -> bool:
+        """Whether nearly every row of the original has a text of its own in a neutral column."""
+        assert self.original is not None
+        domain, codes = self.original.domains[column], self.original.codes[column]
+        if domain.column.role is not Role.NEUTRAL or domain.column.type is not Type.NOMINAL:
+            return False
+        there = codes[codes < domain.known]
+        return is_distinct(len(np.unique(there)), len(there))
+
+    @cached_property
+    def coded(self) -> tuple[str, ...]:
+        """The columns that the key decodes."""
+        return () if self.key is None else tuple(c for c in self.columns if c in self.key.columns)
+
+    @cached_property
+    def decoded(self) -> Case:
+        """The same with the release read by its key, where there is one."""
+        if self.key is None or not self.coded:
+            return self
+        columns = None if self.chosen is None else tuple(self.chosen)
+        return Case(decoded(self.release, self.key), self.original, self.fragment, self.k, self.seed, columns)
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -91,7 +136,7 @@ class Case:
             return "it compares people with their records, and nothing says which record is whose"
         if not self.people.inside:
             return "the release has no rows" if not self.release.rows else "nobody in the original is in the release"
-        return None if self.columns else "no quasi-identifier or sensitive column is both published and in the original"
+        return None if self.columns else "no column of values is both published and in the original"
 
     def shuffled(self, rng: np.random.Generator) -> Ints:
         """The people (their numbers in `people`) in random order, which depends only on their original values: one seed gives
@@ -104,12 +149,29 @@ class Case:
         """The people in the order in which everything is drawn."""
         assert self.original is not None
         assert self.fragment is not None
-        return _ordered(self.release, self.original, self.fragment, self.columns)
+        return _ordered(self.release, self.original, self.fragment, self.known)
+
+
+def check_columns(release: Release, original: Table | None, columns: Sequence[str] | None) -> None:
+    """Refuses to measure columns that are not published, or not in the original."""
+    known = [c for c in _of_values(release) if original is None or c in original.codes]
+    absent = [c for c in columns or () if c not in known]
+    if absent or (columns is not None and not columns):
+        got = f" Got {absent[0]!r}." if absent else ""
+        raise UsageError(
+            f"The columns of utility must be quasi-identifiers, sensitive or neutral columns that are published and in the "
+            f"original: some of {', '.join(known)}.{got}"
+        )
+
+
+def _of_values(release: Release) -> tuple[str, ...]:
+    """The published columns of values: quasi-identifiers, sensitive ones, neutral ones."""
+    return (*release.quasi, *release.sensitive, *release.published(release.schema.names(Role.NEUTRAL)))
 
 
 def coded_alike(release: Release, original: Table) -> None:
     """Refuses an original whose domains differ from those of the release: its codes would mean something else."""
-    for column in (*release.quasi, *release.sensitive):
+    for column in release.columns:
         if column in original.codes:
             ours, theirs = release.labels[column].domain, original.domains[column]
             if ours is not theirs and ours.texts != theirs.texts:
@@ -126,7 +188,7 @@ def uncovered(case: Case) -> str | None:
     assert case.original is not None
     people = case.people
     rows = people.row[: people.inside]
-    for column in (c for c in case.release.quasi if c in case.columns):
+    for column in (c for c in case.release.quasi if c in case.known):
         labels = case.release.labels[column]
         label = case.release.block_of(column).cell(column)[people.own]
         untrue = float((~labels.covers(label, case.original.codes[column][rows])).mean())

@@ -2,8 +2,9 @@
 
 Over the categorical (nominal and ordinal) columns that are published:
 
-- `Dist`: the mean over people and columns of the distance between the true and the published value: 0 or 1; for ordinals the
-  number of steps over the greatest possible; in a taxonomy the height of the lowest common ancestor over the tree's.
+- `Dist`: the mean over people and columns of the distance between the true and the published value, as the paper defines it:
+  of nominal values 0 or 1, whatever their taxonomy; of ordinals the number of steps between them over the number of
+  categories, so that the ends of four are 3/4 apart.
 - `CTBIL'`: Σ |f - f'|/max(f, 1) over the cells of all contingency tables of up to `order` (2) columns, where f is the number
   of people in a cell of the original and f' in the same cell of the release. A cell that is empty in the original counts f'.
 - `ACTBIL'`: CTBIL' over the number of cells of all these tables.
@@ -23,12 +24,13 @@ from math import comb
 
 import numpy as np
 
-from auditor.measure.clustering import value_distance
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.measure import Measure, measure, not_applicable
 from auditor.measure.utility.worlds import World, original_codes, over_worlds, said, worlds
-from auditor.model.arrays import Codes, Ints
+from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.domain import Domain
 from auditor.model.record.record import Utility
+from auditor.model.schema import Type
 
 ORDER = 2
 MOST_TABLES = 300
@@ -46,15 +48,22 @@ def distance(case: Case) -> list[Utility]:
     true = {c: original_codes(case, c, everybody=False) for c in case.categorical}
 
     def figure(world: World) -> float:
-        far = [
-            value_distance(case.release.labels[c].domain, codes.astype(np.int64), world.codes(c).astype(np.int64))
-            for c, codes in true.items()
-        ]
+        far = [categorical_distance(case.release.labels[c].domain, codes, world.codes(c)) for c, codes in true.items()]
         return float(np.mean([one.mean() for one in far]))
 
     value, low, high = over_worlds([figure(world) for world in drawn])
-    params = said(case, drawn, case.categorical)
+    params = {**said(case, drawn, case.categorical), "distance": "nominal: 0 or 1; ordinal: steps over categories"}
     return [Utility("Dist", value=value, better="lower", low=low, high=high, params=params)]
+
+
+def categorical_distance(domain: Domain, one: Codes, other: Codes) -> Floats:
+    """The distance of categories, from 0 to 1: of nominal ones whether they differ, of ordinal ones the steps between them
+    over the number of categories; 1 from a missing value to any other."""
+    differ: Floats = (one != other).astype(np.float64)
+    if domain.column.type is not Type.ORDINAL:
+        return differ
+    steps: Floats = np.abs(one.astype(np.int64) - other) / max(domain.known, 1)
+    return np.where((one < domain.known) & (other < domain.known), steps, differ)
 
 
 def tables(case: Case) -> list[Utility]:
@@ -149,7 +158,10 @@ def _measure(name: str, means: str, label: str, compute: Callable[[Case], list[U
 
 CATEGORICAL = (
     _measure(
-        "Dist", "Mean distance of true and published categorical values, from 0 to 1.", "change of categories", distance
+        "Dist",
+        "Mean distance of true and published categories: of nominal ones 0 or 1, of ordinal ones steps over categories.",
+        "change of categories",
+        distance,
     ),
     _measure(
         "CTBIL'",

@@ -1,17 +1,19 @@
 """Classification: how well a decision tree trained on the release does.
 
-- `classification`: a tree is trained on the records of some people and tested on the *original* rows of others. Beside its
-  accuracy we give that of the same tree trained on the original rows of the same people, and the share of the most common
-  class. Training records are plain values: labels that cover several values and separated blocks are drawn (`worlds`).
-- `classification_within`: trained and tested inside the release by cross-validation, with labels as published, like Table V
-  of the grading paper; beside it the same on the original. This also works for recoded values that cannot be compared with
-  original rows. The people of one class stay together, in training or in testing: they share their labels (a cluster its
-  centre), and a tree that has seen some of them would recognise the others. With few classes that cannot be.
+- `classification`: by cross-validation, a tree is trained on the records of most people and tested on the *original* rows
+  of the others, everybody once. Beside its accuracy we give that of the same tree trained on the original rows of the
+  same people, and the share of the most common class. Training records are plain values: labels that cover several values
+  and separated blocks are drawn, for each fold anew (`worlds`), and coded columns are decoded where there is a key.
+- `classification_within`: trained and tested inside the release by cross-validation, with labels as published, like Table
+  V of the grading paper; beside it the same on the original. This also works for recoded values that cannot be compared
+  with original rows. People whose other quasi-identifiers were made alike stay together, in training or in testing: they
+  share their labels (a cluster its centre), and a tree that has seen some of them would recognise the others.
 
 One row per class attribute (`params.class`): the sensitive columns, numeric ones cut at the original's quartiles, and the
-nominal and ordinal quasi-identifiers, at most eight. Within the release a coarser class is easier to predict, which is no
-merit: so only columns are predicted there whose values are published one by one, or by aliases. `trees` describes how cells
-are encoded. Rows beyond `MOST_TRAINED` and `MOST_TESTED` are not used. The interval is Wilson's over the tested rows.
+nominal and ordinal others with at most `MOST_VALUES` values, at most eight in all. Within the release a coarser class is
+easier to predict, which is no merit: so only columns are predicted there whose values are published one by one, or by
+aliases. All rows and all published columns are used. `trees` describes how cells are encoded and cut. The interval is
+Wilson's over the tested rows.
 
 Papers: V. S. Iyengar, KDD 2002; P. Poovammal, M. Ponnavaikko 2009, Table V.
 """
@@ -19,69 +21,55 @@ Papers: V. S. Iyengar, KDD 2002; P. Poovammal, M. Ponnavaikko 2009, Table V.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from auditor.measure.intervals import wilson
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.measure import ALL, measure
-from auditor.measure.utility.trees import labelled, new_tree, predicted, true_features, world_features
+from auditor.measure.utility.trees import Coder, Features, Tree, by_content, label_places, labelled
 from auditor.measure.utility.worlds import World, original_codes, original_numbers, said, worlds
 from auditor.model.arrays import Floats, Ints
+from auditor.model.packing import mixed
 from auditor.model.record.meaning import Better
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
-MOST_TRAINED, MOST_TESTED = 8_000, 4_000
 MOST_CLASSES = 8
-WORLDS = 3
+MOST_VALUES = 50
 FOLDS = 5
 LEAST = 20
 """With fewer people nothing measurable can be learned; with fewer classes people are divided one by one."""
-MOST_WITHIN = 5_000
 
 
 def classification(case: Case) -> list[Utility]:
     """The accuracy, on held-out original rows, of a tree trained on the release, for each class attribute."""
+    coded, case = case.coded, case.decoded
     name, reason = "classification", _reason(case)
     targets = [] if reason else _targets(case)
     if not reason and not targets:
         reason = "no class attribute has two values"
     if reason:
         return [Utility(name, NOT_APPLICABLE, reason=reason)]
-    people = case.people
-    chance = case.shuffled(case.rng(name))
-    held = min(len(chance) // 4, MOST_TESTED)
-    test, rest = chance[:held], chance[held:]
-    trained, told = rest[:MOST_TRAINED], rest[rest < people.inside][:MOST_TRAINED]
-    if not len(told):
+    people, columns = case.people, by_content(case)
+    fold = np.empty(len(people.row), dtype=np.int64)
+    fold[case.shuffled(case.rng(name))] = np.arange(len(people.row)) % FOLDS
+    if any((fold[: people.inside] == number).all() for number in range(FOLDS)):
         return [Utility(name, NOT_APPLICABLE, reason="only the people to be tested on are in the release")]
-    x, drawn = true_features(case, case.columns), worlds(case, WORLDS)
-    given = [world_features(world, case.columns) for world in drawn]
+    coder, drawn = Coder(case, columns), worlds(case, FOLDS)
+    x, given = coder.original(), [coder.world(world) for world in drawn]
     rows = []
     for target in targets:
-        others = np.flatnonzero([c != target.column for c in case.columns])
-        right = [
-            _right(
-                case, one[np.ix_(told, others)], target.given(world)[told], x[np.ix_(test, others)], target.true[test]
-            )
-            for world, one in zip(drawn, given, strict=True)
-        ]
-        original = _right(
-            case, x[np.ix_(trained, others)], target.true[trained], x[np.ix_(test, others)], target.true[test]
-        )
-        commonest = int(np.argmax(np.bincount(target.true[trained])))
-        value = float(np.mean(right))
-        low, high = wilson(value * held, held)
-        params = {
-            "class": target.column,
-            **said(case, drawn, case.columns),
-            "trained": len(told),
-            "tested": held,
-            "encoding": "values by code",
-        }
-        detail = {"original": original, "majority": float((target.true[test] == commonest).mean())}
-        rows.append(Utility(name, value=value, low=low, high=high, params=params, detail=detail))
+        others = np.flatnonzero([c != target.column for c in columns])
+        classes = [target.given(world) for world in drawn]
+        right, original = 0, 0
+        for number in range(FOLDS):
+            asked, truth = x.take(fold == number, others), target.true[fold == number]
+            told, at = np.flatnonzero(fold[: people.inside] != number), number % len(drawn)
+            right += _right(given[at].take(told, others), classes[at][told], asked, truth)
+            original += _right(x.take(fold != number, others), target.true[fold != number], asked, truth)
+        row = _row(case, name, target, drawn, (right, original), len(fold))
+        rows.append(replace(row, params={**row.params, "decoded": list(coded)}) if coded else row)
     return rows
 
 
@@ -95,31 +83,33 @@ def classification_within(case: Case) -> list[Utility]:
         reason = "no class attribute is published value by value, and coarser classes are easier to predict"
     if reason:
         return [Utility(name, NOT_APPLICABLE, reason=reason)]
-    world = World(case, 0)
+    world, columns = World(case, 0), by_content(case)
     chance = case.shuffled(case.rng(name))
-    chosen = chance[chance < case.people.inside][:MOST_WITHIN]
-    released = np.column_stack([labelled(world, c) for c in case.columns])[chosen]
-    original = true_features(case, case.columns)[chosen]
-    fold = _folds(case, chosen)
+    chosen = chance[chance < case.people.inside]
+    everything = np.arange(len(columns))
+    released = labelled(world, columns).take(chosen, everything)
+    original = Coder(case, columns).original().take(chosen, everything)
     rows = []
     for target in targets:
-        others = np.flatnonzero([c != target.column for c in case.columns])
-        classes = target.published(world)[chosen]
-        right = _cross_validated(case, released[:, others], classes, fold)
-        before = _cross_validated(case, original[:, others], target.true[chosen], fold)
-        low, high = wilson(right * len(chosen), len(chosen))
-        params = {
-            "class": target.column,
-            **said(case, [world], case.columns),
-            "values": "labels as published",
-            "folds": int(fold.max()) + 1,
-            "tested": len(chosen),
-            "encoding": "labels by the middle of their codes",
-        }
+        others = np.flatnonzero([c != target.column for c in columns])
+        classes, fold = target.published(world)[chosen], _folds(case, world, chosen, target.column)
+        right = _cross_validated(released, others, classes, fold)
+        before = _cross_validated(original, others, target.true[chosen], fold)
+        row = _row(case, name, target, [world], (right, before), len(chosen))
+        params = {**row.params, "values": "labels as published", "folds": int(fold.max()) + 1}
         majority = float(np.bincount(classes).max() / len(classes))
-        detail = {"original": before, "majority": majority}
-        rows.append(Utility(name, value=right, low=low, high=high, params=params, detail=detail))
+        rows.append(replace(row, params=params, detail={**row.detail, "majority": majority}))
     return rows
+
+
+def _row(case: Case, name: str, target: _Target, drawn: list[World], right: tuple[int, int], tested: int) -> Utility:
+    """The figure of one class attribute: how many of those tested were predicted rightly, by release and by original."""
+    value = right[0] / tested
+    low, high = wilson(right[0], tested)
+    params = {"class": target.column, **said(case, drawn, case.columns), "tested": tested, "folds": FOLDS}
+    majority = float(np.bincount(target.true).max() / len(target.true))
+    detail = {"original": right[1] / tested, "majority": majority}
+    return Utility(name, value=value, low=low, high=high, params=params, detail=detail)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,8 +127,12 @@ def _targets(case: Case) -> list[_Target]:
     """The class attributes: those with at least two classes in the original."""
     wanted = [c for c in case.columns if c in case.release.sensitive]
     wanted += [c for c in case.columns if c not in wanted and c in case.categorical]
-    made = (_by_quartile(case, c) if c in case.numeric else _by_value(case, c) for c in wanted)
-    return [target for target in made if len(np.unique(target.true)) > 1][:MOST_CLASSES]
+    made = [_by_quartile(case, c) if c in case.numeric else _by_value(case, c) for c in wanted]
+    values = {target.column: len(np.unique(target.true)) for target in made}
+    free = case.release.sensitive
+    return [t for t in made if values[t.column] > 1 and (values[t.column] <= MOST_VALUES or t.column in free)][
+        :MOST_CLASSES
+    ]
 
 
 def _by_value(case: Case, column: str) -> _Target:
@@ -146,8 +140,12 @@ def _by_value(case: Case, column: str) -> _Target:
         column,
         original_codes(case, column).astype(np.int64),
         lambda world: world.codes(column).astype(np.int64),
-        lambda world: np.unique(labelled(world, column), return_inverse=True)[1].astype(np.int64),
+        lambda world: _numbered(label_places(world.case.release.labels[column])[world.labels(column)]),
     )
+
+
+def _numbered(places: Floats) -> Ints:
+    return np.unique(places, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _by_quartile(case: Case, column: str) -> _Target:
@@ -156,10 +154,7 @@ def _by_quartile(case: Case, column: str) -> _Target:
     edges = _edges(numbers)
 
     def published(world: World) -> Ints:
-        missing = (
-            world.case.release.labels[column].lo[world.labels(column)] == case.release.labels[column].domain.missing
-        )
-        told = np.where(missing, np.nan, labelled(world, column))
+        told = label_places(world.case.release.labels[column])[world.labels(column)]
         return _cut(told, _edges(told))
 
     return _Target(column, _cut(numbers, edges), lambda world: _cut(world.numbers(column), edges), published)
@@ -182,32 +177,42 @@ def _one_by_one(case: Case, column: str) -> bool:
     return bool(single[np.unique(case.release.block_of(column).cell(column))].all())
 
 
-def _right(case: Case, x: Floats, y: Ints, asked: Floats, truth: Ints) -> float:
-    """The share of right predictions of a tree trained on (x, y)."""
-    return float((predicted(new_tree(len(x), case).fit(x, y), asked) == truth).mean())
+def _right(trained: Features, y: Ints, asked: Features, truth: Ints) -> int:
+    """How many predictions of a tree are right."""
+    return int((Tree(trained, y).predicted(asked) == truth).sum())
 
 
-def _folds(case: Case, chosen: Ints) -> Ints:
-    """The fold of each of the people, who are in random order: that of their class. Where there are few classes, from whose
-    labels nobody is recognised, people are divided one by one."""
-    people = case.people
-    bucket = case.release.blocks[people.anchor].bucket[people.own[chosen]]
-    _, first, number = np.unique(bucket, return_index=True, return_inverse=True)
-    if len(first) < LEAST:
+def _folds(case: Case, world: World, chosen: Ints, target: str) -> Ints:
+    """The fold of each of the people, who are in random order: that of those with the same labels, but for the target's.
+    Where these are the people's own values, or there are few such groups, nobody is recognised by them, and people are
+    divided one by one."""
+    shared = [world.labels(c)[chosen] for c in case.release.quasi if c in case.known and c != target]
+    whose = mixed(shared, len(chosen))
+    _, first, number = np.unique(whose, return_index=True, return_inverse=True)
+    if len(first) < LEAST or _as_they_are(case, world):
         return np.arange(len(chosen)) % FOLDS
     rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))  # classes by the first of their people
+    rank[np.argsort(first)] = np.arange(len(first))  # groups by the first of their people
     return rank[number.reshape(-1)] % FOLDS
 
 
-def _cross_validated(case: Case, x: Floats, y: Ints, fold: Ints) -> float:
-    """The share of right predictions, each by a tree trained on the other folds."""
+def _as_they_are(case: Case, world: World) -> bool:
+    """Whether the quasi-identifiers that people share are their own: no method made them alike."""
+    for column in (c for c in case.release.quasi if c in case.known):
+        labels, label = case.release.labels[column], world.labels(column)
+        own = original_codes(case, column, everybody=False)
+        if not ((labels.counts[label] == 1) & (labels.lo[label] == own)).all():
+            return False
+    return True
+
+
+def _cross_validated(features: Features, columns: Ints, y: Ints, fold: Ints) -> int:
+    """How many predictions are right, each by a tree trained on the other folds."""
     right = 0
     for number in range(int(fold.max()) + 1):
         here = fold == number
-        tree = new_tree(int((~here).sum()), case).fit(x[~here], y[~here])
-        right += int((predicted(tree, x[here]) == y[here]).sum())
-    return right / len(x)
+        right += _right(features.take(~here, columns), y[~here], features.take(here, columns), y[here])
+    return right
 
 
 def _reason(case: Case) -> str | None:
@@ -221,7 +226,7 @@ def _reason(case: Case) -> str | None:
 
 CLASSIFICATION = measure(
     "classification",
-    "Accuracy on held-out original rows of a decision tree trained on the release, for each class attribute.",
+    "Cross-validated accuracy on original rows of a decision tree trained on the release, for each class attribute.",
     "classification accuracy",
     classification,
     ALL,

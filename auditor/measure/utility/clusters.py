@@ -3,14 +3,17 @@
 - `information_loss`: Σ over classes e of |e|·(Σ (max - min)/|N| + Σ H(Λ(∪C))/H(T)), see `auditor/measure/clustering.py`;
   `total`, and `normalised` per person and quasi-identifier, from 0 to 1 (NCP, GCP). A person who was left out loses
   everything.
-- `square_error`: `total` is E = Σ over clusters of Σ |x - m|² over the quasi-identifiers, with columns scaled to 0..1 and m
-  the centroid of the cluster. `percent` is 100·SSE/SST over the numeric ones, standardised, where m is what is published, or
-  the mean of the class if that is not a number (`auditor/measure/microaggregation.py`).
+- `square_error`: `total` is E = Σ over clusters of Σ |x - m|² over all published columns, scaled to 0..1, with m the
+  centroid of the cluster in all of them: how unlike the people of a class are, whatever is published of them. `percent`
+  is 100·SSE/SST over the numeric quasi-identifiers (or those chosen), standardised, where m is what is published, or the
+  mean of the class if that is not a number (`auditor/measure/microaggregation.py`). It keeps to the columns that were
+  grouped: others are published as they are, and their share of the spread would dilute it.
 
-Papers: J.-W. Byun, A. Kamra, E. Bertino, N. Li, DASFAA 2007; J. Domingo-Ferrer, J. M. Mateo-Sanz, IEEE TKDE 2002.
+Papers: R. El-Rashidy et al. 2011, eq. 4 (their x and m have all attributes); J.-W. Byun, A. Kamra, E. Bertino, N. Li,
+DASFAA 2007; J. Domingo-Ferrer, J. M. Mateo-Sanz, IEEE TKDE 2002.
 
-A class is what shares all quasi-identifier labels. People who were left out, or whose quasi-identifiers were all suppressed,
-make one class.
+A class is what shares all quasi-identifier labels. People who were left out, or whose quasi-identifiers were all
+suppressed, make one class.
 """
 
 from __future__ import annotations
@@ -58,9 +61,7 @@ def square_error(case: Case) -> list[Utility]:
     reason = case.unmatched
     if len(case.release.blocks) > 1:
         reason = "the release has several blocks: its classes are published value by value and have no centroids"
-    columns = [c for c in case.columns if c in case.release.quasi]
-    if not reason and not columns:
-        reason = "no quasi-identifier is both published and in the original"
+    columns = list(case.columns)
     if reason:
         return [not_applicable("square_error", reason, statistic=statistic) for statistic in ("total", "percent")]
     assert case.original is not None
@@ -69,13 +70,14 @@ def square_error(case: Case) -> list[Utility]:
     total = error_of_clusters(table, columns, group)
     total = total if total > _NOTHING * table.rows else 0.0  # means of equal numbers may be off by a last bit
     rows = [Utility("square_error", value=total, better="lower", params={"statistic": "total", **params})]
-    numeric = [c for c in columns if c in case.numeric]
+    numeric = [c for c in case.numeric if case.chosen is not None or c in case.release.quasi]
     lost = float("nan")
     if numeric:
         original = np.column_stack([original_numbers(case, c) for c in numeric])
         lost = variance_lost(original, np.column_stack([_centres(case, c, group) for c in numeric]))
     if np.isnan(lost):
-        why = "no numeric quasi-identifier has any spread" if numeric else "no quasi-identifier is numeric"
+        kind = "quasi-identifier" if case.chosen is None else "chosen column"
+        why = f"no numeric {kind} has any spread" if numeric else f"no {kind} is numeric"
         return [*rows, not_applicable("square_error", why, statistic="percent")]
     params = {**params, "columns": numeric}
     return [*rows, Utility("square_error", value=lost, better="lower", params={"statistic": "percent", **params})]

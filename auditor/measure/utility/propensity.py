@@ -19,9 +19,9 @@ import numpy as np
 
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.measure import ALL, measure, not_applicable
-from auditor.measure.utility.trees import new_tree, true_features, world_features
+from auditor.measure.utility.trees import Coder, Features, Tree, by_content
 from auditor.measure.utility.worlds import over_worlds, said, worlds
-from auditor.model.arrays import Bools, Floats
+from auditor.model.arrays import Bools
 from auditor.model.record.record import Utility
 
 MOST_ROWS = 5_000
@@ -34,8 +34,9 @@ def pmse(case: Case) -> list[Utility]:
     if case.unmatched:
         return [not_applicable("pmse", case.unmatched)]
     people, rng = case.people, case.rng("pmse")
-    original = true_features(case, case.columns)
     drawn = worlds(case, WORLDS)
+    coder = Coder(case, by_content(case), drawn[0])
+    original, everything = coder.original(), np.arange(len(case.columns))
     found: list[float] = []
     null: list[float] = []
     rows = 0
@@ -45,12 +46,12 @@ def pmse(case: Case) -> list[Utility]:
         inside = chosen[chosen < people.inside]
         if not len(inside):
             inside = everybody[everybody < people.inside][:MOST_ROWS]
-        x = np.concatenate([original[chosen], world_features(world, case.columns)[inside]])
-        source = np.arange(len(x)) >= len(chosen)
-        rows = len(x)
-        found.append(propensity_error(case, x, source))
+        x = original.take(chosen, everything).beside(coder.world(world).take(inside, everything))
+        rows = len(x.codes)
+        source = np.arange(rows) >= len(chosen)
+        found.append(propensity_error(x, source))
         if len(null) < NULLS:
-            null += [propensity_error(case, x, rng.permutation(source)) for _ in range(NULLS // len(drawn))]
+            null += [propensity_error(x, rng.permutation(source)) for _ in range(NULLS // len(drawn))]
     value, low, high = over_worlds(found)
     expected = float(np.mean(null))
     detail = {"null": expected, "ratio": value / expected if expected > 0 else None}
@@ -58,10 +59,9 @@ def pmse(case: Case) -> list[Utility]:
     return [Utility("pmse", value=value, better="lower", low=low, high=high, params=params, detail=detail)]
 
 
-def propensity_error(case: Case, x: Floats, source: Bools) -> float:
+def propensity_error(x: Features, source: Bools) -> float:
     """pMSE of rows and their sources, by a tree trained on them."""
-    tree = new_tree(len(x), case).fit(x, source)
-    propensity = tree.predict_proba(x)[:, -1]
+    propensity = Tree(x, source.astype(np.int64)).chances(x, 1)
     return float(((propensity - source.mean()) ** 2).mean())
 
 

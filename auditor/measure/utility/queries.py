@@ -58,10 +58,10 @@ def queries(case: Case, count: int = 200, attributes: int = 3) -> list[Utility]:
     if count < 1 or attributes < 1:
         raise UsageError(f"queries: count and attributes must be at least 1. Got {count} and {attributes}.")
     release, original, rng = case.release, case.original, case.rng("queries")
-    reason = _no_queries(release, original)
+    columns = [c for c in case.columns if release.labels[c].domain.known > 1]
+    reason = _no_queries(release, original, columns)
     if reason or original is None:
         return [not_applicable("queries", reason, statistic=name) for name in STATISTICS]
-    columns = _columns(release, original)
     asked = [_draw(release, columns, rng, attributes) for _ in range(count)]
     truth = np.array([_true_count(original, query) for query in asked], dtype=np.float64)
     estimate = _estimates(release, columns, asked)
@@ -85,22 +85,13 @@ def queries(case: Case, count: int = 200, attributes: int = 3) -> list[Utility]:
     return rows
 
 
-def _columns(release: Release, original: Table) -> list[str]:
-    """The columns that queries go to: published, in the original, and with at least two values."""
-    wanted = [*release.quasi, *release.sensitive]
-    return [c for c in wanted if c in original.codes and release.labels[c].domain.known > 1]
-
-
-def _no_queries(release: Release, original: Table | None) -> str | None:
+def _no_queries(release: Release, original: Table | None, columns: list[str]) -> str | None:
     """Why queries cannot be asked, or None."""
     if original is None:
         return "true counts need the original"
     if not release.rows:
         return "the release has no rows"
-    columns = _columns(release, original)
-    if not set(columns) & set(release.quasi):
-        return "no quasi-identifier with two or more values is both published and in the original"
-    return None
+    return None if columns else "no column with two or more values is both published and in the original"
 
 
 def _draw(release: Release, columns: list[str], rng: np.random.Generator, attributes: int) -> Query:
@@ -109,9 +100,9 @@ def _draw(release: Release, columns: list[str], rng: np.random.Generator, attrib
     dimensions = int(rng.integers(min(2, most), most + 1))
     low, high = np.log(SELECTIVITY)
     share = float(np.exp(rng.uniform(low, high))) ** (1 / dimensions)
-    quasi = [c for c in columns if c in release.quasi]
+    quasi = [c for c in columns if c in release.quasi] or columns
     first = quasi[int(rng.integers(len(quasi)))]
-    sensitive = [c for c in columns if c in release.sensitive]
+    sensitive = [c for c in columns if c in release.sensitive and c != first]
     second = [sensitive[int(rng.integers(len(sensitive)))]] if sensitive and dimensions > 1 else []
     others = [c for c in columns if c not in (first, *second)]
     more = rng.permutation(len(others))[: dimensions - 1 - len(second)]

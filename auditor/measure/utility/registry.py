@@ -15,16 +15,21 @@ from auditor.measure.utility.classification import CLASSIFICATION, CLASSIFICATIO
 from auditor.measure.utility.clusters import INFORMATION_LOSS, SQUARE_ERROR
 from auditor.measure.utility.continuous import CONTINUOUS
 from auditor.measure.utility.correlation import CORRELATION
+from auditor.measure.utility.marginals import MARGINALS
 from auditor.measure.utility.measure import Measure
+from auditor.measure.utility.probabilistic import PROBABILISTIC
 from auditor.measure.utility.propensity import PMSE
 from auditor.measure.utility.queries import QUERIES
+from auditor.measure.utility.rules import RULES
+from auditor.measure.utility.score import SCORE
 from auditor.measure.utility.sizes import CLASS_SIZE, DISCERNIBILITY
 from auditor.measure.utility.widths import GRANULARITY, GRANULARITY_ARX
 from auditor.model.arrays import Codes
 from auditor.model.errors import UsageError
+from auditor.model.key import Key
 from auditor.model.progress import Progress, silent
 from auditor.model.record import meaning
-from auditor.model.record.record import Utility
+from auditor.model.record.record import Risk, Utility
 from auditor.model.release import Release
 from auditor.model.table import Table
 
@@ -38,10 +43,14 @@ MEASURES: tuple[Measure, ...] = (
     QUERIES,
     CLASSIFICATION,
     CLASSIFICATION_WITHIN,
+    RULES,
     CORRELATION,
+    MARGINALS,
     PMSE,
     *CONTINUOUS,
+    PROBABILISTIC,
     *CATEGORICAL,
+    SCORE,
 )
 
 NONE = "none"
@@ -76,12 +85,17 @@ def utility_rows(
     k: int | None = None,
     seed: int = 0,
     names: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    key: Key | None = None,
+    risks: Sequence[Risk] = (),
     progress: Progress = silent,
 ) -> list[Utility]:
     """The utility figures of a release: all, or those of the named measures, in the order of the list. `fragment` says which
-    records are whose (original rows × blocks, -1 for who was left out), `k` is the class size that was asked for."""
+    records are whose (original rows × blocks, -1 for who was left out), `k` is the class size that was asked for, `columns`
+    are those that measures of values look at (None: all that are published), `key` is what coded values stand for, `risks`
+    what attacks on the release found."""
     wanted = {measure.name for measure in MEASURES} if names is None else set(find_measures(names))
-    case = Case(release, original, fragment, k, seed)
+    case = Case(release, original, fragment, k, seed, columns, key, risks)
     chosen = dict.fromkeys(measure.compute for measure in MEASURES if measure.name in wanted)
     rows: list[Utility] = []
     for number, compute in enumerate(chosen):
