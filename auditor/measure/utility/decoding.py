@@ -50,6 +50,7 @@ def _texts(labels: Labels, column: Aliases | Categories) -> list[str]:
         ]
     mark, texts = labels.domain.format.decimal, list(labels.texts)
     for i, said in labels.aliases.items():
-        number = None if np.isnan(labels.low[i]) else column.number(float(labels.low[i]))
-        texts[i] = said if number is None else format_number(number, mark)
+        ends = None if np.isnan(labels.low[i]) else column.numbers(float(labels.low[i]))
+        low, high = (said, said) if ends is None else (format_number(number, mark) for number in ends)
+        texts[i] = low if low == high else f"[{low}{';' if mark == ',' else ','} {high}]"
     return texts
