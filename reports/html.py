@@ -61,9 +61,9 @@ PRINTED = 4
 _SIGNS = {"pass": "✓", "fail": "✗", "mixed": "✗", "none": ""}
 
 
-def render_html(run: RunRecord) -> str:
-    """The run as the text of an HTML file."""
-    environment = Environment(
+def environment() -> Environment:
+    """The templates of pages: every text is escaped."""
+    made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         finalize=in_page,
@@ -71,8 +71,13 @@ def render_html(run: RunRecord) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["clean"] = clean
-    return environment.get_template("report.html").render(_page(run)) + "\n"
+    made.filters["clean"] = clean
+    return made
+
+
+def render_html(run: RunRecord) -> str:
+    """The run as the text of an HTML file."""
+    return environment().get_template("report.html").render(_page(run)) + "\n"
 
 
 def _page(run: RunRecord) -> dict[str, Any]:
@@ -131,7 +136,7 @@ def _page(run: RunRecord) -> dict[str, Any]:
     }
 
 
-def _both(draw: Callable[[int, str], str], name: str) -> str:
+def both(draw: Callable[[int, str], str], name: str) -> str:
     """The picture drawn twice, for wide and for narrow pages; the style sheet hides one."""
     return f'<div class="wide">{draw(WIDE, f"{name}-w")}</div><div class="narrow">{draw(NARROW, f"{name}-n")}</div>'
 
@@ -141,7 +146,7 @@ def _sweeps(run: RunRecord) -> list[dict[str, Any]]:
     made = []
     for place, found in enumerate(sweeps(run)):
         axes = Axes(f"known attributes, of {found.of}", found.measure)
-        picture = _both(partial(_lines, found, axes), f"sweep-{place}")
+        picture = both(partial(_lines, found, axes), f"sweep-{place}")
         made.append({"title": found.title, "picture": picture, "table": sweep_table(found), "measure": found.measure})
     return made
 
@@ -153,7 +158,7 @@ def _searches(run: RunRecord) -> list[dict[str, Any]]:
         picture = ""
         if found.sweep is not None:
             axes = Axes(f"known attributes, of {found.sweep.of}", found.sweep.measure)
-            picture = _both(partial(_lines, found.sweep, axes), f"search-{place}")
+            picture = both(partial(_lines, found.sweep, axes), f"search-{place}")
         tables = [(name, table) for name, table in zip(SEARCH_TABLES, found.tables, strict=True) if table is not None]
         made.append({"words": found, "picture": picture, "tables": tables})
     return made
@@ -169,7 +174,7 @@ def _frontier(run: RunRecord) -> dict[str, Any] | None:
         return None
     axes = Axes(found.x, found.y)
     return {
-        "picture": _both(lambda width, name: charts.scatter(found.points, axes, name, width, found.better), "frontier"),
+        "picture": both(lambda width, name: charts.scatter(found.points, axes, name, width, found.better), "frontier"),
         "missing": found.missing,
         "corner": f"{'bottom' if found.better[1] == 'lower' else 'top'} {'left' if found.better[0] == 'lower' else 'right'}",
         "crowd": len(found.points) > charts.CROWD,
@@ -189,7 +194,7 @@ def _attacks_picture(run: RunRecord) -> str | None:
     if not found:
         return None
     title = "How often each attack is right, beside the control and the baseline"
-    return _both(lambda width, name: charts.dots(found, name, title, width), "attacks")
+    return both(lambda width, name: charts.dots(found, name, title, width), "attacks")
 
 
 def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:
