@@ -1,4 +1,4 @@
-"""Curves with intervals: the picture of a sweep, over the number of known attributes, and any other over places of an axis."""
+"""Curves with intervals: the picture of a sweep, over the number of known attributes, and any other over places."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What became of the claims of papers: each claim, the paper's number, ours with its interval, and the verdict.
 
-The page of `auditor reproduce` is made from this alone. A claim is looked at in parts (`Check`), and each part holds, does not
-hold, or cannot be told where the interval over seeds leaves both open. The verdict follows from the parts by one rule, which
-`verdict_of` computes.
+The page of `auditor reproduce` is made from this alone. A claim is looked at in parts (`Check`), and each part holds, does
+not hold, or cannot be told where the interval over seeds leaves both open. The verdict follows from the parts by one rule,
+which `verdict_of` computes.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class Reproduction:
 
 
 def verdict_of(checks: Sequence[Check]) -> Verdict:
-    """The rule of every verdict: a claim holds where all its parts hold, in part where some do, and is refuted where none does
-    and at least one is known not to; where no part can be told either way, neither can the claim."""
+    """The rule of every verdict: a claim holds where all its parts hold, in part where some do, and is refuted where none
+    does and at least one is known not to; where no part can be told either way, neither can the claim."""
     known = [check.holds for check in checks if check.holds is not None]
     if not known:
         return Verdict.UNKNOWN

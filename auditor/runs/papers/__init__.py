@@ -5,7 +5,11 @@ is that page for Adult and Census, and tests hold the verdicts on a small part o
 """
 
 from auditor.runs.papers.caat import CAAT
+from auditor.runs.papers.grading import GRADING
 from auditor.runs.papers.item import Paper
+from auditor.runs.papers.kmeans import KMEANS
+from auditor.runs.papers.microaggregation import MICROAGGREGATION
+from auditor.runs.papers.slicing import SLICING
 
-PAPERS: tuple[Paper, ...] = (CAAT,)
+PAPERS: tuple[Paper, ...] = (CAAT, KMEANS, GRADING, SLICING, MICROAGGREGATION)
 """The papers, in the order of their numbers."""

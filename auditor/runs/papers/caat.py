@@ -24,7 +24,7 @@ from auditor.model.record.reproduction import Check, Grid, Outcome, PaperFacts, 
 from auditor.model.seeding import stage
 from auditor.model.table import Table
 from auditor.runs.papers.item import Cells, Found, Item, Paper, Result, Settings, cell
-from auditor.runs.papers.judging import Figure, counted, curve, is_less, less, no_claim, outcome
+from auditor.runs.papers.judging import Figure, curve, is_less, less, no_claim, outcome
 from auditor.runs.papers.sources import ADULT, Source, roles
 from scenarios.options import Options
 

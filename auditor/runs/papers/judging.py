@@ -1,8 +1,8 @@
 """From measured numbers to verdicts: figures over seeds with their intervals, comparisons, and texts.
 
-A figure is measured with several seeds. Two figures are compared seed by seed: one is less than the other where Student's 95 %
-interval of the difference lies on one side of zero, and neither can be told where it does not. Figures that do not depend on
-a seed, or were measured with one, have no interval and are compared as they are.
+A figure is measured with several seeds. Two figures are compared seed by seed: one is less than the other where Student's
+95 % interval of the difference lies on one side of zero, and neither can be told where it does not. Figures that do not
+depend on a seed, or were measured with one, have no interval and are compared as they are.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Source:
     def mark(self) -> str:
         """A text that changes with the data."""
         parts = [str(self.rows)]
-        files = [] if self.folder is None else sorted(self.folder.glob("adult/**/*.*")) + [self.folder / CENSUS]
+        files = [] if self.folder is None else [*sorted(self.folder.glob("adult/**/*.*")), self.folder / CENSUS]
         parts += [sha256(file.read_bytes()) for file in files if file.is_file()]
         return sha256("\n".join(parts).encode())
 
