@@ -12,7 +12,7 @@ from typing import Any
 
 from auditor.model.record.reproduction import Check, Grid, Outcome, Picture, Reproduced, Reproduction, Verdict
 from reports.html import NARROW, both, environment
-from reports.pictures.charts import Axes
+from reports.pictures.charts import Axes, bars
 from reports.pictures.explorer import THEME, permission, scripts
 from reports.pictures.lines import Line, Spot, draw
 from reports.tables.tables import Table, tool_text
@@ -67,7 +67,15 @@ def _item(item: Reproduced) -> dict[str, Any]:
 
 
 def _drawn(picture: Picture, name: str) -> str:
-    return both(partial(_curves, picture), name)
+    return both(partial(_bars if picture.bars else _curves, picture), name)
+
+
+def _bars(picture: Picture, width: int, name: str) -> str:
+    first, second = picture.curves
+    places = [point.at for point in first.points]
+    heights = [[point.value for point in curve.points] for curve in (first, second)]
+    axes, names = Axes(picture.x, picture.y), (first.name, second.name)
+    return bars(places, heights[0], axes, name, heights[1], width, names)
 
 
 def _curves(picture: Picture, width: int, name: str) -> str:

@@ -268,8 +268,10 @@ def bars(
     name: str,
     others: Sequence[float] = (),
     width: int = 420,
+    both: tuple[str, str] = ("members", "others"),
 ) -> str:
-    """A histogram, of members beside `others` where there are any; names stand under the bars as there is room."""
+    """A histogram, of members beside `others` where there are any (or whatever the two are called in `both`); names stand
+    under the bars as there is room."""
     up = svg.ticks(0.0, max([*counts, *others, 1.0]), 3)
     left = max(
         44, round(max(svg.wide(svg.tick_text(t), 12) for t in up)) + 26
@@ -281,7 +283,7 @@ def bars(
     parts += [svg.words(left - 6, y(t) + 4, svg.tick_text(t), anchor="end") for t in up if float(t).is_integer()]
     widest = max((svg.wide(clean(n, 14), 12) for n in names), default=0.0)
     every = max(1, -int(-(widest + 8) // step))
-    series = [(counts, "bar", "members")] + ([(others, "bar hollow", "others")] if others else [])
+    series = [(counts, "bar", both[0])] + ([(others, "bar hollow", both[1])] if others else [])
     thick = min(step * 0.78, 44.0) / len(series)
     for i, text in enumerate(names):
         middle = left + step * (i + 0.5)

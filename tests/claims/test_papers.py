@@ -1,0 +1,50 @@
+"""The verdicts of docs/papers.md against a run on a small part of the data.
+
+The small part is the first rows of each table. Time is counted in distances, never taken. A verdict that hangs on the size of
+the table is listed in `SIZE` with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from auditor.model.record.reproduction import Verdict
+from auditor.runs.papers import PAPERS
+from auditor.runs.papers.item import Item, Settings
+from auditor.runs.papers.sources import Source
+
+PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
+ROWS = 1000
+SETTINGS = Settings(seeds=2, timed=False)
+SIZE: dict[str, str] = {}
+"""Items whose verdict needs the whole table, and why."""
+ITEMS = [item for paper in PAPERS for item in paper.items]
+STEADY = [item for item in ITEMS if item.name not in SIZE]
+
+
+def printed() -> dict[str, str]:
+    """The verdicts of the page, by item."""
+    rows = re.findall(
+        r"^\| \[([^\]]+)\]\([^)]*\) \| .* \| \*\*\S+ ([a-z ]+)\*\* \|$", PAGE.read_text(encoding="utf-8"), re.M
+    )
+    return dict(rows)
+
+
+def test_the_page_has_every_item() -> None:
+    found = printed()
+    assert list(found) == [item.name for item in ITEMS]
+    assert set(found.values()) <= set(Verdict)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("item", STEADY, ids=lambda item: item.name)
+def test_verdict_on_a_small_part(item: Item, data_folder: Path) -> None:
+    source = Source.at(data_folder, ROWS)
+    assert not source.lacking(item.needs)
+    found = {name: cell.run(source) for name, cell in item.cells(SETTINGS).items()}
+    outcome = item.judge(found, SETTINGS)
+    assert str(outcome.verdict) == printed()[item.name], outcome.checks
