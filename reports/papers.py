@@ -125,14 +125,14 @@ def papers_summary(page: Reproduction) -> str:
 def _summary(page: Reproduction) -> str:
     counts = page.counts()
     told = {
-        Verdict.HOLDS: "hold",
-        Verdict.IN_PART: "hold in part",
-        Verdict.REFUTED: "are refuted",
-        Verdict.UNKNOWN: "cannot be told",
+        Verdict.HOLDS: ("hold", "holds"),
+        Verdict.IN_PART: ("hold in part", "holds in part"),
+        Verdict.REFUTED: ("are refuted", "is refuted"),
+        Verdict.UNKNOWN: ("cannot be told", "cannot be told"),
     }
     return (
         f"Of {len(page.items)} claims "
-        + ", ".join(f"{counts[verdict]} {words}" for verdict, words in told.items())
+        + ", ".join(f"{counts[verdict]} {words[counts[verdict] == 1]}" for verdict, words in told.items())
         + "."
     )
 

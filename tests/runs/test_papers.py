@@ -218,7 +218,7 @@ def test_the_page_in_markdown() -> None:
     assert "| [9.first](#9first) | It is &lt;b&gt;so&lt;/b&gt;. | **◐ holds in part** |" in text
     assert "| one | 1 | 2 |" in text
     assert "1 \\| 2" in text
-    assert "Of 2 claims 0 hold, 1 hold in part, 0 are refuted, 1 cannot be told." in text
+    assert "Of 2 claims 0 hold, 1 holds in part, 0 are refuted, 1 cannot be told." in text
 
 
 # ----- the command ----------------------------------------------------------------------------------------------------

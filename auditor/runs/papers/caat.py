@@ -9,6 +9,7 @@ together, as printed (`ties = "all"`).
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable
 from functools import lru_cache
 
 import numpy as np
@@ -23,7 +24,7 @@ from auditor.measure.clustering import information_loss
 from auditor.model.record.reproduction import Check, Grid, Outcome, PaperFacts, Picture
 from auditor.model.seeding import stage
 from auditor.model.table import Table
-from auditor.runs.papers.item import Cells, Found, Item, Paper, Result, Settings, cell
+from auditor.runs.papers.item import Cell, Cells, Found, Item, Paper, Result, Settings, cell
 from auditor.runs.papers.judging import Figure, curve, is_less, less, no_claim, outcome
 from auditor.runs.papers.sources import ADULT, Source, roles
 from scenarios.options import Options
@@ -65,20 +66,21 @@ def _compiled(source: Source, algorithm: str) -> None:
     _clustered(few.take(np.arange(min(_WARM, few.rows))), algorithm, 3, 8, 0)
 
 
+def sizes(source: Source, ties: str, k: int, seed: int) -> Result:
+    """The least and the largest class that CAAT makes, before classes with the same labels are published as one."""
+    table = source.people(PEOPLE)
+    start = int(stage(seed, "caat").integers(table.rows))
+    member, _ = cluster_counted(Space.of(table, table.schema.quasi, depths), k, start, Ties(ties))
+    found = np.bincount(member)
+    return {"least": int(found.min()), "largest": int(found.max()), "data": source.about(table)}
+
+
 def release(source: Source, method: str, ties: str, k: int, seed: int) -> Result:
-    """Sizes of classes and information loss of a release with all quasi-identifiers."""
+    """The information loss of a release with all quasi-identifiers."""
     table = source.people(PEOPLE)
     given = {"ties": ties} if method == "caat" else {}
-    made, provenance = anonymize(table, method, seed, k=k, **given)
-    sizes = np.bincount(provenance.bucket)
-    return {
-        "loss": information_loss(made).value,
-        "least": int(sizes.min()),
-        "largest": int(sizes.max()),
-        "inside": float((sizes < 2 * k).mean()),
-        "classes": len(sizes),
-        "data": source.about(table),
-    }
+    made, _ = anonymize(table, method, seed, k=k, **given)
+    return {"loss": information_loss(made).value, "data": source.about(table)}
 
 
 def disclosure(source: Source, k: int, seed: int) -> Result:
@@ -170,12 +172,10 @@ def _judge_growth(found: Found, settings: Settings) -> Outcome:
 
 
 def _size_cells(settings: Settings) -> Cells:
-    return {
-        (ties, k, s): cell(release, method="caat", ties=ties, k=k, seed=s)
-        for ties in ("all", "room")
-        for k in (3, 6)
-        for s in settings.draws
-    }
+    places = [(ties, k, s) for ties in Ties for k in (3, 6) for s in settings.draws]
+    made: dict[Hashable, Cell] = {(t, k, s): cell(sizes, ties=str(t), k=k, seed=s) for t, k, s in places}
+    losses = {("loss", t, k, s): cell(release, method="caat", ties=str(t), k=k, seed=s) for t, k, s in places}
+    return made | losses
 
 
 def _judge_sizes(found: Found, settings: Settings) -> Outcome:
@@ -187,7 +187,7 @@ def _judge_sizes(found: Found, settings: Settings) -> Outcome:
         checks.append(Check(f"largest class, k = {k}", f"below {2 * k}", str(largest), largest < 2 * k))
         for ties, name in (("all", "all equally near rows join, as printed"), ("room", "as many as there is room for")):
             mean = Figure.of(found[ties, k, s]["largest"] for s in settings.draws)
-            loss = Figure.of(found[ties, k, s]["loss"] for s in settings.draws)
+            loss = Figure.of(found["loss", ties, k, s]["loss"] for s in settings.draws)
             rows.append((name, str(k), mean.text(), loss.text()))
     table = Grid("What the rule for ties does", ("rule", "k", "largest class", "information loss"), tuple(rows))
     why = 'Rows that are equally near join a class together, however many they are; with `ties = "room"` sizes stay below 2k.'
