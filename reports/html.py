@@ -136,7 +136,7 @@ def _page(run: RunRecord) -> dict[str, Any]:
     }
 
 
-def both(draw: Callable[[int, str], str], name: str) -> str:
+def _both(draw: Callable[[int, str], str], name: str) -> str:
     """The picture drawn twice, for wide and for narrow pages; the style sheet hides one."""
     return f'<div class="wide">{draw(WIDE, f"{name}-w")}</div><div class="narrow">{draw(NARROW, f"{name}-n")}</div>'
 
@@ -146,7 +146,7 @@ def _sweeps(run: RunRecord) -> list[dict[str, Any]]:
     made = []
     for place, found in enumerate(sweeps(run)):
         axes = Axes(f"known attributes, of {found.of}", found.measure)
-        picture = both(partial(_lines, found, axes), f"sweep-{place}")
+        picture = _both(partial(_lines, found, axes), f"sweep-{place}")
         made.append({"title": found.title, "picture": picture, "table": sweep_table(found), "measure": found.measure})
     return made
 
@@ -158,7 +158,7 @@ def _searches(run: RunRecord) -> list[dict[str, Any]]:
         picture = ""
         if found.sweep is not None:
             axes = Axes(f"known attributes, of {found.sweep.of}", found.sweep.measure)
-            picture = both(partial(_lines, found.sweep, axes), f"search-{place}")
+            picture = _both(partial(_lines, found.sweep, axes), f"search-{place}")
         tables = [(name, table) for name, table in zip(SEARCH_TABLES, found.tables, strict=True) if table is not None]
         made.append({"words": found, "picture": picture, "tables": tables})
     return made
@@ -174,7 +174,7 @@ def _frontier(run: RunRecord) -> dict[str, Any] | None:
         return None
     axes = Axes(found.x, found.y)
     return {
-        "picture": both(lambda width, name: charts.scatter(found.points, axes, name, width, found.better), "frontier"),
+        "picture": _both(lambda width, name: charts.scatter(found.points, axes, name, width, found.better), "frontier"),
         "missing": found.missing,
         "corner": f"{'bottom' if found.better[1] == 'lower' else 'top'} {'left' if found.better[0] == 'lower' else 'right'}",
         "crowd": len(found.points) > charts.CROWD,
@@ -194,7 +194,7 @@ def _attacks_picture(run: RunRecord) -> str | None:
     if not found:
         return None
     title = "How often each attack is right, beside the control and the baseline"
-    return both(lambda width, name: charts.dots(found, name, title, width), "attacks")
+    return _both(lambda width, name: charts.dots(found, name, title, width), "attacks")
 
 
 def _release(record: AuditRecord, place: int, several: bool) -> dict[str, Any]:

@@ -7,11 +7,10 @@ Markdown they are tables.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from auditor.model.record.reproduction import Check, Grid, Outcome, Picture, Reproduced, Reproduction, Verdict
-from reports.html import NARROW, both, environment
+from reports.html import environment
 from reports.pictures.charts import Axes, bars
 from reports.pictures.explorer import THEME, permission, scripts
 from reports.pictures.lines import Line, Spot, draw
@@ -21,6 +20,10 @@ from reports.text import clean, markdown, number
 SIGNS = {Verdict.HOLDS: "✓", Verdict.IN_PART: "◐", Verdict.REFUTED: "✗", Verdict.UNKNOWN: "?"}
 _KINDS = {Verdict.HOLDS: "good", Verdict.IN_PART: "unclear", Verdict.REFUTED: "above", Verdict.UNKNOWN: "none"}
 _FOUND = {True: "holds", False: "does not hold", None: "cannot be told"}
+WIDTH = 460
+"""Of a picture: two stand side by side."""
+_LETTERS = 52
+"""How many letters find room below a picture."""
 _MORE_CHECKS = 8
 """Parts of a claim beyond these are shown on request."""
 
@@ -67,23 +70,22 @@ def _item(item: Reproduced) -> dict[str, Any]:
 
 
 def _drawn(picture: Picture, name: str) -> str:
-    return both(partial(_bars if picture.bars else _curves, picture), name)
+    return _bars(picture, name) if picture.bars else _curves(picture, name)
 
 
-def _bars(picture: Picture, width: int, name: str) -> str:
+def _bars(picture: Picture, name: str) -> str:
     first, second = picture.curves
     places = [point.at for point in first.points]
     heights = [[point.value for point in curve.points] for curve in (first, second)]
     axes, names = Axes(picture.x, picture.y), (first.name, second.name)
-    return bars(places, heights[0], axes, name, heights[1], width, names)
+    return bars(places, heights[0], axes, name, heights[1], WIDTH, names)
 
 
-def _curves(picture: Picture, width: int, name: str) -> str:
+def _curves(picture: Picture, name: str) -> str:
     places = list(dict.fromkeys(point.at for curve in picture.curves for point in curve.points))
     rank = {text: place for place, text in enumerate(places)}
-    every = max(1, -(-len(places) // (8 if width <= NARROW else 24)))
-    if max((len(text) for text in places), default=0) * len(places) > (30 if width <= NARROW else 110):
-        every = max(every, 2)
+    longest = max(len(text) for text in places)
+    every = max(1, -(-len(places) * (longest + 2) // _LETTERS))
     shown = {float(place): clean(text, 14) for text, place in rank.items() if place % every == 0}
     drawn = [
         Line(
@@ -97,7 +99,7 @@ def _curves(picture: Picture, width: int, name: str) -> str:
     ]
     told = "; ".join(f"{c.name}: " + ", ".join(f"{p.at} {number(p.value)}" for p in c.points) for c in picture.curves)
     ends = (-0.4, len(places) - 0.6)
-    return draw(drawn, shown, ends, Axes(picture.x, picture.y), name, picture.title, told, width)
+    return draw(drawn, shown, ends, Axes(picture.x, picture.y), name, picture.title, told, WIDTH)
 
 
 def _checks_table(checks: Iterable[Check]) -> Table:

@@ -17,7 +17,7 @@ from auditor.runs.papers.item import Item, Settings
 from auditor.runs.papers.sources import Source
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
-ROWS = 1000
+ROWS = 500
 SETTINGS = Settings(seeds=2, timed=False)
 SIZE: dict[str, str] = {}
 """Items whose verdict needs the whole table, and why."""

@@ -209,7 +209,7 @@ def test_the_page_in_html() -> None:
         "The rule.",
     ):
         assert text in html
-    assert html.count("<svg") == 4  # two pictures, for wide and narrow pages
+    assert html.count("<svg") == 2
     assert "http" not in html.replace("http-equiv", "")
 
 

@@ -174,7 +174,9 @@ def _judge_growth(found: Found, settings: Settings) -> Outcome:
 def _size_cells(settings: Settings) -> Cells:
     places = [(ties, k, s) for ties in Ties for k in (3, 6) for s in settings.draws]
     made: dict[Hashable, Cell] = {(t, k, s): cell(sizes, ties=str(t), k=k, seed=s) for t, k, s in places}
-    losses = {("loss", t, k, s): cell(release, method="caat", ties=str(t), k=k, seed=s) for t, k, s in places}
+    losses: dict[Hashable, Cell] = {
+        ("loss", t, k, s): cell(release, method="caat", ties=str(t), k=k, seed=s) for t, k, s in places
+    }
     return made | losses
 
 

@@ -188,14 +188,18 @@ def _cross_validated(columns: dict[str, list[str]], number: str, target: str, se
             parts.append(np.eye(len(values))[code])
     tree = DecisionTreeClassifier(min_samples_leaf=_LEAF, ccp_alpha=_PRUNING, random_state=0)
     folds = KFold(FOLDS, shuffle=True, random_state=seed)
-    y: Ints = np.unique(columns[target], return_inverse=True)[1]
+    y: Ints = np.unique(columns[target], return_inverse=True)[1].astype(np.int64)
     return float(cross_val_score(tree, np.column_stack(parts).astype(np.float32), y, cv=folds).mean())
+
+
+def _mean(found: Found, settings: Settings, target: str, what: str) -> Figure:
+    return Figure.of(found[target, s][what] for s in settings.draws)
 
 
 def _judge_trees(found: Found, settings: Settings) -> Outcome:
     checks, rows = [], []
     for target, (before, after) in TREES.items():
-        t, given = (Figure.of(found[target, s][what] for s in settings.draws) for what in ("T", "T'"))
+        t, given = (_mean(found, settings, target, what) for what in ("T", "T'"))
         change, printed = given.minus(t), (after - before) / 100
         tolerance = _SAME_EDUCATION if printed else _SAME
         what = f"{target}: change from T to T′"
@@ -210,11 +214,8 @@ def _judge_trees(found: Found, settings: Settings) -> Outcome:
             "attribute",
             "accuracy, %",
             tuple(
-                Curve(name, tuple(Point(target, value) for target, value in values))
-                for name, values in (
-                    ("T", [(t, 100 * np.mean([found[t, s]["T"] for s in settings.draws])) for t in TREES]),
-                    ("T′", [(t, 100 * np.mean([found[t, s]["T'"] for s in settings.draws])) for t in TREES]),
-                )
+                Curve(name, tuple(Point(t, 100 * _mean(found, settings, t, key).mean) for t in TREES))
+                for name, key in (("T", "T"), ("T′", "T'"))
             ),
             bars=True,
         )

@@ -8,6 +8,7 @@ all thirteen columns. The lecture's curves are pictures that carry no numbers.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +24,7 @@ from auditor.model.record.reproduction import Check, Curve, Grid, Outcome, Paper
 from auditor.model.release import Release
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
-from auditor.runs.papers.item import Cells, Found, Item, Paper, Result, Settings, cell
+from auditor.runs.papers.item import Cell, Cells, Found, Item, Paper, Result, Settings, cell
 from auditor.runs.papers.judging import no_claim, outcome
 from auditor.runs.papers.sources import ADULT, CENSUS, Source, roles
 
@@ -127,7 +128,9 @@ def _judge_binary(found: Found, settings: Settings) -> Outcome:
 
 
 def _binary_cells(settings: Settings) -> Cells:
-    made = {(m, s): cell(binary, method=m, seed=s) for m in ("rgather", "rcellular") for s in settings.draws}
+    made: dict[Hashable, Cell] = {
+        (m, s): cell(binary, method=m, seed=s) for m in ("rgather", "rcellular") for s in settings.draws
+    }
     return {**made, ("mondrian", 1): cell(binary, method="mondrian", seed=1)}
 
 

@@ -22,7 +22,7 @@ from auditor.model.record.record import OK
 from auditor.model.record.reproduction import Outcome, Reproduced, Reproduction, Verdict
 from auditor.model.seeding import DEFAULT_SEED
 from auditor.runs.papers import PAPERS
-from auditor.runs.papers.item import Cell, Item, Paper, Result, Settings
+from auditor.runs.papers.item import Cell, Cells, Item, Paper, Result, Settings
 from auditor.runs.papers.sources import Source
 from auditor.version import VERSION
 
@@ -120,7 +120,9 @@ def reproduce(
     chosen = choose(names)
     kept = Kept(folder, source.mark())
     kept.prepare()
-    wanted = {item.name: {} if source.lacking(item.needs) else item.cells(settings) for _, item in chosen}
+    wanted: dict[str, Cells] = {
+        item.name: {} if source.lacking(item.needs) else item.cells(settings) for _, item in chosen
+    }
     cells = list(dict.fromkeys(cell for each in wanted.values() for cell in each.values()))
     waiting = [cell for cell in cells if (found := kept.read(cell)) is None or found["result"] is None]
     done = len(cells) - len(waiting)
