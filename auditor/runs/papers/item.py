@@ -71,7 +71,6 @@ class Item:
     cells: Callable[[Settings], Cells]
     judge: Callable[[Found, Settings], Outcome]
     needs: tuple[str, ...] = ()
-    slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,11 +106,6 @@ def within(what: str, printed: str, found: Figure, target: float, tolerance: flo
     return Check(what, printed, found.text(digits), holds)
 
 
-def same(what: str, printed: str, found: object) -> Check:
-    """The part of a claim that is a text or whole number: found is what is printed."""
-    return Check(what, printed, str(found), str(found) == printed)
-
-
 def outcome(
     checks: Sequence[Check],
     why: str = "",
