@@ -57,10 +57,10 @@ def reproduce(
 
     chosen = choose(names or ())
     if list_items:
-        for name in dict.fromkeys(paper.facts for paper, _ in chosen):
-            tell(f"{name.name}  {name.about}. {name.source}")
+        for facts in dict.fromkeys(paper.facts for paper, _ in chosen):
+            tell(f"{facts.name}  {facts.about}. {facts.source}")
             for paper, item in chosen:
-                if paper.facts == name:
+                if paper.facts == facts:
                     tell(f"  {item.name:<16} {item.claim}")
         return
     if output is None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def sizes(source: Source, ties: str, k: int, seed: int) -> Result:
 def release(source: Source, method: str, ties: str, k: int, seed: int) -> Result:
     """The information loss of a release with all quasi-identifiers."""
     table = source.people(PEOPLE)
-    given = {"ties": ties} if method == "caat" else {}
+    given: dict[str, Any] = {"ties": ties} if method == "caat" else {}
     made, _ = anonymize(table, method, seed, k=k, **given)
     return {"loss": information_loss(made).value, "data": source.about(table)}
 
@@ -97,7 +98,7 @@ def disclosure(source: Source, k: int, seed: int) -> Result:
         "success": right.value,
         "control": right.control,
         "baseline": right.baseline,
-        "certain": sure.value / sure.n if sure.n else 0.0,
+        "certain": (sure.value or 0) / (sure.n or 1),
         "data": source.about(table),
     }
 

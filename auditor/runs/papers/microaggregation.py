@@ -94,7 +94,7 @@ def binary(source: Source, method: str, seed: int) -> Result:
     """Rows of four binary columns in one cluster of five: the published centre, and the distance of its farthest row."""
     del source
     table = _table("binary", {f"c{j}": [row[j] for row in BINARY] for j in range(4)})
-    least = {"k": 5} if method == "mondrian" else {"r": 5}
+    least: dict[str, Any] = {"k": 5} if method == "mondrian" else {"r": 5}
     release, provenance = anonymize(table, method, seed, **least)
     columns = tuple(f"c{j}" for j in range(4))
     labels = {c: {release.labels[c].texts[i] for i in release.block_of(c).cell(c).tolist()} for c in columns}

@@ -132,8 +132,8 @@ def _adult(folder: Path, wanted: Roles) -> Table:
         hierarchy = folder / "adult" / "hierarchies" / f"adult_hierarchy_{column}.csv"
         if column not in _NUMERIC and hierarchy.is_file():
             columns[column]["taxonomy"] = str(hierarchy)
-    cells = {column: [row[COLUMNS.index(column)] for row in rows] for column, _ in wanted.adult}
-    (table,) = encode(Schema.from_dict({"columns": columns}), [RawTable("adult", cells)])
+    texts = {column: [row[COLUMNS.index(column)] for row in rows] for column, _ in wanted.adult}
+    (table,) = encode(Schema.from_dict({"columns": columns}), [RawTable("adult", texts)])
     return table
 
 
