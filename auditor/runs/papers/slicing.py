@@ -207,16 +207,22 @@ def useful(source: Source, name: str, l: int, seed: int) -> Result:
     return {"accuracy": mined.value, "original": mined.detail["original"], "data": source.about(table)}
 
 
+def _more(settings: Settings) -> Settings:
+    """Twice as many seeds: accuracies differ little between methods, and much between the people they are tested on."""
+    return replace(settings, seeds=2 * settings.seeds)
+
+
 def _useful_cells(settings: Settings) -> Cells:
     return {
         (n, l, s): cell(useful, name=n, l=l, seed=s)
         for l in DIVERSITIES
         for n in ("slicing", "anatomy", "mondrian")
-        for s in settings.draws
+        for s in _more(settings).draws
     }
 
 
-def _judge_useful(found: Found, settings: Settings) -> Outcome:
+def _judge_useful(found: Found, asked_for: Settings) -> Outcome:
+    settings = _more(asked_for)
     checks, rows = [], []
     for l in DIVERSITIES:
         by = {n: _over(found, settings, n, l, "accuracy") for n in ("slicing", "anatomy", "mondrian")}
@@ -321,7 +327,7 @@ SLICING = Paper(
             "Conclusion",
             "Slicing keeps more utility than generalisation, and more than bucketization where the sensitive column is used.",
             "no number",
-            f"accuracy of a tree for the sensitive column; {_SIDE}",
+            f"accuracy of a tree for the sensitive column, twice as many seeds; {_SIDE}",
             _useful_cells,
             _judge_useful,
             (ADULT,),
