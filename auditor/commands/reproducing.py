@@ -36,7 +36,7 @@ def reproduce(
     rows: Annotated[
         int | None, Option("--rows", min=100, help="Use only the first rows of each table.", show_default=False)
     ] = None,
-    seeds: Annotated[int, Option("--seeds", min=1, max=100, help="Seeds of every figure that draws.")] = 3,
+    seeds: Annotated[int, Option("--seeds", min=1, max=100, help="Seeds of every figure that draws.")] = 5,
     counted: Annotated[
         bool, Option("--counted", help="Count operations only, and take no time: the page is then the same everywhere.")
     ] = False,

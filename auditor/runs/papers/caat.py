@@ -193,7 +193,7 @@ def _judge_sizes(found: Found, settings: Settings) -> Outcome:
             loss = Figure.of(found["loss", ties, k, s]["loss"] for s in settings.draws)
             rows.append((name, str(k), mean.text(), loss.text()))
     table = Grid("What the rule for ties does", ("rule", "k", "largest class", "information loss"), tuple(rows))
-    why = 'Rows that are equally near join a class together, however many they are; with `ties = "room"` sizes stay below 2k.'
+    why = "Equally near rows join a class together, however many they are; with the setting ties=room sizes stay below 2k."
     return outcome(checks, why, tables=[table], data=found["all", 3, 1]["data"])
 
 

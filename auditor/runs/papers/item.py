@@ -22,7 +22,7 @@ Result = Mapping[str, Any]
 class Settings:
     """How claims are tested: over how many seeds, and whether time is taken as well as counted."""
 
-    seeds: int = 3
+    seeds: int = 5
     timed: bool = True
 
     @property
