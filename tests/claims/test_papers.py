@@ -28,6 +28,7 @@ WHOLE = {
     "001.headline": "accuracies on a hundred rows differ by chance",
     "002.table5": "accuracies on a few hundred rows differ by chance",
     "002.time": "its only number is a time",
+    "003.membership": "in a few hundred rows nearly everybody is unlike all others",
     "003.utility": "accuracies on a hundred rows differ by chance",
 }
 """Items whose verdict needs the whole table, and why."""

@@ -44,13 +44,13 @@ DIVERSITIES = (2, 3)
 MOST_ASKED = 2000
 METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "anatomy": ("bucketization (Anatomy)", "anatomy", {"l": "l"}),
-    "slicing": ("l-diverse slicing", "slicing", {"l": "l", "c": 2, "sensitive_size": 1}),
+    "slicing": ("l-diverse slicing", "slicing", {"l": "l", "c": 3, "sensitive_size": 1}),
     "mondrian": ("generalisation (Mondrian, α = 1/l)", "mondrian", {"k": 2, "alpha": "1/l"}),
-    "sliced-5": ("slicing by size 5, not diverse", "slicing", {"bucket_size": 5, "c": 2, "sensitive_size": 1}),
+    "sliced-5": ("slicing by size 5, not diverse", "slicing", {"bucket_size": 5, "c": 3}),
     "random-5": (
         "random classes of 5, not diverse",
         "slicing",
-        {"bucket_size": 5, "partition": "random", "c": 2, "sensitive_size": 1},
+        {"bucket_size": 5, "partition": "random", "c": 3},
     ),
 }
 """By name: what it is called, the anonymizer, and its settings; the letter l stands for the diversity."""
@@ -132,7 +132,7 @@ def diverse(source: Source, l: int, strict: bool, seed: int) -> Result:
     """The greatest probability that the audit gives to a sensitive value of anybody, by the paper's weights."""
     table = source.people(OCC7)
     release, provenance = anonymize(
-        table, "slicing", seed, l=l, c=2, sensitive_size=1, strict=strict, weighting="paper"
+        table, "slicing", seed, l=l, c=3, sensitive_size=1, strict=strict, weighting="paper"
     )
     sizes = np.bincount(provenance.bucket)
     codes = table.codes[table.schema.sensitive[0]].astype(np.int64)
