@@ -72,7 +72,20 @@ def kaca(
     progress: Progress = silent,
 ) -> Ints:
     """The class of each row."""
-    from anonymizers.kernels.kaca import CHANGED, LIVE, SMALL, Classes, begin, bounds_of, members, merge
+    return kaca_counted(table, quasi, k, beta, rng, progress)[0]
+
+
+def kaca_counted(
+    table: Table,
+    quasi: Sequence[str],
+    k: int,
+    beta: float,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> tuple[Ints, int]:
+    """The class of each row, and how many distances the printed algorithm evaluates, which compares with every other
+    class. The search here finds the same classes with fewer."""
+    from anonymizers.kernels.kaca import CHANGED, DISTANCES, LIVE, SMALL, Classes, begin, bounds_of, members, merge
     from anonymizers.kernels.tree import build
 
     space = Space.of(table, quasi, lambda trees: _divisors(trees, beta))
@@ -92,7 +105,7 @@ def kaca(
         of=_zeros(2 * count),
         after=_zeros(2 * count),
         small=_zeros(count + 1),
-        now=_zeros(6),
+        now=_zeros(7),
     )
     begin(classes, space.tuples, space.first, space.trees, rise, space.unit, k)
     draws = rng.random(count)  # every draw leaves at least one class fewer below k
@@ -109,7 +122,7 @@ def kaca(
         merge(
             classes, space.tuples, tree, bounds, space.trees, rise, costs, stack, draws, k, changes, _COMPARED_A_SLICE
         )
-    return space.groups(members(classes, len(space.rows)))
+    return space.groups(members(classes, len(space.rows))), int(classes.now[DISTANCES])
 
 
 def _zeros(*shape: int) -> Ints:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizers.kernels.growing import MADE, ROWS, SEED, TUPLES, Growth, above, enter, finish, take
+from anonymizers.kernels.growing import DISTANCES, MADE, ROWS, SEED, TUPLES, Growth, above, enter, finish, take
 from anonymizers.kernels.search import Costs, Stack, all_at, farthest, nearest
 from anonymizers.kernels.tree import Tree
 from anonymizers.shapes import Trees
@@ -97,12 +97,14 @@ def grow(
         if now[ROWS] < k or now[TUPLES] < least_tuples:
             return
         made = now[MADE]
+        now[DISTANCES] += now[ROWS] if made else 0
         u = now[SEED] if made == 0 else farthest(tree, growth.left, costs, stack)
         _begin(costs, trees, tuples[u], nodes)
         filled = nodes.copy()
         take(growth, tree, u, 1, made)
         count = 1
         while count < k and now[ROWS] > 0:
+            now[DISTANCES] += now[ROWS]
             _, cost = nearest(tree, growth.left, costs, stack)
             found = all_at(tree, growth.left, costs, stack, cost, nearby)
             for i in range(found):
@@ -136,6 +138,7 @@ def join(tuples: Ints, trees: Trees, growth: Growth, unit: int, room: int) -> No
             for c in range(growth.now[MADE]):
                 if growth.size[c] >= room:
                     continue
+                growth.now[DISTANCES] += 1
                 cost = 0
                 for j in range(ordered):
                     x = tuples[u, j]

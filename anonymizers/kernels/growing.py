@@ -18,8 +18,9 @@ from anonymizers.shapes import Trees
 from auditor.model.arrays import Ints
 from auditor.model.compiling import kernel
 
-MADE, ROWS, TUPLES, SEED, NEXT = 0, 1, 2, 3, 4
-"""What `Growth.now` counts: classes made, rows left, tuples left, the last seed, the place in the list of seeds."""
+MADE, ROWS, TUPLES, SEED, NEXT, DISTANCES = 0, 1, 2, 3, 4, 5
+"""What `Growth.now` counts: classes made, rows left, tuples left, the last seed, the place in the list of seeds, and for CAAT
+the distances that the printed algorithm evaluates, which compares a class with every row that is left."""
 
 
 class Growth(NamedTuple):

@@ -32,9 +32,9 @@ from anonymizers.shapes import Trees
 from auditor.model.arrays import Floats, Ints
 from auditor.model.compiling import kernel
 
-SMALL, LIVE, CHANGED, DRAWN, PIECES, WORK = 0, 1, 2, 3, 4, 5
-"""What `Classes.now` counts: classes below k, classes, changes since the tree was built, draws used, pieces, and the
-classes compared in this slice."""
+SMALL, LIVE, CHANGED, DRAWN, PIECES, WORK, DISTANCES = 0, 1, 2, 3, 4, 5, 6
+"""What `Classes.now` counts: classes below k, classes, changes since the tree was built, draws used, pieces, the classes
+compared in this slice, and the distances that the printed algorithm evaluates, which compares with every other class."""
 
 
 class Classes(NamedTuple):
@@ -352,6 +352,7 @@ def merge(
     while now[SMALL] > 0 and now[CHANGED] < changes and now[WORK] < work:
         c = pick_small(classes, int(draws[now[DRAWN]] * now[SMALL]))
         now[DRAWN] += 1
+        now[DISTANCES] += now[LIVE] - 1
         _look_from(classes, c, trees, rise, costs)
         other = _nearest(tree, bounds, classes, costs, stack, c, k)
         if classes.size[c] + classes.size[other] < 2 * k:

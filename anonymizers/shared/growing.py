@@ -61,7 +61,7 @@ class Growing:
             np.zeros((classes, len(space.trees.root)), dtype=np.int64),
             np.zeros(classes, dtype=np.int64),
             np.empty(0, dtype=np.int64) if seeds is None else seeds,
-            np.array([0, rows, len(space.tuples), first, 0], dtype=np.int64),
+            np.array([0, rows, len(space.tuples), first, 0, 0], dtype=np.int64),
         )
         self.costs, self.stack = new_costs(space, apart), new_stack()
 

@@ -18,7 +18,20 @@ from auditor.model.labels.notation import is_everything
 from auditor.model.schema import Type
 
 METHODS = frozenset(
-    ("mondrian", "kmember", "caat", "kaca", "oka", "kmeans1", "kmeans2", "kmeans3", "wfcm", "loukides-shao")
+    (
+        "mondrian",
+        "kmember",
+        "caat",
+        "kaca",
+        "oka",
+        "kmeans1",
+        "kmeans2",
+        "kmeans3",
+        "wfcm",
+        "loukides-shao",
+        "l-clustering",
+        "ebkc",
+    )
 )
 """Methods that are known to publish the narrowest labels."""
 

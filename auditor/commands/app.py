@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from auditor.commands import auditing, comparing, decoding, making, mending, profiling, serving, showing
+from auditor.commands import (
+    auditing,
+    comparing,
+    decoding,
+    making,
+    mending,
+    profiling,
+    reproducing,
+    serving,
+    showing,
+)
 from auditor.commands.options import Debug, Reveal
 from auditor.version import VERSION
 
@@ -44,6 +54,7 @@ app.command()(auditing.audit)
 app.command()(mending.mend)
 app.command()(auditing.redteam)
 app.command()(comparing.compare)
+app.command()(reproducing.reproduce)
 app.command()(showing.render)
 app.command()(serving.serve)
 app.command()(making.decode)

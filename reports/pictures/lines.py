@@ -1,13 +1,14 @@
-"""The picture of a sweep: a curve through the figures for each number of known attributes, each with its interval."""
+"""Curves with intervals: the picture of a sweep, over the number of known attributes, and any other over places."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from reports.pictures import svg
 from reports.pictures.charts import NARROW, Axes
 from reports.pictures.svg import Scale
-from reports.tables.sweeps import Curve, Known, Sweep
+from reports.tables.sweeps import Curve, Sweep
 from reports.text import probability
 
 _SHAPES: tuple[Callable[[float, float, float, str], str], ...] = (
@@ -16,59 +17,108 @@ _SHAPES: tuple[Callable[[float, float, float, str], str], ...] = (
     svg.triangle,
     lambda x, y, size, kind: svg.box(x - size * 0.85, y - size * 0.85, size * 1.7, size * 1.7, kind),
 )
+_LEAST_TOP = 0.01  # of an axis on which nothing stands above zero
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A point of a line: where it stands, its interval, and what it tells when pointed at."""
+
+    x: float
+    value: float
+    low: float | None
+    high: float | None
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line through points."""
+
+    name: str
+    spots: tuple[Spot, ...]
 
 
 def lines(sweep: Sweep, axes: Axes, name: str, width: int = 900) -> str:
-    """The curves of a sweep; shapes tell them apart, not colour alone."""
-    narrow = width < NARROW
-    left, right, bottom = (48.0, width - 12.0, 50.0) if narrow else (62.0, width - 24.0, 54.0)
-    legend, top = _legend(sweep.curves, left, right)
-    height = top + (230 if narrow else 280) + bottom
+    """The curves of a sweep."""
     points = [p for curve in sweep.curves for p in curve.points]
-    up = svg.ticks(0.0, max(0.01, *(p.high if p.high is not None else p.value for p in points)), 4)
-    most = max(sweep.of, *(p.known for p in points))
-    least = min(p.known for p in points)
-    x = Scale(least - 0.4, most + 0.4, left, right)
+    most, least = max(sweep.of, *(p.known for p in points)), min(p.known for p in points)
+    every = max(1, -(-(most - least + 1) // (8 if width < NARROW else 20)))
+    places = {float(known): str(known) for known in range(least, most + 1, every)}
+    drawn = [Line(curve.name, tuple(_spots(curve))) for curve in sweep.curves]
+    ends = (least - 0.4, most + 0.4)
+    return draw(drawn, places, ends, axes, name, f"{sweep.title}: {axes.y} by {axes.x}", _told(sweep.curves), width)
+
+
+def _spots(curve: Curve) -> list[Spot]:
+    made = []
+    for point in curve.points:
+        said = probability(point.value)
+        if point.low is not None and point.high is not None:
+            said += f" [{probability(point.low)}, {probability(point.high)}]"
+        control = "" if point.control is None else f"; control {probability(point.control)}"
+        said = f"{curve.name}, {point.known} known: {said}{control}"
+        made.append(Spot(point.known, point.value, point.low, point.high, said))
+    return made
+
+
+def draw(
+    drawn: Sequence[Line],
+    places: dict[float, str],
+    ends: tuple[float, float],
+    axes: Axes,
+    name: str,
+    title: str,
+    told: str,
+    width: int,
+) -> str:
+    """Lines over the places of an axis, which goes from the first to the second of `ends`; shapes tell them apart, not colour
+    alone."""
+    narrow = width < NARROW
+    spots = [spot for one in drawn for spot in one.spots]
+    up = svg.ticks(0.0, max(_LEAST_TOP, *(s.high if s.high is not None else s.value for s in spots)), 4)
+    room = max(svg.wide(svg.tick_text(t), 12) for t in up) + 24
+    left, right, bottom = (48.0, width - 12.0, 50.0) if narrow else (62.0, width - 24.0, 54.0)
+    left = max(left, room)
+    legend, top = _legend([one.name for one in drawn], left, right)
+    height = top + (230 if narrow else 280) + bottom
+    x = Scale(*ends, left, right)
     y = Scale(0.0, up[-1], height - bottom, top)
     parts = [svg.line(left, y(t), right, y(t), "grid") for t in up]
     parts += [svg.words(left - 8, y(t) + 4, svg.tick_text(t), anchor="end") for t in up]
-    every = max(1, -(-(most - least + 1) // (8 if narrow else 20)))
-    for known in range(least, most + 1, every):
-        parts += [svg.line(x(known), y.start, x(known), y.start + 5, "axis")]
-        parts += [svg.words(x(known), y.start + 19, str(known), anchor="middle")]
+    for place, text in places.items():
+        parts += [svg.line(x(place), y.start, x(place), y.start + 5, "axis")]
+        parts += [svg.words(x(place), y.start + 19, text, anchor="middle")]
     parts.append(svg.line(left, y.start, right, y.start, "axis"))
     parts.append(svg.words((left + right) / 2, height - 10, svg.fitted(axes.x, width - 20, 12.5), "label", "middle"))
     middle = (top + y.start) / 2
     parts.append(svg.words(14, middle, svg.fitted(axes.y, height - top, 12.5), "label", "middle", turned=True))
-    for place, curve in enumerate(sweep.curves):
-        parts.append(svg.path([(x(p.known), y(p.value)) for p in curve.points], f"curve stroke-{place}"))
-    for place, curve in enumerate(sweep.curves):
-        aside = (place - (len(sweep.curves) - 1) / 2) * 5  # so that intervals do not cover each other
-        parts += [_point(curve, p, x(p.known) + aside, y, place, x(p.known)) for p in curve.points]
-    return svg.picture(parts + legend, width, height, name, f"{sweep.title}: {axes.y} by {axes.x}", _told(sweep.curves))
+    for place, one in enumerate(drawn):
+        parts.append(svg.path([(x(s.x), y(s.value)) for s in one.spots], f"curve stroke-{place}"))
+    for place, one in enumerate(drawn):
+        aside = (place - (len(drawn) - 1) / 2) * 5  # so that intervals do not cover each other
+        parts += [_spot(s, x(s.x) + aside, y, place, x(s.x)) for s in one.spots]
+    return svg.picture(parts + legend, width, height, name, title, told)
 
 
-def _point(curve: Curve, point: Known, aside: float, y: Scale, place: int, at: float) -> str:
+def _spot(spot: Spot, aside: float, y: Scale, place: int, at: float) -> str:
     marks = []
-    said = probability(point.value)
-    if point.low is not None and point.high is not None:
-        said += f" [{probability(point.low)}, {probability(point.high)}]"
-        marks.append(svg.line(aside, y(max(point.low, 0.0)), aside, y(point.high), f"whisker stroke-{place}"))
-    marks.append(_SHAPES[place % len(_SHAPES)](at, y(point.value), 5, f"mark series-{place}"))
-    control = "" if point.control is None else f"; control {probability(point.control)}"
-    return svg.titled(marks, f"{curve.name}, {point.known} known: {said}{control}")
+    if spot.low is not None and spot.high is not None:
+        marks.append(svg.line(aside, y(max(spot.low, 0.0)), aside, y(spot.high), f"whisker stroke-{place}"))
+    marks.append(_SHAPES[place % len(_SHAPES)](at, y(spot.value), 5, f"mark series-{place}"))
+    return svg.titled(marks, spot.said)
 
 
-def _legend(curves: Sequence[Curve], left: float, right: float) -> tuple[list[str], float]:
+def _legend(names: Sequence[str], left: float, right: float) -> tuple[list[str], float]:
     """What the shapes stand for, and where the picture begins below it."""
     parts: list[str] = []
     x, y = left + 6, 14.0
-    for place, curve in enumerate(curves):
-        room = svg.wide(curve.name, 12) + 34
+    for place, name in enumerate(names):
+        room = svg.wide(name, 12) + 34
         if x + room > right and x > left + 6:
             x, y = left + 6, y + 20
         mark = _SHAPES[place % len(_SHAPES)](x, y - 4, 5, f"mark series-{place}")
-        parts += [mark, svg.words(x + 12, y, svg.fitted(curve.name, right - x - 12, 12))]
+        parts += [mark, svg.words(x + 12, y, svg.fitted(name, right - x - 12, 12))]
         x += room
     return parts, y + 16
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizers.anonymizing import anonymize
-from anonymizers.kaca import Kaca, kaca, kept_shares
+from anonymizers.kaca import Kaca, kaca, kaca_counted, kept_shares
 from auditor.files.tables import read_table
 from auditor.model.arrays import Ints
 from auditor.model.errors import UsageError
@@ -149,9 +149,10 @@ def test_missing_values_are_a_whole_column_away() -> None:
 def test_same_classes_as_comparing_all(table: Table, k: int, beta: int, seed: int) -> None:
     k = min(k, table.rows)
     quasi = table.schema.quasi
-    groups = kaca(table, quasi, k, float(beta), np.random.default_rng(seed))
+    groups, distances = kaca_counted(table, quasi, k, float(beta), np.random.default_rng(seed))
     slow = naive_kaca(table, quasi, k, beta, np.random.default_rng(seed).random(table.rows).tolist())
     assert grouped(groups) == sorted(slow.classes)
+    assert distances == slow.evaluations
     codes = table.matrix(quasi)
     for rows in grouped(groups):
         assert len(rows) >= k

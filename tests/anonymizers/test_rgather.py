@@ -305,7 +305,7 @@ def test_derived_columns_are_read_back(tmp_path: Path, form: dict[str, Any] | No
     again = read_release(file, table.schema, np.random.default_rng(0), table.domains).release
     assert again.columns == release.columns
     assert key(rows_of(again)) == key(rows_of(release))
-    assert {again.schema.columns[c].role for c in DERIVED} == {"neutral"}
+    assert {again.schema.columns[c].role for c in DERIVED if c in again.columns} == {"neutral"}
     assert read_subject(Sources(file, table.schema), 1).release.columns == release.columns
 
 

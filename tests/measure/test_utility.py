@@ -299,7 +299,12 @@ def test_all_rows_with_and_without_the_original_travel_as_json() -> None:
         if table is None:
             assert {row.measure for row in rows if row.status == "ok"} == needless
         elif fragment is None:
-            assert {row.measure for row in rows if row.status == "ok"} == {*needless, "class_size", "queries"}
+            assert {row.measure for row in rows if row.status == "ok"} == {
+                *needless,
+                "class_size",
+                "marginals",
+                "queries",
+            }
             assert "which record is whose" in str(next(row.reason for row in rows if row.measure == "pmse"))
         text = AuditRecord(seed=1, release=facts, risks=(), utility=rows).to_json()
         assert [row.value for row in AuditRecord.from_json(text).utility] == [row.value for row in rows]

@@ -190,17 +190,21 @@ def loukides_shao(table: Table, columns: Sequence[str], threshold: Fraction, see
     return numbered(classes, table.rows)
 
 
-def caat(table: Table, columns: Sequence[str], k: int, start: int, all_ties: bool = False) -> Ints:
+def caat(table: Table, columns: Sequence[str], k: int, start: int, all_ties: bool = False) -> tuple[Ints, int]:
+    """The classes, and how many distances of a row to a class were evaluated."""
+    evaluations = 0
     measure, left = Measure(table, columns), in_order(table, columns)
     room = table.rows if all_ties else 2 * k - 1
     classes: list[Class] = []
     while len(left) >= k:
+        evaluations += len(left) if classes else 0
         seed = max(left, key=measure.to_class(classes[-1])) if classes else left[start]
         seed = first_copy(measure, left, seed)
         left.remove(seed)
         members = [seed]
         while len(members) < k and left:
             away = measure.to_class(members)
+            evaluations += len(left)
             least = min(map(away, left))
             nearest = [row for row in left if away(row) == least][: room - len(members)]
             left = [row for row in left if row not in nearest]
@@ -209,6 +213,7 @@ def caat(table: Table, columns: Sequence[str], k: int, start: int, all_ties: boo
     while left:
         row = left[0]
         open_ones = [members for members in classes if len(members) < room]
+        evaluations += len(open_ones)
         if not open_ones:
             order = in_order(table, columns)
             given = sorted(classes[-1], key=order.index)[-(k - len(left)) :]
@@ -217,7 +222,7 @@ def caat(table: Table, columns: Sequence[str], k: int, start: int, all_ties: boo
             break
         min(open_ones, key=lambda members: measure.to_class(members)(row)).append(row)
         left.remove(row)
-    return numbered(classes, table.rows)
+    return numbered(classes, table.rows), evaluations
 
 
 def l_clustering(table: Table, columns: Sequence[str], sensitive: str, l: int, start: int) -> Ints:
