@@ -96,9 +96,11 @@ def texts(release: Release, provenance: Provenance, column: str) -> list[str]:
 def tables(source: Source, person: str) -> Result:
     """What the attacks find out about one person of the running example, by table, attack and measure."""
     del source
-    run = redteam(read_scenario("hospital"), targets=[person])
+    scenario = read_scenario("hospital")
+    once = {**scenario.options.settings, "homogeneity": {"reading": "distinct"}}  # values counted once, as printed
+    again = replace(scenario, options=replace(scenario.options, attacks=("homogeneity",), settings=once))
     found = {}
-    for record in run.records:
+    for record in (*redteam(scenario, targets=[person]).records, *redteam(again, targets=[person]).records):
         for risk in record.risks:
             if risk.status == OK and risk.value is not None and str(risk.link) in ("None", "class"):
                 found[f"{record.release.name}/{_figure(risk)}"] = risk.value
@@ -118,6 +120,12 @@ def _figure(risk: Risk) -> str:
 PRINTED = (
     ("Barbie", "Table I: Barbie is linked to her record", "Table I/linking/success", 1.0),
     ("Girija", "Table III: Girija's disease", "Table III/homogeneity/success", 1.0),
+    (
+        "Girija",
+        "Table IV: Girija's disease, values counted once",
+        "Table IV/homogeneity/success/reading=distinct",
+        0.5,
+    ),
     ("Girija", "Table IV: an unrelated disease, values counted once", "Table IV/divergence/mean/reading=distinct", 0.5),
     ("Girija", "Table IV: income in [10000, 10030]", "Table IV/proximity/window/width=30.0", 0.75),
     ("Girija", "Table IV: the exact income", "Table IV/proximity/mean/epsilon=0.0", 0.25),
