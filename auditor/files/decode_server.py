@@ -13,6 +13,7 @@ A request has at most a megabyte. Each token may ask so often a minute; so may, 
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -88,6 +89,9 @@ def decode_server(
     )
 
 
+_NO_LOG = "Nothing was decoded, since it cannot be written down. Ask the operator."
+
+
 class _Handler(LocalHandler):
     server: DecodeServer
     methods = ("POST",)
@@ -115,8 +119,7 @@ class _Handler(LocalHandler):
             said = "Nothing was decoded, since some results would single people out."
             self._fail(HTTPStatus.FORBIDDEN, "singles_out", said, results=places)
         except OSError:
-            said = "Nothing was decoded, since it cannot be written down. Ask the operator."
-            self._fail(HTTPStatus.SERVICE_UNAVAILABLE, "no_log", said)
+            self._fail(HTTPStatus.SERVICE_UNAVAILABLE, "no_log", _NO_LOG)
         except Exception:  # ours; said on both sides
             self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, "bug", "A bug in auditor. The operator's terminal says more.")
             raise
@@ -146,7 +149,11 @@ class _Handler(LocalHandler):
             self._fail(HTTPStatus.TOO_MANY_REQUESTS, "too_often", said, {"Retry-After": "60"})
             return None
         if who is None:
-            self.server.desk.denied("no token that is known")
+            try:
+                self.server.desk.denied("no token that is known")
+            except OSError:
+                self._fail(HTTPStatus.SERVICE_UNAVAILABLE, "no_log", _NO_LOG)
+                return None
             said = "A token is needed: Authorization: Bearer TOKEN. The operator of this server makes them."
             self._fail(HTTPStatus.UNAUTHORIZED, "no_token", said, {"WWW-Authenticate": "Bearer"})
         return who
@@ -203,7 +210,7 @@ def _figures(rule: object) -> dict[str, Any]:
 
 
 def _is_figure(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf)
 
 
 def _table(desk: Desk, who: str, table: dict[str, Any]) -> dict[str, Any]:

@@ -98,8 +98,8 @@ def decode_value(key: Key, column: str, sign: str, value: str) -> str | None:
     if isinstance(known, Aliases):
         decoded = decoder.value(value, {*known.values, *key.missing})
     elif isinstance(known, Categories):
-        start = f"{column} {sign} "
-        decoded = decoder.graded(value, known) if sign in ("=", "!=") else decoder.compared(start, value, known)
+        compared = sign not in ("=", "!=")
+        decoded = decoder.compared(f"{sign} ", value, known) if compared else decoder.graded(value, known)
     else:
         return value
     return None if decoder.unknown else decoded

@@ -8,7 +8,8 @@ the release, with figures (counts, shares) that are passed on as they are.
 time. Tokens are 256 random bits, so that a plain hash is enough.
 
 **What may be decoded.** A result is about the people of the release who meet all of its conditions. It is refused where these
-are fewer than `least`. So it is where, together with another result, it is about so few: with the people who meet the
+are fewer than `least`, or where so few have a value that it names: `disease != A07` tells what `A07` stands for, though
+nearly everybody meets it. So it is where, together with another result, it is about so few: with the people who meet the
 conditions of a rule but not its conclusion, with everybody, or with any result that was decoded before, for whomever, one
 of the two being a part of the other.
 
@@ -32,16 +33,18 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from errno import ENOSPC
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor.files.decoding import check_key, decode_value
 from auditor.files.tables import read_raw
 from auditor.files.writing import write_files
-from auditor.model.arrays import Bools
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import KeyFileError, TokenFileError, UsageError
 from auditor.model.faults import parse_json, read_text
 from auditor.model.key import Key
@@ -51,7 +54,7 @@ from auditor.model.values import parse_number
 TOKENS = "auditor-tokens/1"
 LEAST = 5
 MOST_RESULTS, MOST_CONDITIONS, MOST_REMEMBERED = 1_000, 20, 20_000
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
+_COMPARE: dict[str, Callable[[Floats, float], Bools]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 SIGNS = ("=", "!=", *_COMPARE)
@@ -150,9 +153,16 @@ class Published:
 
     def __init__(self, columns: Mapping[str, Sequence[str]], decimal: str) -> None:
         self.rows, self._decimal = len(next(iter(columns.values()), ())), decimal
-        self._columns = {
-            name: np.unique([c.strip() for c in cells], return_inverse=True) for name, cells in columns.items()
-        }
+        self._columns = {name: self._parsed([cell.strip() for cell in cells]) for name, cells in columns.items()}
+
+    def _parsed(self, cells: Sequence[str]) -> tuple[NDArray[np.object_], Floats, Ints]:
+        """The distinct texts of a column, the numbers that they are (else NaN), and which of them each cell is."""
+        texts, code = np.unique(np.array(cells, dtype=object), return_inverse=True)
+        return texts, np.array([self._number(text) for text in texts.tolist()]), code
+
+    def _number(self, text: str) -> float:
+        number = parse_number(text, self._decimal)
+        return np.nan if number is None else number
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -163,17 +173,18 @@ class Published:
         """Which rows meet all conditions."""
         found = np.ones(self.rows, dtype=np.bool_)
         for condition in conditions:
-            texts, code = self._columns[condition.column]
-            found &= np.array([self._meets(text, condition) for text in texts.tolist()], dtype=np.bool_)[code]
+            texts, numbers, code = self._columns[condition.column]
+            limit, compare = self._number(condition.value), _COMPARE.get(condition.sign)
+            if compare is not None:
+                met = compare(numbers, limit)  # NaN is neither below nor above
+            else:
+                met = ((texts == condition.value) | (numbers == limit)) == (condition.sign == "=")
+            found &= met[code]
         return found
 
-    def _meets(self, text: str, condition: Condition) -> bool:
-        number, limit = (parse_number(one, self._decimal) for one in (text, condition.value))
-        compare = _COMPARE.get(condition.sign)
-        if compare is not None:
-            return number is not None and limit is not None and compare(number, limit)
-        same = text == condition.value or (number is not None and number == limit)
-        return same is (condition.sign == "=")
+    def having(self, condition: Condition) -> int:
+        """How many rows have the value that a condition names."""
+        return int(self.meeting([Condition(condition.column, "=", condition.value)]).sum())
 
 
 class Remembered:
@@ -258,6 +269,10 @@ class Desk:
         why: dict[int, str] = {}
         for place, result in enumerate(results, 1):
             whole, given = self.published.meeting(result.all), self.published.meeting(result.given)
+            named = [c for c in result.all if c.sign in ("=", "!=") and c.column in self.key.columns]
+            if any(self.published.having(condition) < self.least for condition in named):
+                why[place] = f"fewer than {self.least} people of the release have a value that it names"
+                continue
             if int(whole.sum()) < self.least:
                 why[place] = f"fewer than {self.least} people of the release meet its conditions"
                 continue
@@ -290,10 +305,13 @@ class Desk:
         }  # fmt: skip
         if why is not None:
             entry["why"] = why
-        line = (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+        line = (json.dumps(entry) + "\n").encode("ascii")
         handle = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(handle, line)
+            before = os.fstat(handle).st_size
+            if os.write(handle, line) < len(line):
+                os.ftruncate(handle, before)  # no half line, which could not be read again
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -303,7 +321,8 @@ class Desk:
         if not self.log.exists():
             handle = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)  # its fault before anybody asks
             os.close(handle)
-        for number, line in enumerate(read_text(self.log, "log", TokenFileError).splitlines(), 1):
+        lines = read_text(self.log, "log", TokenFileError).split("\n")
+        for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
             try:
                 entry = json.loads(line)
                 results = [read_result(one, self.published.columns) for one in entry["results"]]

@@ -58,6 +58,14 @@ def test_no_number_of_a_person_is_told() -> None:
     assert not {part for name in shares["names"] for part in name.split() if part.isdigit()} & set(ages)
 
 
+def test_numbers_far_from_zero_are_told_apart() -> None:
+    years = [str(1990 + i % 34) for i in range(340)]
+    for column in ([*years], [f"47{600 + i % 99}" for i in range(340)]):
+        (row,) = marginals(case_of({"age": [column[-1]] * 340}, table_of({"age": column})))
+        assert row.value is not None
+        assert row.value > 0.8  # everybody has the same number
+
+
 def test_coded_columns_are_compared_after_decoding() -> None:
     table = patients(**{column: cells * 5 for column, cells in PATIENTS.items()})
     release, provenance = anonymize(table, "grading", seed=3)

@@ -18,6 +18,7 @@ release by eye; the total variation distance is the usual number for it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -152,10 +153,16 @@ def _classes(domain: Domain, people: Ints) -> tuple[Floats, tuple[str, ...]]:
         return (values[1:] + values[:-1]) / 2, tuple(format_number(v, mark) for v in values.tolist())
     reached = np.cumsum(times) / times.sum()
     deciles = values[np.searchsorted(reached, np.arange(1, 10) / 10)]
-    edges = np.unique([float(f"{edge:.2g}") for edge in deciles.tolist()])
+    edges = np.unique([_rounded(edge, float(values[-1] - values[0])) for edge in deciles.tolist()])
     said = [format_number(edge, mark) for edge in edges.tolist()]
     between = [f"{low} to {high}" for low, high in pairwise(said)]
     return edges, (f"below {said[0]}", *between, f"{said[-1]} or more")
+
+
+def _rounded(edge: float, spread: float) -> float:
+    """An edge to two digits of its own or of the column's spread, whichever is finer: nobody's exact number."""
+    places = [1 - math.floor(math.log10(abs(size))) for size in (edge, spread) if size]
+    return round(edge, max(places))
 
 
 MARGINALS = measure(

@@ -171,7 +171,7 @@ def _outcome(item: Item, kept: Mapping[Any, Mapping[str, Any]], settings: Settin
         return Outcome(Verdict.UNKNOWN, f"{len(failed)} of {len(kept)} measurements failed. The first: {failed[0]}.")
     spent = sum(float(one["cpu_seconds"]) for one in kept.values())
     found = item.judge({name: one["result"] for name, one in kept.items()}, settings)
-    return replace(found, cpu_seconds=round(spent, 1))
+    return replace(found, cpu_seconds=round(spent, 1) if settings.timed else 0.0)
 
 
 def _told(settings: Settings, source: Source) -> tuple[str, ...]:
