@@ -144,7 +144,13 @@ def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
 
 
 def need_eligible(
-    table: Table, column: str, l: int, name: str, strict: bool = False, remedy: str = "Lower l, or suppress rows."
+    table: Table,
+    column: str,
+    l: int,
+    name: str,
+    strict: bool = False,
+    remedy: str = "Lower l, or suppress rows.",
+    called: str = "l",
 ) -> None:
     """Checks that a sensitive column allows l-diverse classes: no value has more than the share 1/l of the rows (where
     `strict`, so much). Then at least l values occur."""
@@ -153,11 +159,11 @@ def need_eligible(
     if most * l < table.rows or (most * l == table.rows and not strict):
         return
     often = table.domains[column].texts[int(values[counts.argmax()])]
-    share = f"n/l = {table.rows / l:.1f} rows"
+    share = f"n/{called} = {table.rows / l:.1f} rows"
     few = f" There are only {len(values)} different values." if len(values) < l else ""
     raise PromiseError(
-        f"{name}: no value of {column!r} may have {f'{share} or more' if strict else f'more than {share}'} for l = {l}. "
-        f"The most common, {shown(often)}, has {most}.{few} {remedy}"
+        f"{name}: no value of {column!r} may have {f'{share} or more' if strict else f'more than {share}'} for "
+        f"{called} = {l}. The most common, {shown(often)}, has {most}.{few} {remedy}"
     )
 
 

@@ -90,7 +90,7 @@ class Grading(Anonymizer):
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         return (
             "choice 2 publishes the group of a value, choice 3 nothing of it",
-            "sensitive numbers are published by their order only",
+            "sensitive numbers are published as a category and a degree",
         )
 
     def anonymize(

@@ -17,11 +17,13 @@ Without an earlier release all people are new. To publish again, give the earlie
 (unless set: the one with role person, or else the first identifier). The earlier release may be of Anatomy, too.
 
 Paper: X. Xiao, Y. Tao, "m-Invariance: Towards Privacy Preserving Re-publication of Dynamic Datasets", SIGMOD 2007.
-Decided here: classes keep their number in the release (a `bucket` column, the paper's group id), in two blocks as in Anatomy,
-since classes that happen to have equal labels must not be taken for one. A counterfeit takes its other values from a random
-person with its sensitive value. People whose sensitive value changed, and earlier classes with fewer than m different values,
-cannot be kept invariant and are refused. Whoever left and comes back is new, as in the paper; the bound is about successive
-releases.
+Decided here: classes keep their number in the release (a `bucket` column, the paper's group id), in blocks as in Anatomy,
+since classes that happen to have equal labels must not be taken for one; further sensitive columns are a third block, where they
+cannot show which value is a counterfeit's. A counterfeit takes each of its other values from a random person. Tables are
+refused in which so many new people have one value that classes of theirs would be filled with counterfeits: all of them
+would list it, which tells what it is. People whose sensitive value changed, and earlier classes with fewer than m different
+values, cannot be kept invariant and are refused. Whoever left and comes back is new, as in the paper; the bound is about
+successive releases.
 """
 
 from __future__ import annotations
@@ -32,7 +34,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import Anonymizer, at_least, generalise, need_quasi, published_columns, sensitive_column
+from anonymizers.base import (
+    Anonymizer,
+    at_least,
+    generalise,
+    need_eligible,
+    need_quasi,
+    published_columns,
+    sensitive_column,
+)
 from anonymizers.shared.people import People
 from anonymizers.shared.signatures import Earlier, classes_of, kept_signatures
 from auditor.files.provenances import read_provenance
@@ -109,12 +119,8 @@ class MInvariance(Anonymizer):
             raise PromiseError("m-invariance: some people have several rows. Make one row of each person first.")
         if COUNTERFEITS in table.schema.columns:
             raise UsageError(f"m-invariance publishes a column {COUNTERFEITS!r} of its own. Rename that of the table.")
-        present = np.unique(table.codes[about])
-        if len(present) < self.m:
-            raise PromiseError(
-                f"m-invariance: m = {self.m} needs at least {self.m} different values of {about!r}. There are "
-                f"{len(present)}. Lower m."
-            )
+        if earlier is None:
+            need_eligible(table, about, self.m, self.name, remedy="Lower m, or suppress rows.", called="m")
         kept = kept_signatures(earlier, table, about, self._person(table), self.m) if earlier is not None else {}
         member, made_up = classes_of(table, quasi, about, kept, self.m, rng, progress)
         return self._published(table, quasi, about, member, made_up, rng)
@@ -142,18 +148,14 @@ class MInvariance(Anonymizer):
         labels, cells = generalise(table, quasi, member)
         first = np.zeros(int(member.max()) + 1, dtype=np.int64)
         first[member] = np.arange(table.rows)
-        order = np.argsort(table.codes[about], kind="stable")
-        counts = np.bincount(table.codes[about], minlength=table.domains[about].size)
-        # a random person with the same value; where nobody has it, somebody
-        drawn = (rng.random(len(made_up)) * counts[made_up[:, 1]]).astype(np.int64)
-        donor = order[np.minimum((np.cumsum(counts) - counts)[made_up[:, 1]] + drawn, table.rows - 1)]
         for column in published_columns(table):
             if column in quasi:
                 more = cells[column][first[made_up[:, 0]]].astype(np.int64)
             else:
                 labels[column] = Labels.exact(table.domains[column])
                 cells[column] = table.codes[column]
-                more = made_up[:, 1] if column == about else cells[column][donor].astype(np.int64)
+                anybody = table.codes[column][rng.integers(table.rows, size=len(made_up))].astype(np.int64)
+                more = made_up[:, 1] if column == about else anybody
             cells[column] = np.concatenate([cells[column], more]).astype(np.int32)
         bucket = np.concatenate([member, made_up[:, 0]])
         among = np.bincount(made_up[:, 0], minlength=len(first))
@@ -163,8 +165,10 @@ class MInvariance(Anonymizer):
         labels[COUNTERFEITS] = Labels.exact(domain)
         codes = np.array([domain.code(str(n)) for n in among], dtype=np.int32)
         cells[COUNTERFEITS] = codes[bucket]
-        apart = [c for c in table.schema.sensitive if c in table.codes]
-        blocks = [[*(c for c in published_columns(table) if c not in apart), COUNTERFEITS], apart]
+        # Further sensitive columns stand apart: beside the value they would show which is a counterfeit's.
+        others = [c for c in table.schema.sensitive if c in table.codes and c != about]
+        first_columns = [c for c in published_columns(table) if c != about and c not in others]
+        blocks = [[*first_columns, COUNTERFEITS], [about], *([others] if others else [])]
         release, whose = self.publish(table, labels, cells, blocks, bucket, rng, about)
         release = replace(release, params={**release.params, "counterfeits": len(made_up)})
         return release, replace(whose, bucket=whose.bucket[: table.rows], fragment=whose.fragment[: table.rows])

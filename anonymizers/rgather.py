@@ -4,11 +4,11 @@ Rows are points. The distance of two rows is a sum over the quasi-identifiers: f
 the range, for other columns the height of the common ancestor over that of the taxonomy. To try a threshold T, rows in
 random order become centres and mark all rows within T, until all rows are marked. T passes if every centre can get r rows
 within T; all other rows go to their nearest centre. Bisection ends with a T that passes while the next lower one fails.
-Then every cluster takes as its centre the row of its own from which the farthest one is least far, and of several random
-orders (`orders`, and more where there are few different rows) the clusters with the smallest largest radius are kept. Each
-row is published with the values of its cluster's centre, the size of the cluster (`cluster_size`) and the distance of its
-farthest row (`cluster_radius`: summed over columns, so that 1 is a whole column; rounded up to four decimals). Sensitive
-values stay as they are. r is what k is in other methods.
+Then every cluster takes as its centre the row of its own, no other cluster's centre, from which the farthest one is least
+far, and of several random orders (`orders`, and more where there are few different rows) the clusters with the smallest
+largest radius are kept. Each row is published with the values of its cluster's centre, the size of the cluster
+(`cluster_size`) and the distance of its farthest row (`cluster_radius`: summed over columns, so that 1 is a whole column;
+rounded up to four decimals). Sensitive values stay as they are. r is what k is in other methods.
 
 Paper: G. Aggarwal, T. Feder, K. Kenthapadi, S. Khuller, R. Panigrahy, D. Thomas, A. Zhu, "Achieving Anonymity via
 Clustering", PODS 2006 (ACM Transactions on Algorithms 6(3), 2010).

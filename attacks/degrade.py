@@ -67,6 +67,8 @@ _TELLING = 3
 """A category is too wide for its digits where it has more steps than one in so many of the degrees that there can be."""
 _MOST_STEPS = 1_000_000
 """In a range of more steps people at large are not smoothed, and no widths are tried."""
+_MOST_UNITS = 2**52
+"""In a range of more units no line is tried: numbers do not have so many digits."""
 _MOST_RANKED = 20_000
 """In a range of more steps people at large are not smoothed before their ranks are compared."""
 _NEIGHBOURS = (1, 3, 10, 30, 100)
@@ -225,9 +227,9 @@ class Population:
         """How many people to expect: those of the sample, and a number of others spread as their neighbours are. How far
         neighbours reach, and how much they count, is what foretells each person of the sample best from the others."""
         size, first = float(self.people.sum()), float(self.number[0])
-        place = np.round((self.number - first) / step).astype(np.int64)
-        if place[-1] >= _MOST_STEPS:
+        if (self.number[-1] - first) / step >= _MOST_STEPS:
             return Expected(self.number, self.people + 0.5, size, step)
+        place = np.round((self.number - first) / step).astype(np.int64)
         seen = np.bincount(place + _REACH, weights=self.people, minlength=int(place[-1]) + 1 + 2 * _REACH)
         running = np.concatenate([[0.0], np.cumsum(seen)])
         ends, even, best = np.arange(len(seen)), np.full(len(seen), 1 / len(seen)), (-np.inf, seen + 0.5)
@@ -500,6 +502,8 @@ def _lines_of(
         return None
     begin, width = (0.0, np.inf) if rough is None else _nearest(degree, rough[here], count)
     reach = np.inf if people is None else 1.1 * float(np.ptp(people.number)) / unit + 2
+    if np.isfinite(reach) and reach > _MOST_UNITS:
+        return None
     if grades.digits < _ALL_DIGITS and not mine.any() and width / unit > 10**grades.digits / _TELLING:
         return None
     widths = _widths(degree, grades, reach, cut)
@@ -512,7 +516,7 @@ def _lines_of(
     for steps in widths.tolist():
         at = _steps(degree, steps, grades, cut) * unit
         if mine.any():
-            first = int(np.flatnonzero(np.isclose(degree, known.degree[mine][0]))[0])
+            first = int(np.searchsorted(degree, known.degree[mine][0] - 1e-9))
             low = known.number[mine][:1] - at[first]
         else:
             assert people is not None

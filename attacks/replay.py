@@ -133,11 +133,13 @@ class _Dealt:
         edge = np.searchsorted(bucket, np.arange(len(release.sizes) + 1))
         begin = np.searchsorted(found.row, found.row_of)
         classes = np.searchsorted(found.row, found.row_of, side="right") - begin
-        entry = expand(begin, classes)
-        slots = np.diff(edge)[found.bucket[entry]]
         if not classes.all():
             return "Somebody fits no class, so the piles cannot be rebuilt."
-        if slots.sum() > _MOST_PAIRS:
+        slots = np.zeros(0, dtype=np.int64)
+        if classes.sum() <= _MOST_PAIRS:
+            entry = expand(begin, classes)
+            slots = np.diff(edge)[found.bucket[entry]]
+        if not 0 < slots.sum() <= _MOST_PAIRS:
             return "Too many classes fit the people, so the piles cannot be rebuilt in reasonable time."
         person = np.repeat(np.repeat(np.arange(len(classes)), classes), slots)
         slot = expand(edge[found.bucket[entry]], slots)

@@ -109,6 +109,11 @@ def classes_of(
     fresh = _balance(piles, fresh, value, m)
     group, made = deal_out(value, fresh, m, rng, progress)
     left = [int(row) for row in fresh[group < 0]]
+    if len(left) >= m:
+        raise PromiseError(
+            f"m-invariance: too many new people have the same {about!r}: {len(left)} of {len(fresh)} find no class with "
+            f"{m} different values of people. Lower m, or publish when there are more new people."
+        )
     for number, rows in enumerate(_gathered(fresh[group >= 0], group[group >= 0], made)):
         signature = tuple(sorted(int(v) for v in value[rows]))
         for row in rows.tolist():

@@ -218,7 +218,8 @@ class Attacker:
         """A figure with its parts by what people chose to have published."""
         if self._choices is None:
             return figure
-        companions = Compared(beside.baseline, rows), Compared(beside.control, beside.rows)
+        same = beside.rows is not None  # else the control is other people, who made no choice
+        companions = Compared(beside.baseline, rows), Compared(beside.control if same else None, beside.rows)
         parts = by_choice(self._choices, Compared(figure, rows), *companions, attempt.attack.compared)
         return replace(figure, detail={**figure.detail, "by_choice": parts}) if parts else figure
 

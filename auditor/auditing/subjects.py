@@ -249,6 +249,8 @@ def _own_subject(sources: Sources, release: Release) -> Subject:
     original, provenance = sources.original, sources.provenance
     if not isinstance(original, Table) or not isinstance(provenance, Provenance):
         raise UsageError("A release in memory needs the table it was made from and its provenance.")
+    if sources.key is not None:
+        raise UsageError("A release in memory has its key in its provenance. Leave out key.")
     if sources.population is not None:
         raise UsageError("For a population beside a release in memory, build a Subject with both coded together.")
     return Subject(release, original, provenance, inputs=(Input("original", original.name, None, original.rows),))

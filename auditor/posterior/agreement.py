@@ -21,8 +21,8 @@ by itself; his EM then settles on groups of similar people (Census data, MDAV, k
 by ours). u is taken from all comparisons, nearly all of which are no matches. The m of a level is never quite 0. Of many
 people some are learned from (`MOST_PAIRS`), chosen by their contents. Every person is given the record of the largest
 weight; the thresholds of Fellegi and Sunter, which leave people to a clerk, are not used. On averages the linkage is weaker
-than distance, which keeps more than four levels: 21 % against 29 % on the Census data, 12 % against 20 % on Adult (MDAV, k
-= 3, so 33 % at most). More levels make EM drift towards similar people again.
+than distance, which keeps more than four levels: 21 % against 29 % on the Census data, 12 % against 20 % on 3 000 people of
+Adult (MDAV, k = 3, so 33 % at most). More levels make EM drift towards similar people again.
 """
 
 from __future__ import annotations

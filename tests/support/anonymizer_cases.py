@@ -179,7 +179,7 @@ def impossible(name: str, settings: dict[str, Any], table: Table) -> bool:
     if table.rows < settings.get("k", settings.get("r", settings.get("bucket_size", 1))):
         return True
     if name == "m-invariance":
-        return len(counts) < settings["m"]
+        return bool(counts[0] * settings["m"] > table.rows)
     if name == "anatomy":
         return bool(counts[0] * l > table.rows)
     broken = [len(counts) < l, share[0] > settings.get("alpha", 1) + 1e-9]
