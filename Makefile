@@ -39,7 +39,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed.") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --editable
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --editable
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(INSTALL) .

@@ -18,12 +18,12 @@ Without an earlier release all people are new. To publish again, give the earlie
 
 Paper: X. Xiao, Y. Tao, "m-Invariance: Towards Privacy Preserving Re-publication of Dynamic Datasets", SIGMOD 2007.
 Decided here: classes keep their number in the release (a `bucket` column, the paper's group id), in blocks as in Anatomy,
-since classes that happen to have equal labels must not be taken for one; further sensitive columns are a third block, where they
-cannot show which value is a counterfeit's. A counterfeit takes each of its other values from a random person. Tables are
-refused in which so many new people have one value that classes of theirs would be filled with counterfeits: all of them
-would list it, which tells what it is. People whose sensitive value changed, and earlier classes with fewer than m different
-values, cannot be kept invariant and are refused. Whoever left and comes back is new, as in the paper; the bound is about
-successive releases.
+since classes that happen to have equal labels must not be taken for one; further sensitive columns are a third block, where
+they cannot show which value is a counterfeit's. A counterfeit takes each of its other values from a random person. Tables
+are refused in which so many new people have one value that classes of theirs would be filled with counterfeits: all of
+them would list it, which tells what it is. People whose sensitive value changed, and earlier classes with fewer than m
+different values, cannot be kept invariant and are refused. Whoever left and comes back is new, as in the paper; the bound
+is about successive releases.
 """
 
 from __future__ import annotations

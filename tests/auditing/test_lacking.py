@@ -65,7 +65,7 @@ def test_the_record_says_what_needs_the_original(alone: AuditRecord) -> None:
     assert not any("proximity" in figure for figure in original.figures)  # diseases are no numbers, original or not
     assert found["population"].figures[:2] == ("the journalist's risk", "the marketer's risk")
     assert "--set uniqueness.population=N" in found["population"].give
-    assert found["mechanism"].figures == ("minimality, downcoding",)
+    assert found["mechanism"].figures == ("replay, minimality, downcoding",)
     assert found["facts"].figures == ("background, intersection",)
 
 

@@ -222,7 +222,7 @@ def test_the_order_of_rows_alone() -> None:
 @pytest.mark.slow
 def test_every_attack_is_tried_somewhere() -> None:
     tried = {key[0] for kind in BLOCKS for key, (status, *_) in plain(kind).items() if status == OK}
-    assert tried == set(ATTACKS.all())
+    assert tried == set(ATTACKS.all()) - {"replay"}  # which the order of rows is all about
     links = {key[3] for kind in BLOCKS for key, (status, *_) in plain(kind).items() if status == OK}
     assert links == {None, *Link}
 

@@ -83,8 +83,7 @@ def test_the_record_of_the_file_is_that_of_the_release(name: str, suffix: str, t
     bare = replace(release, method=read.method, params=read.params, promises=())
     options = Options(attacks=ATTACKS, seed=5)
     memory = audit(bare, original=table, provenance=provenance, options=options)
-    disk = audit(
-        place, SCHEMA, original=tmp_path / "original.csv", provenance=tmp_path / "private.csv", options=options
-    )
+    given = {"original": tmp_path / "original.csv", "provenance": tmp_path / "private.csv", "key": provenance.key}
+    disk = audit(place, SCHEMA, **given, options=options)
     assert memory.risks
     assert_same(comparable(memory), comparable(disk))
