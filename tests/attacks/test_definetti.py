@@ -262,7 +262,7 @@ def adult(data: Path, sensitive: str) -> Table:
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize(("sensitive", "l"), at_length(list(REFERENCE)[::5], list(REFERENCE)[1:5]))
-def test_reference_values_on_adult(data_folder: Path, sensitive: str, l: int, full: bool) -> None:
+def test_reference_values_on_adult(data_folder: Path, sensitive: str, l: int) -> None:
     # The bucket is granted, as the reference has it: a row of the quasi-identifier table is given its value. The reference
     # knows nothing of columns that go together. How long is learned decides where buckets are large: education, l = 3 falls
     # from 0.55 after ten rounds (our default, the stronger attack) to 0.54 after 30 and 0.51 after 100. Sixty were chosen

@@ -42,7 +42,7 @@ ALONE = Adversary(Stance.PROSECUTOR, "alone", mechanism=MechanismKnown.PARAMETER
 )
 def test_nothing_is_found_of_permuted_values(kind: str, full: bool, tell: Tell) -> None:
     tally = Tally(kind)
-    for seed in range(400 if full else 3):
+    for seed in range(400 if full else 2):
         risks = []
         for alone in (False, True):
             subject = null_subject(kind, 80, seed, posing=False, alone=alone)
