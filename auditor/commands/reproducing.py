@@ -51,8 +51,9 @@ def reproduce(
     it again to go on after an interruption."""
     from auditor.files.tables import refuse_existing, write_files
     from auditor.runs.papers.item import Settings
-    from auditor.runs.papers.running import CELLS, choose, find_source
+    from auditor.runs.papers.running import choose, find_source
     from auditor.runs.papers.running import reproduce as run
+    from auditor.runs.store import CELLS
     from reports.papers import papers_summary, render_papers_html, render_papers_markdown
 
     chosen = choose(names or ())

@@ -21,7 +21,7 @@ from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Input, 
 from auditor.model.table import RawTable, Table, encode
 from auditor.runs.placing import STRONGEST, Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, plan
-from auditor.runs.store import TOOL, Store, to_do
+from auditor.runs.store import TOOL, Store, make_folder, to_do
 from auditor.runs.worker import CellJob, CellWork
 from auditor.runs.worlds import World, run_seeds, sampled
 from scenarios.options import Options
@@ -168,7 +168,7 @@ def run_comparison(world: World, asked: Request, store: Store, progress: Progres
     measures = asked.measures
     options = replace(asked.options, utility=tuple(sorted(measures)), remedies=False)  # their order is about axes only
     cells = plan(asked.grid, world, options)
-    store.prepare()
+    make_folder(store.folder)
     finished = {cell.id: found[0] for cell in cells if (found := store.read(cell)) is not None}
     waiting = [c for c in cells if to_do(finished.get(c.id), limits.timeout, limits.memory, asked.retry)]
     for cell, reply in _replies(waiting, world, options, limits, progress):

@@ -22,19 +22,20 @@ TOOL = {"name": "auditor", "version": VERSION}
 _HASH = "sha256"  # where a file has the hash of what it holds besides
 
 
+def make_folder(folder: Path) -> None:
+    """Makes a folder with one for finished cells, or says why that is not possible."""
+    refuse_existing([], True, folder)
+    try:
+        (folder / CELLS).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: the folder cannot be made ({error.strerror}).") from error
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """The folder of a comparison."""
 
     folder: Path
-
-    def prepare(self) -> None:
-        """Makes the folder, or says why that is not possible."""
-        refuse_existing([], True, self.folder)
-        try:
-            (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{self.folder}: the folder cannot be made ({error.strerror}).") from error
 
     def place(self, cell: Cell) -> str:
         """The file of a cell, relative to the folder."""

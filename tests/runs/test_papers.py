@@ -30,6 +30,7 @@ from auditor.runs.papers.judging import Figure, is_less, outcome, within
 from auditor.runs.papers.microaggregation import five
 from auditor.runs.papers.running import Kept, choose, find_source
 from auditor.runs.papers.sources import ADULT, CENSUS, Source, roles
+from auditor.runs.store import make_folder
 from reports.papers import render_papers_html, render_papers_markdown
 from tests.conftest import Ended
 
@@ -152,7 +153,7 @@ def test_the_town_stands_for_adult() -> None:
 
 def test_a_cell_is_kept_for_its_data_and_settings(tmp_path: Path) -> None:
     kept, one = Kept(tmp_path, "data"), cell(five)
-    kept.prepare()
+    make_folder(kept.folder)
     assert kept.read(one) is None
     kept.write(one, {"x": 1.5}, None, 0.25)
     found = kept.read(one)

@@ -11,7 +11,7 @@ import pytest
 from auditor.model.record.comparison import RunCell
 from auditor.model.record.record import AuditRecord
 from auditor.runs.plan import Cell
-from auditor.runs.store import Store
+from auditor.runs.store import Store, make_folder
 from tests.support.record_samples import single_run
 
 CELL = Cell("mondrian-k5-1-abc", "mondrian k=5", "mondrian k=5", "mondrian", {"k": 5}, 1)
@@ -20,7 +20,7 @@ CELL = Cell("mondrian-k5-1-abc", "mondrian k=5", "mondrian k=5", "mondrian", {"k
 @pytest.fixture
 def kept(tmp_path: Path) -> tuple[Store, Path, AuditRecord]:
     store, record = Store(tmp_path / "out"), single_run().records[0]
-    store.prepare()
+    make_folder(store.folder)
     place = store.place(CELL)
     store.write(RunCell(CELL.id, CELL.name, CELL.method, CELL.params, CELL.seed, record=place, cpu_seconds=1.5), record)
     return store, tmp_path / "out" / place, record

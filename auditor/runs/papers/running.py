@@ -15,7 +15,7 @@ from typing import Any
 
 from auditor.engines.pool import processors, run_jobs
 from auditor.engines.worker import Job, Work
-from auditor.files.tables import refuse_existing, sha256, write_files
+from auditor.files.tables import sha256, write_files
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
 from auditor.model.record.record import OK
@@ -24,9 +24,9 @@ from auditor.model.seeding import DEFAULT_SEED
 from auditor.runs.papers import PAPERS
 from auditor.runs.papers.item import Cell, Cells, Item, Paper, Result, Settings
 from auditor.runs.papers.sources import Source
+from auditor.runs.store import CELLS, make_folder
 from auditor.version import VERSION
 
-CELLS = "cells"
 TOOL = {"name": "auditor", "version": VERSION}
 RULE = (
     "A claim holds where all its parts hold; in part, where some do; it is refuted where none does. A part that compares two "
@@ -58,14 +58,6 @@ class Kept:
 
     folder: Path
     mark: str
-
-    def prepare(self) -> None:
-        """Makes the folder, or says why that is not possible."""
-        refuse_existing([], True, self.folder)
-        try:
-            (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{self.folder}: the folder cannot be made ({error.strerror}).") from error
 
     def _key(self, cell: Cell) -> str:
         return f"{VERSION}\n{self.mark}\n{cell.name}"
@@ -119,7 +111,7 @@ def reproduce(
     settings = settings or Settings()
     chosen = choose(names)
     kept = Kept(folder, source.mark())
-    kept.prepare()
+    make_folder(kept.folder)
     wanted: dict[str, Cells] = {
         item.name: {} if source.lacking(item.needs) else item.cells(settings) for _, item in chosen
     }
