@@ -10,7 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -294,7 +294,11 @@ def test_a_release_in_one_file_or_in_several(tmp_path: Path) -> None:
     schema = Schema.from_dict({"columns": {c: about for c, about in COLUMNS.items() if c != "id"}})
     options = Options(attacks=("linking", "homogeneity"), sample=1000)
     found = [scan_audit(file, schema, options) for file in (whole, parts)]
-    first, second = (replace(one, inputs=(), release=replace(one.release, name="release")) for one in found)
-    assert first == second
     alone = audit(pd.DataFrame(texts), schema, options=options)
-    assert figures(alone, Way().names) == figures(first, Way().names)
+    assert [differing(figures(alone, Way().names), figures(one, Way().names)) for one in found] == [{}, {}]
+    first, second = (json.dumps(asdict(replace(one.release, name="release"))) for one in found)
+    assert json.loads(first) == json.loads(second, parse_float=_nearly)
+
+
+def _nearly(number: str) -> Any:
+    return pytest.approx(float(number), rel=1e-12)  # threads add numbers in any order
