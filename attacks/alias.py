@@ -12,7 +12,10 @@ among the aliases.
 Papers: E. Poovammal, M. Ponnaivaikko, "Categorical Grading Based Personalized Privacy Preservation Against Attacks", 2009,
 which claims that aliases cannot be guessed; H. W. Kuhn, "The Hungarian Method for the Assignment Problem", 1955.
 Decided here: how often people choose an alias is not known, and may differ by value; `joint` takes any shares of the choices
-to be equally likely, and uses that the rows of a value under all its names make up its people. How sure an alias is decoded
+to be equally likely, and uses that the rows of a value under all its names make up its people. Where values have names of
+several kinds these are chosen together (an integer program): one kind at a time ends at worse keys. The shares of values
+that the adversary knows may be those of people at large or the totals of this very table, as if published beside it: one is
+as likely as the other beforehand. How sure an alias is decoded
 follows from how much worse the assignment becomes when two names are swapped; names that can be swapped at no cost are a
 tie. Columns depend on each other, so this is surer than it is right: nothing is expected of it.
 """
@@ -43,6 +46,14 @@ _MIXED = 0.3
 each other, so naive Bayes is too sure of small differences."""
 _ROUNDS = 3
 """How often the kinds of aliases are decoded, each with what is then known of the others."""
+_MOST_CHOICES = 100_000
+"""How many ways to name values are weighed together at most."""
+_HOPELESS = 60.0
+"""A way to name a value that is less likely than its best by more than this (in logarithms) is not weighed."""
+_OFF = 10.0
+"""How much less likely (in logarithms) a key is for each person by whom it misses the totals that another key meets."""
+_MOST_NODES = 500
+"""How long the best key is looked for: counted, so that every machine stops at the same one."""
 _TINY = 1e-300
 
 
@@ -128,18 +139,27 @@ def decode(
     people = _People.of(release, auxiliary, column, prior)
     likeness = _likeness(release, auxiliary, column) if method is Method.JOINT else None
     found: list[Floats | None] = [None] * len(kinds)
-    for _ in range(_ROUNDS if method is Method.JOINT else 1):
-        for i, kind in enumerate(kinds):
-            codes = labels.codes(int(kind[0])).astype(np.int64)
-            seen = counts[kind].astype(np.float64)
-            if likeness is None:
-                evidence = people.ranks(seen)
-            else:
-                others, open_still = _elsewhere(kinds, found, i, counts, labels)
-                evidence = likeness[kind] + people.numbers(seen, others, open_still)
-            shares = np.zeros(evidence.shape)
-            shares[:, codes] = assign(evidence[:, codes])
-            found[i] = shares
+
+    def decoded(i: int, totals: bool = False) -> Floats:
+        codes, seen = labels.codes(int(kinds[i][0])).astype(np.int64), counts[kinds[i]].astype(np.float64)
+        if likeness is None:
+            evidence = people.ranks(seen)
+        else:
+            evidence = likeness[kinds[i]] + people.numbers(seen, *_elsewhere(kinds, found, i, counts, labels), totals)
+        shares = np.zeros(evidence.shape)
+        shares[:, codes] = assign(evidence[:, codes])
+        return shares
+
+    for _ in range(_ROUNDS if likeness is not None else 1):
+        for i in range(len(kinds)):
+            found[i] = decoded(i)
+    if likeness is not None and len(kinds) > 1:
+        for totals in (True, False):
+            together = _together(kinds, likeness, counts, people, labels, totals)
+            if together is not None:
+                found = [*together]
+                found = [decoded(i, totals) for i in range(len(kinds))]
+                break
     hidden = np.zeros(len(labels.texts))
     hidden[np.concatenate(kinds)] = 1.0
     open_labels = sparse.diags_array(1 - hidden) @ spread(labels)
@@ -162,6 +182,56 @@ def _elsewhere(
         else:
             others += counts[kind] @ part
     return others, still
+
+
+def _together(
+    kinds: list[Ints], likeness: Floats, counts: Ints, people: _People, labels: Labels, totals: bool
+) -> list[Floats] | None:
+    """The likeliest key when the names of all kinds are chosen together: an integer program, in which each value takes one
+    name of each kind that it has, or none, and each name is taken once. None where no key meets the `totals`, where the
+    program is too large, or where a kind has more names than values."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    scope = [labels.codes(int(kind[0])).astype(np.int64) for kind in kinds]
+    sizes = [len(kind) + 1 for kind in kinds]
+    names = np.concatenate([[0], np.cumsum([len(kind) for kind in kinds])])
+    values = np.unique(np.concatenate(scope))
+    own = [[i for i in range(len(kinds)) if value in scope[i]] for value in values]
+    cost = sum(float(np.prod([float(sizes[i]) for i in mine])) for mine in own)
+    if cost > _MOST_CHOICES or any(len(kind) > len(codes) for kind, codes in zip(kinds, scope, strict=True)):
+        return None
+    gains, used, fixed = [], [], []
+    for row, (value, mine) in enumerate(zip(values, own, strict=True)):
+        chosen = np.array(list(np.ndindex(*(sizes[i] for i in mine))))  # the last number of a kind: no name of it
+        fits, seen = np.zeros(len(chosen)), np.zeros(len(chosen))
+        for at, i in enumerate(mine):
+            fits += np.append(likeness[kinds[i], value], 0.0)[chosen[:, at]]
+            seen += np.append(counts[kinds[i]], 0)[chosen[:, at]]
+        gain = fits + people.exactly(seen, int(value), totals)
+        if not np.isfinite(gain).any():
+            return None
+        keep = np.flatnonzero(np.isfinite(gain) if totals else gain > gain.max() - _HOPELESS)
+        gains.append(gain[keep])
+        for choice in chosen[keep]:
+            taken = [names[i] + n for i, n in zip(mine, choice, strict=True) if n < len(kinds[i])]
+            used.append((int(names[-1]) + row, *(int(one) for one in taken)))
+            fixed.append((int(value), taken))
+    column = np.repeat(np.arange(len(used)), [len(one) for one in used])
+    entries = (np.ones(len(column)), (np.concatenate([np.array(one) for one in used]), column))
+    once = sparse.csr_array(entries, shape=(int(names[-1]) + len(values), len(used)))
+    best = milp(
+        -np.concatenate(gains),
+        integrality=np.ones(len(used), dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(once, 1, 1),
+        options={"node_limit": _MOST_NODES},
+    )
+    if best.x is None:
+        return None
+    stacked = np.zeros((int(names[-1]), labels.domain.size))
+    for (value, taken), weight in zip(fixed, best.x, strict=True):
+        stacked[taken, value] += round(weight)
+    return np.split(stacked, names[1:-1])
 
 
 def families(labels: Labels, aliases: Ints) -> list[Ints]:
@@ -204,11 +274,13 @@ def assign(evidence: Floats) -> Floats:
 @dataclass(frozen=True, slots=True, eq=False)
 class _People:
     """How many people have each value: `sample` of those of the auxiliary sample, `shown` of those of the release whose value
-    is shown openly; `released` people of the release have any value."""
+    is shown openly; `released` people of the release have any value. `totals` is how many people of the release would have
+    each value if the known shares were those of this very table, or -1."""
 
     sample: Floats
     shown: Floats
     released: int
+    totals: Floats
 
     @classmethod
     def of(cls, release: Release, auxiliary: Table | None, column: str, prior: Floats | None) -> _People:
@@ -221,7 +293,9 @@ class _People:
             sample = open_values.copy() if prior is None else release.rows * prior
             sample[domain.known :] = 0.0
         missing = 0 if domain.missing is None else int(open_values[domain.missing])
-        return cls(sample, open_values, release.rows - missing)
+        totals = np.full(domain.size, -1.0) if prior is None else release.rows * prior
+        whole = np.abs(totals - totals.round()) < 1e-6
+        return cls(sample, open_values, release.rows - missing, np.where(whole, totals.round(), -1.0))
 
     @property
     def expected(self) -> Floats:
@@ -233,19 +307,36 @@ class _People:
         """count · log(expected people whose value is not shown): the greatest sum is that of equal ranks."""
         return seen[:, None] * np.log(np.maximum(self.expected - self.shown, 0.5))[None, :]
 
-    def numbers(self, seen: Floats, others: Floats, still: Bools) -> Floats:
+    def numbers(self, seen: Floats, others: Floats, still: Bools, totals: bool) -> Floats:
         """log P(number of people with the value), `seen` rows being under the alias and `others` under decoded aliases of
         other kinds. A sample leaves that number spread as a negative binomial. Where a kind is still open it is at least
-        what has been seen, and every split of N people over three choices, (N+1)(N+2)/2 of them, is as likely as another."""
+        what has been seen, and every split of N people over three choices, (N+1)(N+2)/2 of them, is as likely as another.
+        With `totals` each person too many or too few speaks against it."""
         from scipy.stats import nbinom
 
         at_least = seen[:, None] + (self.shown + others)[None, :]
+        if totals:
+            return -_OFF * np.abs(at_least - self.totals)
         size = max(float(self.sample.sum()), 1.0)
         shape, share = self.sample[None, :] + 0.5, size / (size + max(self.released, 1))
         splits = np.maximum(at_least, self.expected[None, :])
         enough = nbinom.sf(at_least - 1, shape, share) * 2 / ((splits + 1) * (splits + 2))
-        exactly = nbinom.pmf(at_least.round(), shape, share)
+        exactly = self._chance(at_least, np.arange(len(self.sample))[None, :])
         return np.log(np.maximum(np.where(still, enough, exactly), _TINY))
+
+    def exactly(self, seen: Floats, value: int, totals: bool) -> Floats:
+        """log P(number of people with the value), `seen` rows being under all its aliases; by the totals, or at large."""
+        count = self.shown[value] + seen
+        if totals:
+            return np.where(count == self.totals[value], 0.0, -np.inf)
+        return np.asarray(np.log(np.maximum(self._chance(count, np.array(value)), _TINY)))
+
+    def _chance(self, count: Floats, value: Ints) -> Floats:
+        """P(count people have the value), which a sample leaves spread as a negative binomial."""
+        from scipy.stats import nbinom
+
+        size = max(float(self.sample.sum()), 1.0)
+        return np.asarray(nbinom.pmf(count.round(), self.sample[value] + 0.5, size / (size + max(self.released, 1))))
 
 
 def _open_values(release: Release, column: str) -> Ints:

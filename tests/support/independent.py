@@ -6,10 +6,10 @@ Each returns for every person a distribution over the values of the sensitive co
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.release import Release
@@ -89,16 +89,32 @@ def aliases(release: Release, people: Codes, column: str, shares: Floats) -> Flo
         at_large = np.bincount(values, minlength=len(together)) / len(values)
         evidence += np.log((together + 5 * at_large[:, None]) / (together.sum(axis=0) + 5))[values]
     value = shown.copy()
-    for allowed in {labels.codes(label).tobytes(): labels.codes(label) for label in labels.aliases}.values():
-        names = [
-            n for n in labels.aliases if len(labels.codes(n)) == len(allowed) and (labels.codes(n) == allowed).all()
+    scopes: dict[bytes, dict[str, list[int]]] = {}
+    for label in np.unique(cell[labels.is_alias[cell]]).tolist():
+        kinds = scopes.setdefault(labels.codes(label).tobytes(), {})
+        kinds.setdefault(labels.texts[label].rstrip("0123456789"), []).append(label)
+    for kinds in scopes.values():
+        allowed = labels.codes(next(iter(kinds.values()))[0]).tolist()
+        choices = [  # a value with one name of each kind, or none
+            (code, names) for code in allowed for names in product(*([*kind, None] for kind in kinds.values()))
         ]
-        names = [n for n in names if (cell == n).any()]
-        score = np.array([evidence[cell == n].sum(axis=0)[allowed] for n in names])
-        counts = np.array([(cell == n).sum() for n in names])
-        score = score - (counts[:, None] - hidden[allowed] / 2) ** 2 / (2 * hidden[allowed])
-        for name, code in zip(*linear_sum_assignment(score, maximize=True), strict=True):
-            value[cell == names[name]] = allowed[code]
+        gain = []
+        for code, names in choices:
+            count = sum(int((cell == n).sum()) for n in names if n is not None)
+            fit = sum(float(evidence[cell == n, code].sum()) for n in names if n is not None)
+            gain.append(fit - (count - hidden[code]) ** 2 / 2)
+        everything = [*allowed, *(("name", n) for kind in kinds.values() for n in kind)]
+        uses = [{code, *(("name", n) for n in names if n is not None)} for code, names in choices]
+        once = np.array([[float(one in used) for used in uses] for one in everything])
+        best = milp(
+            -np.array(gain),
+            constraints=LinearConstraint(once, 1, 1),
+            integrality=np.ones(len(gain), dtype=np.int64),
+            bounds=Bounds(0, 1),
+        )
+        for (code, names), taken in zip(choices, best.x.round(), strict=True):
+            for name in names if taken else ():
+                value[cell == name] = code
     _, number = np.unique(np.concatenate([rows, people]), axis=0, return_inverse=True)
     mine, theirs = number.reshape(-1)[len(rows) :], number.reshape(-1)[: len(rows)]
     found = np.zeros((int(number.max()) + 1, len(shares)))
