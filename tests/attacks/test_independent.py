@@ -185,13 +185,13 @@ def members(attack: Attack, release: Release, everybody: Table, inside: int) -> 
 
 
 def test_subset_sums_name_the_people_of_a_class() -> None:
-    everybody = town(160, 1)
-    release, _ = Mdav(k=3, restore=False).anonymize(everybody.take(np.arange(80)), np.random.default_rng(1))
-    ours, claims = members(SubsetSum(), release, everybody, 80)
+    everybody = town(600, 1)
+    release, _ = Mdav(k=3, restore=False).anonymize(everybody.take(np.arange(300)), np.random.default_rng(1))
+    ours, claims = members(SubsetSum(), release, everybody, 300)
     numbers = np.column_stack([np.array(everybody.texts(c), dtype=float) for c in release.quasi])
     theirs = independent.subset_sums(release, numbers)
-    assert ours >= independent.ranked(theirs[:80], theirs[80:])
-    assert ours > members(Membership(), release, everybody, 80)[0] + 0.2
+    assert ours >= independent.ranked(theirs[:300], theirs[300:])
+    assert ours > members(Membership(), release, everybody, 300)[0] + 0.2
     assert claims.detail["named"] > len(release.sizes) / 2
 
 
