@@ -40,6 +40,7 @@ STRONGEST, COMPARED = "strongest", "compared"
 _ADVERSARIES = 4  # whose attacks can be chosen as axes
 _HERE = Path(__file__).parents[1]
 THEME = ("templates/theme.js",)
+SORTING = ("templates/sorting.js",)
 EXPLORER = ("vendor/d3.min.js", "vendor/plot.min.js", "templates/explorer.js")
 """The scripts of a page, in their order."""
 

@@ -45,6 +45,8 @@ class Sweep:
     measure: str
     of: int
     curves: tuple[Curve, ...]
+    plain: str = ""
+    """The attack in a few plain words, with its column."""
 
 
 def is_sweep(run: RunRecord) -> bool:
@@ -68,7 +70,8 @@ def sweeps(run: RunRecord) -> list[Sweep]:
             curves = _links(meanings, chosen[0]) if len(chosen) == 1 else _releases(meanings, run.records, chosen)
             if measure is not None and curves:
                 of = max(_of(r) for each in chosen for r in each)
-                made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves[:MOST_CURVES])))
+                plain = meanings.title(attack) + (f" ({spoken(sensitive)})" if sensitive else "")
+                made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves[:MOST_CURVES]), plain))
     return made
 
 
