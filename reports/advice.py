@@ -81,7 +81,7 @@ def _lowered(record: AuditRecord) -> Iterator[str]:
 
 
 def in_words(record: AuditRecord, remedy: Remedy) -> str:
-    """A remedy as a sentence to be continued: `make age coarser (bands of 10) and suppress classes of fewer than 5 people`."""
+    """A remedy, to be made a sentence: `make age coarser (bands of 10) and suppress classes of fewer than 5 people`."""
     parts = [f"drop {words([clean(column, 60) for column in remedy.drop])}"] if remedy.drop else []
     if remedy.coarsen:
         parts.append(
@@ -107,7 +107,9 @@ def _cost(record: AuditRecord, remedy: Remedy) -> str:
     if remedy.rows:
         parts.append(f"{number(remedy.rows)} of {number(record.release.rows)} rows are suppressed")
     if remedy.granularity is not None and remedy.granularity_before is not None:
-        parts.append(f"{percent(remedy.granularity)} of the detail is left, {percent(remedy.granularity_before)} before")
+        parts.append(
+            f"{percent(remedy.granularity)} of the detail is left, {percent(remedy.granularity_before)} before"
+        )
     return f"It costs: {'; '.join(parts)}." if parts else ""
 
 
@@ -125,8 +127,14 @@ def _several(run: RunRecord) -> Advice | None:
             return Advice("Publish none of them as they are.", lowered)
         return Advice(f"None of them has {protecting(run).removeprefix('with ')}: publish none as they are.", lowered)
     kept = next((r for r in run.records if clean(r.release.name, 60) == best.name), None)
-    among = f"the best of the {number(best.among)} {protecting(run)}" if best.among > 1 else f"the only one {protecting(run)}"
-    lines = [f"It is {among.replace('one that pass', 'one that passes')}" + (f": {best.utility}." if best.utility else ".")]
+    among = (
+        f"the best of the {number(best.among)} {protecting(run)}"
+        if best.among > 1
+        else f"the only one {protecting(run)}"
+    )
+    lines = [
+        f"It is {among.replace('one that pass', 'one that passes')}" + (f": {best.utility}." if best.utility else ".")
+    ]
     if best.alike:
         lines.append(f"Not to be told from it by this figure: {words(list(best.alike))}.")
     if kept is not None and (lost := left_out_people(kept.release)):

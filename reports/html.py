@@ -174,7 +174,9 @@ def _contents(page: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(anchor, title) for anchor, title, there in found if there]
 
 
-def _first_picture(run: RunRecord, searched: list[dict[str, Any]], swept: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _first_picture(
+    run: RunRecord, searched: list[dict[str, Any]], swept: list[dict[str, Any]]
+) -> dict[str, Any] | None:
     """The picture of the first screen: of a search or a sweep its first curves; of several releases risk against utility; of
     one the risk by kind. Those of a search or sweep are taken from their section."""
     for one in (*searched, *swept):
@@ -187,10 +189,14 @@ def _first_picture(run: RunRecord, searched: list[dict[str, Any]], swept: list[d
         if found is None:
             return None
         drawn = partial(_scatter, found)
-        corner = f"{'bottom' if found.better[1] == 'lower' else 'top'} {'left' if found.better[0] == 'lower' else 'right'}"
+        corner = (
+            f"{'bottom' if found.better[1] == 'lower' else 'top'} {'left' if found.better[0] == 'lower' else 'right'}"
+        )
         missing = f" Left out, because a figure is missing: {words(list(found.missing))}." if found.missing else ""
         what = "a method with its settings" if run.comparison is not None else "a release"
-        caption = f"Each point is {what}. The dashed line joins those that no other beats; the {corner} is best.{missing}"
+        caption = (
+            f"Each point is {what}. The dashed line joins those that no other beats; the {corner} is best.{missing}"
+        )
         return {"drawing": _both(drawn, "frontier", FIRST), "caption": caption, "of": "frontier"}
     groups = risk_kinds(run.records[0]) if run.records else []
     if not groups:
@@ -199,7 +205,11 @@ def _first_picture(run: RunRecord, searched: list[dict[str, Any]], swept: list[d
         "The strongest attack of each kind. Its control is the same attack on people who are not in the release, or a guess "
         "without it: what lies beyond is owed to the release."
     )
-    return {"drawing": _both(lambda width, name: scale(groups, name, width), "kinds", FIRST), "caption": caption, "of": "kinds"}
+    return {
+        "drawing": _both(lambda width, name: scale(groups, name, width), "kinds", FIRST),
+        "caption": caption,
+        "of": "kinds",
+    }
 
 
 def _scatter(found: Frontier, width: int, name: str) -> str:

@@ -98,7 +98,12 @@ def _advice(opened: Opening) -> list[str]:
     if advice is None:
         return []
     lines = [markdown(line) for line in advice.lines if line]
-    return ["## What to do", f"**{markdown(advice.title)}**", *lines, *([_code(advice.command)] if advice.command else [])]
+    return [
+        "## What to do",
+        f"**{markdown(advice.title)}**",
+        *lines,
+        *([_code(advice.command)] if advice.command else []),
+    ]
 
 
 def _several(run: RunRecord) -> list[str]:

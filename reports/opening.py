@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from auditor.model.record.record import RunRecord
+from reports.advice import Advice, what_to_do
 from reports.reading import adversaries
 from reports.tables.search import only_search, searches
 from reports.tables.sweeps import Sweep, sweeps
 from reports.tables.tables import inputs
 from reports.text import clean, number, percent, words
-from reports.advice import Advice, what_to_do
 from reports.words.findings import findings, key_findings
 from reports.words.verdicts import Verdict, policy_name, verdict
 

@@ -79,7 +79,9 @@ class Axes:
 def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, better: Ways = LOW) -> str:
     """Risk against utility, one labelled point a release; `better` says which way of each axis is better."""
     narrow = width < NARROW
-    height, left, right, top, bottom = (380, 46, 12, 14.0, 50) if narrow else (460 if width > _LARGE else 400, 62, 24, 18.0, 58)
+    height, left, right, top, bottom = (
+        (380, 46, 12, 14.0, 50) if narrow else (460 if width > _LARGE else 400, 62, 24, 18.0, 58)
+    )
     across = svg.ticks(min(0.0, *(p.x for p in points)), max(p.x for p in points) or 1.0, 4 if narrow else 7)
     up = svg.ticks(min(0.0, *(p.y for p in points)), max(0.05, *(p.high or p.y for p in points)), 5)
     x = Scale(across[0], across[-1], left, width - right)

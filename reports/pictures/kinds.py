@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import AuditRecord, PolicyCheck, Risk
 from auditor.model.record.strongest import Source
-from reports.reading import Meanings, adversaries, excess_of, figures, is_rate, label_of, one_person, reference_of, value_of
+from reports.reading import (
+    Meanings,
+    adversaries,
+    excess_of,
+    figures,
+    is_rate,
+    label_of,
+    one_person,
+    reference_of,
+    value_of,
+)
 from reports.text import capital, clean, finite, spoken
 
 KINDS: tuple[tuple[str, str], ...] = (
@@ -116,7 +126,9 @@ def _judged(record: AuditRecord, goal: str) -> Iterator[Bar]:
     for check in record.policy.checks if record.policy is not None else ():
         of, _, name = check.measure.partition(".")
         if check.measure == _LEAST_CLASS and goal == Goal.IDENTITY and check.value and check.limit:
-            yield Bar("policy: smallest class", 1 / check.value, limit=1 / check.limit, judged=True, fails=not check.passed)
+            yield Bar(
+                "policy: smallest class", 1 / check.value, limit=1 / check.limit, judged=True, fails=not check.passed
+            )
         like = next((r for r in record.risks if (r.attack, r.measure) == (of, name) and is_rate(r)), None)
         if like is None or source.goal(like) != goal or not _drawn(check):
             continue

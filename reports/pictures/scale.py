@@ -1,7 +1,7 @@
 """Risks on one scale from 0 to 1: the attack, its control, and the limit.
 
-Shapes tell what a mark is, not colour alone: a filled dot is the attack, a hollow diamond the control, a hollow dot the figure
-that a policy judges, an upright bar its limit; a cross marks a figure beyond it.
+Shapes tell what a mark is, not colour alone: a filled dot is the attack, a hollow diamond the control, a hollow dot the
+figure that a policy judges, an upright bar its limit; a band from limit to figure says that it is beyond.
 """
 
 from __future__ import annotations

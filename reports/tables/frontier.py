@@ -72,7 +72,8 @@ def frontier_table(run: RunRecord, found: Comparison) -> Table:
     lost = {record.release.name: left_out_people(record.release) for record in run.records}
     titles = Meanings(*run.records)
     rows = tuple(
-        _row(number, point, titles, lost.get(_release_of(run, point), "")) for number, point in enumerate(found.points, 1)
+        _row(number, point, titles, lost.get(_release_of(run, point), ""))
+        for number, point in enumerate(found.points, 1)
     )
     return Table(headings, rows, frozenset({0, 2, 4, 5, 6})).without_empty()
 
@@ -106,7 +107,9 @@ def _source(titles: Meanings, attack: str) -> str:
     name = next((one for one in titles.attacks if re.match(rf"{re.escape(one)}($| of |, )", attack)), None)
     if name is None:
         return clean(attack, 60)
-    column = attack.removeprefix(name).removesuffix(next((f", {one}" for one in titles.links if attack.endswith(f", {one}")), ""))
+    column = attack.removeprefix(name).removesuffix(
+        next((f", {one}" for one in titles.links if attack.endswith(f", {one}")), "")
+    )
     return titles.title(name) + (f" ({spoken(column.removeprefix(' of '))})" if column else "")
 
 

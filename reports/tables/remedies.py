@@ -53,7 +53,8 @@ def _lead(record: AuditRecord) -> str:
     if not passing:
         outcome = "none of them passes" if tried > 1 else "it does not pass"
     more = f" The best {SHOWN} are shown." if tried > SHOWN else ""
-    return f"{counted} carried out and judged again by the same policy: {outcome}.{_unmended(Meanings(record), record.remedies)}{more}"
+    why = _unmended(Meanings(record), record.remedies)
+    return f"{counted} carried out and judged again by the same policy: {outcome}.{why}{more}"
 
 
 def _unmended(meanings: Meanings, remedies: Sequence[Remedy]) -> str:
@@ -67,7 +68,7 @@ def _unmended(meanings: Meanings, remedies: Sequence[Remedy]) -> str:
 
 
 def _driver(meanings: Meanings, driver: Driver) -> str:
-    """`People in the smallest class: 12 classes with 34 people (k<5). Coarsening age clears 20 of them, zip 10. Rows: 3, 8.`"""
+    """`Highest risk: 12 classes with 34 people (k<5). One level coarser, age clears 20 and zip 10 of them. Rows: 3, 8.`"""
     figure, criterion = capital(_label(meanings, driver.figure)), clean(driver.criterion, 60)
     if not driver.people:
         return f"{figure}: no class alone drives it ({criterion})."

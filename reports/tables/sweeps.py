@@ -71,7 +71,8 @@ def sweeps(run: RunRecord) -> list[Sweep]:
             if measure is not None and curves:
                 of = max(_of(r) for each in chosen for r in each)
                 plain = meanings.title(attack) + (f" ({spoken(sensitive)})" if sensitive else "")
-                made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves[:MOST_CURVES]), plain))
+                title = f"{capital(plain)} by the {clean(who, 60)}"
+                made.append(Sweep(title, measure, of, tuple(curves[:MOST_CURVES]), plain))
     return made
 
 
@@ -121,11 +122,6 @@ def _curve(name: str, rows: Sequence[Risk]) -> Curve:
         if known is not None:
             first.setdefault(known, Known(known, value_of(r), finite(r.low), finite(r.high), finite(r.control)))
     return Curve(name, tuple(first[known] for known in sorted(first)))
-
-
-def _title(who: str, attack: str, sensitive: str | None) -> str:
-    column = f" of {spoken(sensitive)}" if sensitive else ""
-    return f"{capital(clean(attack, 40))}{column} by the {clean(who, 60)}"
 
 
 def _known(risk: Risk) -> int | None:

@@ -93,7 +93,7 @@ class Finding:
 
     @property
     def brief(self) -> str:
-        """A weak finding in a few words: `training a model (the disease), by the neighbour: 12 %, not above the control (13 %)`."""
+        """A weak finding in a few words: `training a model (disease), by the neighbour: 12 %, not above the control`."""
         about = f" ({spoken(self.sensitive)})" if self.sensitive else ""
         by = f", by the {words([clean(name, 60) for name in self.adversaries], 3)}" if self.adversaries else ""
         figure = f"{self.stats[0][1]}, " if self.stats else ""

@@ -1,9 +1,9 @@
 """Figures as sentences about people: the words that each measure declares, filled in for one figure.
 
 `adversary_lines(record)` says once who attacks and what they know; after it `who(record, ...)` is "this adversary", or one of
-several by name. How they find people is said with the method (`links_line`). `sentence(risk, ...)` turns one figure into words, `comparison(risk)` sets it beside
-its control and baseline. A figure that nobody gets by what they know begins with "If the class were known". All return plain
-text: column names in it come from the user's files, and the renderers escape them.
+several by name. How they find people is said with the method (`links_line`). `sentence(risk, ...)` turns one figure into
+words, `comparison(risk)` sets it beside its control and baseline. A figure that nobody gets by what they know begins with "If
+the class were known". All return plain text: column names in it come from the user's files, and the renderers escape them.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def template(measure: Measure, risk: Risk) -> str:
     if risk.measure == SUCCESS and is_rate(risk):
         return f"the {attack} attack{' on the {column}' if risk.sensitive else ''} is right for {{share}}{{by}}"
     about, shown = " ({column})" if risk.sensitive else "", "{probability}" if is_rate(risk) else "{value}"
-    return f"{attack}{about}: {label_of(measure)} is {shown}{{seen}}"
+    return f"the {label_of(measure)} of the {attack} attack{about} is {shown}{{seen}}"
 
 
 def of_everybody(risk: Risk) -> bool:

@@ -66,7 +66,9 @@ def _least_risk(risky: Sequence[tuple[AuditRecord, Strongest]], chosen: Chosen, 
     record, least = min(risky, key=lambda item: item[1].value)
     top = least.high if least.high is not None else least.value
     alike = [r for r, e in risky if r is record or (e.low if e.low is not None else e.value) <= top]
-    figure = f"{_attack(Meanings(record).title(least.row.attack), least.row)}, right in {percent(finite(least.row.value))}"
+    figure = (
+        f"{_attack(Meanings(record).title(least.row.attack), least.row)}, right in {percent(finite(least.row.value))}"
+    )
     figure += f" (excess over a guess without the release {probability(least.value)})"
     whose = f"from the {clean(chosen.adversary, 60)}" + (f", {IF_KNOWN}," if chosen.granted else "")
     if len(alike) == 1:

@@ -56,7 +56,10 @@ def verdict(run: RunRecord) -> Verdict:
     if len(run.records) == 1:
         first, *others = [f"the release keeps to {names}."] if passed else failed_checks(judged[0]) or [names]
         return Verdict(kind, f"{'PASS' if passed else 'FAIL'} – {first}", (*others, *_people(judged[0])), told)
-    all_of, by = f"{number(len(judged))} releases", words(list(dict.fromkeys(short_name(r.policy) for r in judged if r.policy)))
+    all_of, by = (
+        f"{number(len(judged))} releases",
+        words(list(dict.fromkeys(short_name(r.policy) for r in judged if r.policy))),
+    )
     title = {
         "pass": f"PASS – all {all_of} pass {by}",
         "mixed": f"{number(len(passed))} of {all_of} pass {by}",
@@ -65,7 +68,9 @@ def verdict(run: RunRecord) -> Verdict:
     best, rest = best_release(run), len(run.records) - len(judged)
     if best is not None:
         title += f"; the best of them is {best.name}" + (f" ({best.utility})" if best.utility else "")
-    lines = [f"{number(rest)} {'release was' if rest == 1 else 'releases were'} not judged by a policy."] if rest else []
+    lines = (
+        [f"{number(rest)} {'release was' if rest == 1 else 'releases were'} not judged by a policy."] if rest else []
+    )
     return Verdict(kind, f"{title}.", tuple(lines), told, _reasons(judged))
 
 
@@ -225,4 +230,6 @@ def plain_check(record: AuditRecord, check: PolicyCheck) -> str:
 
 def _attacker(record: AuditRecord, check: PolicyCheck) -> str:
     """Whose figure a check judged, where it is what an adversary gets by a link of their own."""
-    return "" if check.adversary is None or Meanings(record).granted(check.link) else f"the {clean(check.adversary, 60)}"
+    return (
+        "" if check.adversary is None or Meanings(record).granted(check.link) else f"the {clean(check.adversary, 60)}"
+    )
