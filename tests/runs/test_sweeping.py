@@ -154,8 +154,8 @@ def test_over_one_release_the_curves_are_links(run: RunRecord) -> None:
 @pytest.mark.slow
 def test_every_report_has_the_curves(run: RunRecord) -> None:
     terminal, markdown, page = render_terminal(run), render_markdown(run), render_html(run)
-    assert "Linking by the prosecutor: success by known attributes (of 7)" in terminal
-    assert "## Linking by the prosecutor: success by known attributes" in markdown
+    assert "Finding the record by the prosecutor: success by known attributes (of 7)" in terminal
+    assert "## Finding the record by the prosecutor: success by known attributes" in markdown
     assert "Success against what is known" in page
     assert page.count('class="curve stroke-1"') == 2 * len(sweeps(run))  # for wide and for narrow pages
     assert "4 known:" in page
