@@ -125,7 +125,8 @@ def _several(run: RunRecord) -> Advice | None:
         lowered = tuple(dict.fromkeys(line for record in run.records for line in _lowered(record)))[:1]
         if is_judged(run):
             return Advice("Publish none of them as they are.", lowered)
-        return Advice(f"None of them has {protecting(run).removeprefix('with ')}: publish none as they are.", lowered)
+        title = f"Publish none of them as they are: none has {protecting(run).removeprefix('with ')}."
+        return Advice(title, ("The risk is what the strongest attack has over a guess without the release.", *lowered))
     kept = next((r for r in run.records if clean(r.release.name, 60) == best.name), None)
     among = (
         f"the best of the {number(best.among)} {protecting(run)}"

@@ -36,7 +36,7 @@ from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
 from reports.tables.statistics import class_table, statistics_table
-from reports.tables.sweeps import Sweep, is_sweep, sweep_table, sweeps
+from reports.tables.sweeps import Sweep, is_sweep, steepest, sweep_table, sweeps
 from reports.tables.tables import (
     by_figures,
     compact_risks,
@@ -222,9 +222,9 @@ def _both(draw: Callable[[int, str], str], name: str, width: int = WIDE) -> str:
 
 
 def _sweeps(run: RunRecord) -> list[dict[str, Any]]:
-    """The curves of a sweep, each as a picture and a table."""
-    made = []
-    for place, found in enumerate(sweeps(run)):
+    """The curves of a sweep, each as a picture and a table; those come first that the verdict is about."""
+    made, every = [], sweeps(run)
+    for place, found in enumerate(sorted(every, key=lambda one: one is not steepest(every)[0])):
         axes = Axes(f"known attributes, of {found.of}", found.measure)
         picture = _both(partial(_lines, found, axes), f"sweep-{place}", WIDE if place else FIRST)
         made.append(

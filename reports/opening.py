@@ -5,15 +5,17 @@ A run that only searches for the strongest adversary, or sweeps over what is kno
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from auditor.model.record.record import RunRecord
+from auditor.model.record.release_facts import ReleaseFacts
 from reports.advice import Advice, what_to_do
 from reports.reading import adversaries
 from reports.tables.search import only_search, searches
-from reports.tables.sweeps import Sweep, sweeps
+from reports.tables.sweeps import Sweep, is_sweep, steepest, sweeps
 from reports.tables.tables import inputs
-from reports.text import clean, number, percent, words
+from reports.text import capital, clean, number, percent, words
 from reports.words.findings import findings, key_findings
 from reports.words.verdicts import Verdict, policy_name, verdict
 
@@ -43,23 +45,47 @@ def opening(run: RunRecord) -> Opening:
 def _facts(run: RunRecord) -> tuple[str, ...]:
     date = [clean(run.date, 20)] if run.date else []
     policies = list(dict.fromkeys(policy_name(r.policy) for r in run.records if r.policy is not None))
-    if len(run.records) == 1:
-        release = run.records[0].release
-        rows = f"{number(release.rows)} {'row' if release.rows == 1 else 'rows'}"
-        people = release.rows if release.people is None else release.people
-        counted = f"{number(people)} {'person' if people == 1 else 'people'}"
-        least = [f"k = {number(release.k)}"] if release.k is not None else []
-        return (*date, rows, counted, *least, *policies)
-    ks = sorted({r.release.k for r in run.records if r.release.k is not None})
-    span = [f"k = {number(ks[0])}" if len(ks) == 1 else f"k from {number(ks[0])} to {number(ks[-1])}"] if ks else []
+    return (*date, *(_of_one(run.records[0].release) if len(run.records) == 1 else _of_several(run)), *policies)
+
+
+def _of_one(release: ReleaseFacts) -> list[str]:
+    return [
+        _counted(release.rows, "row", "rows"),
+        _counted(_people(release), "person", "people"),
+        *([f"k = {number(release.k)}"] if release.k is not None else []),
+    ]
+
+
+def _of_several(run: RunRecord) -> list[str]:
+    if not run.records:
+        return []
+    releases = [record.release for record in run.records]
     read = [one.rows for one in inputs(run) if one.role == "original" and one.rows is not None]
-    rows = read[0] if read else max((r.release.rows for r in run.records), default=0)
-    counts = {r.release.rows if r.release.people is None else r.release.people for r in run.records}
-    people = [f"{number(max(counts))} people"] if counts else []
-    who = list(dict.fromkeys(name for record in run.records for name in adversaries(record)))
-    attackers = [f"{number(len(who))} adversaries"] if len(who) > 1 else []
-    several = [f"{number(len(run.records))} releases", f"{number(rows)} rows"] if run.records else []
-    return (*date, *several, *people, *span, *attackers, *policies)
+    sizes = sorted({release.k for release in releases if release.k is not None})
+    least = (
+        f"k = {number(sizes[0])}"
+        if len(sizes) == 1
+        else f"k from {number(sizes[0])} to {number(sizes[-1])}"
+        if sizes
+        else ""
+    )
+    who = {name for record in run.records for name in adversaries(record)}
+    found = [
+        _counted(len(releases), "release", "releases"),
+        _counted(read[0] if read else max(release.rows for release in releases), "row", "rows"),
+        _counted(max(_people(release) for release in releases), "person", "people"),
+        least,
+        f"{number(len(who))} adversaries" if len(who) > 1 and not is_sweep(run) else "",
+    ]
+    return [text for text in found if text]
+
+
+def _people(release: ReleaseFacts) -> int:
+    return release.rows if release.people is None else release.people
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{number(count)} {one if count == 1 else several}"
 
 
 def _searched(run: RunRecord, found: Verdict) -> Verdict:
@@ -78,13 +104,14 @@ def _against_search(run: RunRecord) -> Advice | None:
     return Advice(f"Make {columns} coarser, or leave {'it' if len(enough[0].columns) == 1 else 'one of them'} out.")
 
 
-def _grown(found: list[Sweep]) -> str:
+def _grown(found: Sequence[Sweep]) -> str:
     """How much more is right where more is known, by the curve that rises most."""
-    curves = [(sweep, curve) for sweep in found for curve in sweep.curves]
-    sweep, curve = max(curves, key=lambda pair: pair[1].points[-1].value - pair[1].points[0].value)
+    sweep, curve = steepest(found)
     first, last = curve.points[0], curve.points[-1]
-    where = f" of {curve.name}" if len(sweep.curves) > 1 else ""
-    return (
-        f"Knowing {number(last.known)} of {number(sweep.of)} attributes instead of {number(first.known)} takes "
-        f"{sweep.plain}{where} from {percent(first.value)} right to {percent(last.value)}."
+    where = f"On {curve.release}, " if curve.release else ""
+    attributes = "attribute is" if first.known == 1 else "attributes are"
+    said = (
+        f"{where}{sweep.plain} is right for {percent(first.value)} of people where {number(first.known)} of "
+        f"{number(sweep.of)} {attributes} known, and for {percent(last.value)} where {number(last.known)} are."
     )
+    return capital(said)

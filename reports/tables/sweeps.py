@@ -8,7 +8,7 @@ several they are the releases, each under the strongest link of the adversary's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.reading import IF_KNOWN, Meanings, figures, is_rate, value_of
@@ -35,6 +35,8 @@ class Curve:
 
     name: str
     points: tuple[Known, ...]
+    release: str = ""
+    """The release that it is of, where the curves of a picture are releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,14 @@ def sweeps(run: RunRecord) -> list[Sweep]:
     return made
 
 
+def steepest(found: Sequence[Sweep]) -> tuple[Sweep, Curve]:
+    """The curve that rises most, and its sweep."""
+    curves = [
+        (sweep, curve) for sweep in found for curve in sweep.curves if curve.name != IF_KNOWN or len(sweep.curves) == 1
+    ]
+    return max(curves, key=lambda pair: pair[1].points[-1].value - pair[1].points[0].value)
+
+
 def sweep_table(sweep: Sweep) -> Table:
     """A row for each number of known attributes; for each curve its figure with its interval, and its control."""
     headings, columns = ["known"], []
@@ -111,7 +121,8 @@ def _releases(meanings: Meanings, records: Sequence[AuditRecord], rows: Sequence
     made = []
     for place, (record, mine) in enumerate(zip(records, rows, strict=True), 1):
         best = meanings.own(mine)
-        made.append(_curve(f"{place} {clean(record.release.name, 40)}", best))
+        name = clean(record.release.name, 40)
+        made.append(replace(_curve(f"{place} {name}", best), release=name))
     return [curve for curve in made if len(curve.points) > 1]
 
 

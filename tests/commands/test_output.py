@@ -57,7 +57,7 @@ def test_a_search_that_breaks_the_policy_fails_its_release(monkeypatch: pytest.M
 
 def test_what_is_required_is_any_or_all() -> None:
     assert required("all") == ALL
-    with pytest.raises(UsageError, match="--require must be any or all. Got 'most'"):
+    with pytest.raises(UsageError, match=r"--require must be any or all\. Got 'most'"):
         required("most")
 
 
