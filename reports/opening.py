@@ -109,9 +109,9 @@ def _grown(found: Sequence[Sweep]) -> str:
     sweep, curve = steepest(found)
     first, last = curve.points[0], curve.points[-1]
     where = f"On {curve.release}, " if curve.release else ""
-    attributes = "attribute is" if first.known == 1 else "attributes are"
+    verb = "is" if first.known == 1 else "are"
     said = (
         f"{where}{sweep.plain} is right for {percent(first.value)} of people where {number(first.known)} of "
-        f"{number(sweep.of)} {attributes} known, and for {percent(last.value)} where {number(last.known)} are."
+        f"{number(sweep.of)} attributes {verb} known, and for {percent(last.value)} where {number(last.known)} are."
     )
     return capital(said)
