@@ -36,8 +36,8 @@ class Advice:
 
 
 def what_to_do(run: RunRecord) -> Advice | None:
-    """The advice for a run; None where there is nothing to decide."""
-    if not run.records:
+    """The advice for a run; None where there is nothing to decide, as about one person."""
+    if all(one_person(record) for record in run.records):
         return None
     return _one(run.records[0]) if len(run.records) == 1 else _several(run)
 
@@ -117,9 +117,7 @@ def _command(remedy: Remedy) -> str:
     return "" if remedy.command is None else one_line(remedy.command)
 
 
-def _several(run: RunRecord) -> Advice | None:
-    if all(one_person(record) for record in run.records):
-        return None
+def _several(run: RunRecord) -> Advice:
     best = best_release(run)
     if best is None:
         lowered = tuple(dict.fromkeys(line for record in run.records for line in _lowered(record)))[:1]

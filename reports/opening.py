@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from auditor.model.record.record import RunRecord
 from auditor.model.record.release_facts import ReleaseFacts
 from reports.advice import Advice, what_to_do
-from reports.reading import adversaries
+from reports.reading import adversaries, one_person
 from reports.tables.search import only_search, searches
 from reports.tables.sweeps import Sweep, is_sweep, steepest, sweeps
 from reports.tables.tables import inputs
@@ -37,8 +37,11 @@ def opening(run: RunRecord) -> Opening:
     if swept and found.kind == "none":
         found = replace(found, title=_grown(swept))
     elif found.kind == "none" and len(run.records) == 1:
-        told = key_findings(findings(run.records[0]))
-        found = replace(found, lines=(*found.lines, *(one.headline for one in told[:1])))
+        told = [one.headline for one in key_findings(findings(run.records[0]))]
+        if told and one_person(run.records[0]):
+            found = replace(found, title=told[0], lines=(*found.lines, *told[1:2]))
+        else:
+            found = replace(found, lines=(*found.lines, *told[:1]))
     return Opening(found, _facts(run), what_to_do(run))
 
 

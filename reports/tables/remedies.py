@@ -61,8 +61,8 @@ def _unmended(meanings: Meanings, remedies: Sequence[Remedy]) -> str:
     """Why none can pass, where some checks fail under all: their figures are not there, or out of reach."""
     failing = [{one.figure: one for one in remedy.predicted if not one.passes} for remedy in remedies]
     always = [one for figure, one in failing[0].items() if all(figure in other for other in failing)]
-    absent = [_label(meanings, one.figure) for one in always if one.after is None]
-    beyond = [_label(meanings, one.figure) for one in always if one.after is not None]
+    absent = [f"“{_label(meanings, one.figure)}”" for one in always if one.after is None]
+    beyond = [f"“{_label(meanings, one.figure)}”" for one in always if one.after is not None]
     said = f" There is no figure of {words(absent)} to judge, so no remedy can pass." if absent else ""
     return said + (f" None of them brings {words(beyond)} to the limit." if beyond else "")
 

@@ -103,6 +103,12 @@ def test_without_a_policy_the_verdict_names_the_strongest_finding() -> None:
     assert "--policy" in opened.advice.lines[0]
 
 
+def test_about_one_person_the_claim_stands_at_the_top() -> None:
+    opened = opening(samples.person_run())
+    assert opened.verdict.title.startswith("The adversary believes the disease is Bronchitis")
+    assert opened.advice is None
+
+
 def test_the_best_is_one_that_passes_or_has_the_stated_risk() -> None:
     risky, safe, safer = (
         samples.record(name, leak, error)
