@@ -15,7 +15,7 @@ from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from auditor.model.record.strongest import Source
 from reports.pictures.kinds import beyond, strongest_rate
 from reports.pictures.points import entries
-from reports.reading import Meanings, adversaries, figures, reference_of, value_of
+from reports.reading import Meanings, adversaries, excess_of, figures, reference_of, value_of
 from reports.tables.tables import left_out_people, verdict_word
 from reports.text import NONE, capital, clean, finite, percent, span, spoken
 
@@ -106,7 +106,8 @@ def _cell(record: AuditRecord, attack: str) -> Heated:
     if worst is None:
         missing = next((r for r in record.risks if r.attack == attack and r.reason), None)
         return Heated(NONE, None, capital(clean(missing.reason, 300)) if missing is not None else "Not run.")
-    over = beyond(worst) * (2 if meanings.about_members(worst) and finite(worst.control) is None else 1)
+    coin = meanings.about_members(worst) and excess_of(worst) is None
+    over = 2 * beyond(worst) if coin else beyond(worst)  # of members: from a coin to certainty
     shade = sum(over > edge for edge in SHADES)
     return Heated(percent(value_of(worst)), shade, _why(meanings, worst), value_of(worst))
 

@@ -40,6 +40,8 @@ class _Candidate:
     value: float | None
     low: float | None
     high: float | None
+    risk: float
+    """What orders those of equal utility: less is safer."""
 
 
 def is_judged(run: RunRecord) -> bool:
@@ -53,14 +55,14 @@ def protecting(run: RunRecord) -> str:
 
 
 def best_release(run: RunRecord) -> Best | None:
-    """The most useful of the releases that protect; None where none does, and of people who were asked for one by one."""
+    """The most useful of the releases that protect, and of those the one with the least risk; None where none does, and of people who were asked for one by one."""
     if len(run.records) < 2 or any(one_person(record) for record in run.records):
         return None
     found, name, better = _compared(run) if run.comparison is not None else _candidates(run)
     if not found:
         return None
     sign = -1.0 if better == Better.HIGHER else 1.0
-    first = min(found, key=lambda one: (one.value is None, sign * (one.value or 0.0), one.place))
+    first = min(found, key=lambda one: (one.value is None, sign * (one.value or 0.0), one.risk, one.place))
     value = "" if first.value is None else f"{name} {number(first.value)}, {better} is better"
     alike = tuple(one.name for one in found if one is not first and first.value is not None and _meet(one, first))
     return Best(first.name, first.place, value, len(found), alike)
@@ -70,6 +72,7 @@ def _compared(run: RunRecord) -> tuple[list[_Candidate], str, str]:
     """The points of a comparison that protect, in all of their runs."""
     comparison = run.comparison
     assert comparison is not None
+    worse = -1.0 if comparison.risk.better == Better.HIGHER else 1.0
     places = {clean(record.release.name, 60): place for place, record in enumerate(run.records, 1)}
     judged = is_judged(run)
     low_risk = comparison.risk.excess and comparison.risk.better == Better.LOWER
@@ -80,7 +83,14 @@ def _compared(run: RunRecord) -> tuple[list[_Candidate], str, str]:
         return low_risk and (point.risk if point.risk_high is None else point.risk_high) <= STATED_RISK
 
     found = [
-        _Candidate(clean(p.name, 60), places.get(clean(p.name, 60), 0), p.utility, p.utility_low, p.utility_high)
+        _Candidate(
+            clean(p.name, 60),
+            places.get(clean(p.name, 60), 0),
+            p.utility,
+            p.utility_low,
+            p.utility_high,
+            worse * p.risk,
+        )
         for p in comparison.points
         if protects(p)
     ]
@@ -90,7 +100,7 @@ def _compared(run: RunRecord) -> tuple[list[_Candidate], str, str]:
 
 def _candidates(run: RunRecord) -> tuple[list[_Candidate], str, str]:
     axis = shared_utility(run)
-    protects = _judgement(run)
+    protects, chosen = _judgement(run), choose(run.records)
     found, better = [], str(Better.LOWER)
     for place, record in enumerate(run.records, 1):
         row = None if axis is None else utility_of(record, *axis)
@@ -98,7 +108,8 @@ def _candidates(run: RunRecord) -> tuple[list[_Candidate], str, str]:
             continue
         better = better if row is None else row.better
         figures = (None, None, None) if row is None else (finite(row.value), finite(row.low), finite(row.high))
-        found.append(_Candidate(clean(record.release.name, 60), place, *figures))
+        risk = None if chosen is None else strongest(record, chosen)
+        found.append(_Candidate(clean(record.release.name, 60), place, *figures, 0.0 if risk is None else risk.value))
     return found, "" if axis is None else Meanings(*run.records).utility_name(*axis), better
 
 

@@ -220,6 +220,10 @@ def test_people_who_are_left_out_stand_in_the_table_of_a_comparison() -> None:
     best = best_release(run)
     assert best is not None
     assert best.name == "loukides-shao"
+    equal = replace(found, points=(point, replace(other, utility=0.1, risk=0.01)))
+    safest = best_release(replace(run, comparison=equal))
+    assert safest is not None
+    assert (safest.name, safest.alike) == ("b", ("loukides-shao",))  # equally useful, and safer
 
 
 def test_the_date_and_the_facts_stand_at_the_top() -> None:
