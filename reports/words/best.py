@@ -55,7 +55,8 @@ def protecting(run: RunRecord) -> str:
 
 
 def best_release(run: RunRecord) -> Best | None:
-    """The most useful of the releases that protect, and of those the one with the least risk; None where none does, and of people who were asked for one by one."""
+    """The most useful of the releases that protect, and of equally useful ones the safest; None where none protects, and of
+    people who were asked for one by one."""
     if len(run.records) < 2 or any(one_person(record) for record in run.records):
         return None
     found, name, better = _compared(run) if run.comparison is not None else _candidates(run)
