@@ -133,10 +133,10 @@ def test_over_several_releases_the_curves_are_releases(run: RunRecord) -> None:
     found = sweeps(run)
     assert is_sweep(run)
     assert [s.title for s in found] == [
-        "Linking by the prosecutor",
-        "Homogeneity of disease by the prosecutor",
-        "Homogeneity of income by the prosecutor",
-        "Membership by the prosecutor",
+        "Finding the record by the prosecutor",
+        "Reading off the value (disease) by the prosecutor",
+        "Reading off the value (income) by the prosecutor",
+        "Telling who is in by the prosecutor",
     ]
     assert [c.name for c in found[0].curves] == ["1 mondrian k=2", "2 mondrian k=10"]
     assert [p.known for p in found[0].curves[0].points] == [1, 2, 4, 7]
