@@ -2,8 +2,8 @@
 
 A row is the strongest attack of one kind by one adversary, by the strongest link of their own: that which has most over its
 reference (the control or, where that is higher or there is none, the guess without the release). A policy judges other
-figures, often the worst case; they stand in rows of their own, with the limit. A least class size of k is drawn as the chance
-1/k that it amounts to.
+figures, often the worst case (if the class were known); they stand in rows of their own, with the limit. A least class size
+of k is drawn as the chance 1/k that it amounts to.
 """
 
 from __future__ import annotations
@@ -117,6 +117,7 @@ def _bar(meanings: Meanings, row: Risk, name: str) -> Bar:
     about = f" ({column})" if column else ""
     why = f"{capital(meanings.title(row.attack))}{about}, {clean(row.adversary, 60)}: {meanings.standing(row).label}"
     control = None if held is None else held.value
+    name += ", worst case" if meanings.supposed(row) else ""
     return Bar(name, value_of(row), finite(row.low), finite(row.high), control, why=why, column=column)
 
 
