@@ -69,6 +69,7 @@ class Alias(WholeAttack):
     """Finds out what aliases stand for; `tau` is the probability that counts as known."""
 
     name = "alias"
+    title = "decoding aliases"
     summary = "Finds out which values aliases stand for, from the rows that show theirs and from a sample of people."
     paper = "Poovammal & Ponnaivaikko 2009 (their claim, refuted); Kuhn 1955"
     goal = Goal.ATTRIBUTE

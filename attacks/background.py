@@ -34,6 +34,7 @@ class Background(Attack):
     counts as known, `together` says that the facts about all targets are held at once."""
 
     name = "background"
+    title = "ruling values out"
     summary = (
         "Strikes off what a person is known not to have and what belongs to acquaintances, and claims what is left."
     )

@@ -85,6 +85,8 @@ class Attack(Plugin):
     """A technique that claims something about people. All of its words stand on its class: reports, `auditor list` and
     `auditor explain` have no others."""
 
+    title: ClassVar[str] = ""
+    """A few plain words for it, where a report has not yet explained its name; where it is empty, the name."""
     goal: ClassVar[Goal]
     claim: ClassVar[str]
     needs: ClassVar[str]
@@ -145,7 +147,7 @@ class Attack(Plugin):
         """What the record says of the attack."""
         return AttackFacts(
             cls.name, cls.goal, cls.claim, cls.lowered_by, cls.paper, cls.summary, cls.criterion, cls.harm, cls.lead,
-            cls.compared, cls.support, cls.axis, cls.caption,
+            cls.compared, cls.support, cls.axis, cls.caption, cls.title,
         )  # fmt: skip
 
     @classmethod

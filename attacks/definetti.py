@@ -59,6 +59,7 @@ class DeFinetti(WholeAttack):
     known."""
 
     name = "definetti"
+    title = "learning who has what"
     summary = "Learns from the release which values go with which people, and undoes its permutation."
     paper = "Kifer 2009; Wong, Fu, Wang, Yu & Pei 2011"
     goal = Goal.ATTRIBUTE

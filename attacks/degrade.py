@@ -98,6 +98,7 @@ class Degrade(WholeAttack):
     known."""
 
     name = "degrade"
+    title = "undoing grades"
     summary = "Turns graded numbers back into numbers, from known people or from the population."
     paper = "Poovammal & Ponnaivaikko 2009 (their claim, refuted)"
     goal = Goal.ATTRIBUTE

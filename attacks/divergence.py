@@ -29,6 +29,7 @@ class Divergence(Attack):
     """Measures belief in values that have nothing to do with the truth."""
 
     name = "divergence"
+    title = "false beliefs"
     summary = "Measures how far a release makes people believe something unrelated to the truth."
     paper = "Poovammal & Ponnaivaikko 2009, Table IV"
     goal = Goal.ATTRIBUTE

@@ -45,6 +45,7 @@ class Downcoding(WholeAttack):
     """Claims up to `predicates` records finer than the published ones, each of which one person is to have."""
 
     name = "downcoding"
+    title = "refining labels"
     summary = "Publishes finer records than the release does, since its labels are the narrowest."
     paper = "Cohen 2022"
     goal = Goal.IDENTITY

@@ -28,6 +28,7 @@ class Homogeneity(Attack):
     `reading` whether values count by how many people have them."""
 
     name = "homogeneity"
+    title = "reading off the value"
     summary = "Reads off the sensitive value that everybody who fits has in common, or the likeliest one."
     paper = "Machanavajjhala et al. 2006; Poovammal & Ponnaivaikko 2009, Table III"
     goal = Goal.ATTRIBUTE

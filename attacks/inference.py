@@ -54,6 +54,7 @@ class Inference(WholeAttack):
     that of the claimed window of a numeric column (default: 5 % of its range), `tau` the probability that counts as known."""
 
     name = "inference"
+    title = "training a model"
     summary = "Trains a model on the release and asks it for each person's sensitive value."
     paper = "Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer & Tasnádi 2023"
     goal = Goal.ATTRIBUTE

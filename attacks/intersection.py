@@ -46,6 +46,7 @@ class Intersection(Attack):
     in an earlier release, `tau` the one that counts as known."""
 
     name = "intersection"
+    title = "combining releases"
     summary = "Keeps the values that a person can have by every one of several releases."
     paper = "Ganta, Kasiviswanathan & Smith 2008"
     goal = Goal.ATTRIBUTE

@@ -33,6 +33,7 @@ class Linking(Attack):
     """Claims a record for each person; `threshold` is the chance above which a person counts as at risk."""
 
     name = "linking"
+    title = "finding the record"
     summary = "Finds the record of a person by what is known of them."
     paper = "Samarati & Sweeney 1998; El Emam 2013; Poovammal & Ponnaivaikko 2009, Tables I and II"
     goal = Goal.IDENTITY

@@ -30,6 +30,7 @@ class Membership(MemberAttack):
     """Scores each person by how likely they are in the release."""
 
     name = "membership"
+    title = "telling who is in"
     summary = "Tells members from outsiders by the classes that match them (slicing probabilities)."
     paper = "Li, Li, Zhang & Molloy 2012"
     effort = 4

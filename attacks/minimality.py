@@ -59,6 +59,7 @@ class Minimality(WholeAttack):
     counts as known."""
 
     name = "minimality"
+    title = "knowing how it was made"
     summary = "Rules out what would not have needed the generalisation that was made."
     paper = "Wong, Fu, Wang & Pei 2007; Zhang, Jajodia & Brodsky 2007"
     goal = Goal.ATTRIBUTE

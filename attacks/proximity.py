@@ -39,6 +39,7 @@ class Proximity(Attack):
     """
 
     name = "proximity"
+    title = "narrowing a number down"
     summary = "Pins a person's number down to a short interval."
     paper = "Li, Tao & Xiao 2008; Poovammal & Ponnaivaikko 2009, Table IV"
     goal = Goal.ATTRIBUTE

@@ -53,6 +53,7 @@ class RecordLinkage(WholeAttack):
     interval reaches."""
 
     name = "record-linkage"
+    title = "the nearest record"
     summary = "Links people to the nearest published record, for averaged and noisy numbers."
     paper = "Domingo-Ferrer & Torra 2001; Torra, Abowd & Domingo-Ferrer 2006"
     goal = Goal.IDENTITY

@@ -55,6 +55,7 @@ class Replay(WholeAttack):
     known."""
 
     name = "replay"
+    title = "replaying the seed"
     summary = "Draws the classes again from a known seed, and sees who has which of their values."
     paper = "Xiao & Tao 2006 (the method that is replayed)"
     goal = Goal.ATTRIBUTE

@@ -51,6 +51,7 @@ class ShadowMembership(MemberAttack):
     `prior` is the share of people at large who are taken to be in."""
 
     name = "shadow-membership"
+    title = "telling who is in, with training"
     summary = "Makes releases of its own from a sample, and learns from them what tells members from others."
     paper = "Stadler, Oprisanu & Troncoso 2022; Shokri et al. 2017; Carlini et al. 2022"
     claim = "This person is in the data."

@@ -39,6 +39,7 @@ class Similarity(Attack):
     """Claims a group of similar values for each person; `tau` is the probability that counts as known."""
 
     name = "similarity"
+    title = "naming a group of values"
     summary = "Reads off what the values of everybody who fits have in common, though they differ."
     paper = "Li, Li & Venkatasubramanian 2007"
     goal = Goal.ATTRIBUTE

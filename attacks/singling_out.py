@@ -79,6 +79,7 @@ class SinglingOut(WholeAttack):
     in the release at most `weight` may be expected to fit a description."""
 
     name = "singling-out"
+    title = "describing one person"
     summary = "Describes people of the release by values that hardly anybody has, and that one person in the data has."
     paper = "Article 29 Working Party 2014; Cohen & Nissim 2020; Giomi et al. 2023"
     goal = Goal.IDENTITY

@@ -35,6 +35,7 @@ class Skewness(Attack):
     """Claims the value whose belief rose most over the prior; `tau` is the probability that counts as known."""
 
     name = "skewness"
+    title = "going by unusual values"
     summary = "Finds people of whom the release makes a value far likelier than it is at large."
     paper = "Li, Li & Venkatasubramanian 2007"
     goal = Goal.ATTRIBUTE

@@ -38,6 +38,7 @@ class SpecialUniques(WholeAttack):
     share of the population that a sample would be of; a DIS score above `threshold` counts as at risk."""
 
     name = "special-uniques"
+    title = "standing out"
     summary = "Finds the records that are unique on few attributes, and which attributes make them so."
     paper = "Manning, Haglin & Keane 2008; Elliot 2000"
     goal = Goal.IDENTITY
@@ -50,21 +51,21 @@ class SpecialUniques(WholeAttack):
         fact_measure(
             "max",
             "The highest DIS score: the probability that a match with the record is right.",
-            "a match with the record that stands out most is right with probability {one_in} (DIS score)",
+            "a match with the record that stands out most is right with probability {one_in}",
             label="highest DIS score",
         ),
         fact_measure(
             "mean",
             "The mean DIS score of the records.",
-            "on average, a match with a record is right with probability {one_in} (DIS score)",
+            "on average, a match with a record is right with probability {one_in}",
             label="mean DIS score",
         ),
         count_measure(
             "at_risk",
             "How many records have a DIS score above the threshold: few attributes make them unique.",
-            "special uniques among the {n} records: {value}, told from all others by a few of their quasi-identifiers",
+            "{of} stand out: a few of their quasi-identifiers tell them from all others",
             label="special uniques",
-            none="none of {n} records is a special unique, told from all others by a few of its quasi-identifiers",
+            none="nobody stands out by a few of their quasi-identifiers: none of {n} records is told from all others so",
         ),
     )
     lead = ("at_risk", "max", "mean")

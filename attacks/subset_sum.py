@@ -61,6 +61,7 @@ class SubsetSum(MemberAttack):
     large who are taken to be in."""
 
     name = "subset-sum"
+    title = "telling who is in, by sums"
     summary = "Finds the people of the population whose mean a published centre is."
     paper = "Horowitz & Sahni 1974 (meeting in the middle); Domingo-Ferrer & Torra 2005"
     claim = "This person is in the data: they are one of those whose mean is published."

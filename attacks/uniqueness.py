@@ -43,6 +43,7 @@ class Uniqueness(WholeAttack):
     population given)."""
 
     name = "uniqueness"
+    title = "nobody else like them"
     summary = "Estimates which share of the records is unique in the population, not only in the sample."
     paper = "Zayatz 1991; Hoshino 2001; Chen & Keller-McNulty 1998; Dankar et al. 2012"
     goal = Goal.IDENTITY

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from auditor.model.record.record import AuditRecord, RunRecord
+from reports.opening import Opening, opening
 from reports.pictures.detailed import detailed
 from reports.reading import Meanings, lead_adversary
 from reports.tables.bounds import HEADING, bound_words
@@ -37,20 +38,24 @@ from reports.tables.worst import worst_classes, worst_rows
 from reports.text import markdown, number
 from reports.words.findings import WEAK, Finding, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
+from reports.words.sentences import links_line
 from reports.words.summary import adversary_lines, bottom_line, briefs
-from reports.words.verdicts import policy_name, verdict
+from reports.words.verdicts import policy_name
 
-_SIGNS = {"pass": "✓ ", "fail": "✗ ", "mixed": "✗ ", "none": ""}
+_SIGNS = {"pass": "✓ ", "fail": "✗ ", "mixed": "◐ ", "none": ""}
 
 
 def render_markdown(run: RunRecord, picture: str | None = None) -> str:
     """The run as a Markdown document; `picture` is where the picture of risk against utility stands, beside the document."""
-    found = verdict(run)
+    opened = opening(run)
+    found = opened.verdict
     parts = [
         f"# {markdown(run.title) or 'Audit'}",
         f"**{_SIGNS[found.kind]}{markdown(found.title)}**",
+        markdown(" · ".join(opened.facts)),
         _list(f"**Warning: {markdown(line)}**" for line in found.warnings),
-        _list(markdown(line) for line in found.lines),
+        _list(markdown(line) for line in (*found.lines, *found.reasons)),
+        *_advice(opened),
     ]
     parts += [markdown(line) for line in adversary_lines(run)]
     for one in sweeps(run):
@@ -67,7 +72,7 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
             "## Risk against utility",
             drawn,
             markdown(frontier_note(run, found_points)),
-            _table(frontier_table(found_points)),
+            _table(frontier_table(run, found_points)),
         ]
         if found_points.left_out:
             parts += ["### Left out of the picture", _table(left_out_table(found_points))]
@@ -85,6 +90,20 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
         parts.append(f"Details of {number(len(run.records) - len(places))} more releases are not in this report.")
     parts += _method(run)
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _advice(opened: Opening) -> list[str]:
+    """What to do, what it costs, and the command."""
+    advice = opened.advice
+    if advice is None:
+        return []
+    lines = [markdown(line) for line in advice.lines if line]
+    return [
+        "## What to do",
+        f"**{markdown(advice.title)}**",
+        *lines,
+        *([_code(advice.command)] if advice.command else []),
+    ]
 
 
 def _several(run: RunRecord) -> list[str]:
@@ -186,7 +205,7 @@ def _findings(found: Sequence[Finding]) -> str:
 
 
 def _method(run: RunRecord) -> list[str]:
-    parts = ["## Method", f"Seed {run.seed}."]
+    parts = ["## Method", f"Seed {run.seed}.", markdown(links_line(*run.records))]
     tools = tool_text([run.tool, *(record.tool for record in run.records)])
     if tools:
         parts.append(f"Made with {markdown(tools)}.")

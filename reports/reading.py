@@ -74,6 +74,10 @@ class Meanings:
         """What an attack is; of one that is not declared, the name and the defaults."""
         return self.attacks.get(name) or AttackFacts(name, "", "", "", "", criterion="")
 
+    def title(self, attack: str) -> str:
+        """A few plain words for an attack, for readers who do not know its name."""
+        return clean(self.attack(attack).title, 60) or spoken(attack.replace("-", " "))
+
     def link(self, name: str) -> LinkFacts:
         """What a link is."""
         return self.links.get(name) or LinkFacts(name, "", "")

@@ -17,6 +17,7 @@ from auditor.model.record.comparison import Comparison
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from auditor.model.record.strongest import SUCCESS
+from reports.opening import Opening, opening
 from reports.pictures.detailed import detailed
 from reports.reading import Meanings, size
 from reports.tables.bounds import HEADING, bound_words
@@ -44,14 +45,15 @@ from reports.text import THIN, capital, clean, number, settings
 from reports.words.findings import WEAK, Finding, findings, gaps
 from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import Brief, adversary_lines, bottom_line, briefs
-from reports.words.verdicts import policy_name, verdict
+from reports.words.verdicts import policy_name
 
 _SPARE = ("known", "excess", "guessed")  # endings of the headings that go first where the terminal is narrow
 
 
 def render_terminal(run: RunRecord, width: int = 100) -> str:
     """The run as text, at most `width` columns wide where its names allow it."""
-    parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(run, width)]
+    opened = opening(run)
+    parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(opened, width)]
     parts.extend(_searches(run, width))
     if is_sweep(run):
         parts.extend(_sweeps(run, width))
@@ -97,7 +99,7 @@ def _comparison(run: RunRecord, found: Comparison, width: int) -> list[str]:
     parts = []
     spare = [["interval of utility"], ["k"], ["from"], ["interval"]]
     if found.points:
-        table = _fitted(frontier_table(found), width, spare)
+        table = _fitted(frontier_table(run, found), width, spare)
         parts.append(_section("Risk against utility", f"{_wrap(frontier_note(run, found), width)}\n\n{table}", width))
     if found.left_out:
         lines = [_wrap(": ".join(row[:2]) + f", {row[2]}", width, "- ") for row in left_out_table(found).rows]
@@ -115,11 +117,18 @@ def _wrap(text: str, width: int, first: str = "", then: str | None = None) -> st
     return textwrap.fill(text, max(width, 40), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
-def _verdict(run: RunRecord, width: int) -> str:
-    found = verdict(run)
+def _verdict(opened: Opening, width: int) -> str:
+    """The first screen: the verdict, the facts, and what to do."""
+    found, advice = opened.verdict, opened.advice
     lines = [_wrap(found.title, width)]
     lines += [_wrap(f"WARNING: {line}", width) for line in found.warnings]
     lines += [_wrap(line, width, "  - ") for line in found.lines]
+    lines += ["", _wrap(" · ".join(opened.facts), width)] if opened.facts else []
+    if advice is not None:
+        lines += ["", _wrap(f"What to do: {advice.title}", width)]
+        lines += [_wrap(line, width, "  ") for line in advice.lines if line]
+        lines += [f"  {advice.command}"] if advice.command else []
+    lines += ["", *(_wrap(line, width, "- ") for line in found.reasons)] if found.reasons else []
     return "\n".join(lines)
 
 
@@ -208,8 +217,7 @@ def _release(record: AuditRecord, width: int) -> list[str]:
     if said is not None:
         lines = [_wrap(said.lead, width), *(_wrap(line, width, "- ") for line in said.drivers)]
         body = [_fitted(said.table, width, [["detail kept"]])] if said.table.rows else []
-        best = [f"Carry out the first:\n  {said.commands[0][1]}"] if said.commands else []
-        parts.append(_section("What would lower the risk", "\n\n".join(["\n".join(lines), *body, *best]), width))
+        parts.append(_section("What would lower the risk", "\n\n".join(["\n".join(lines), *body]), width))
     if record.notes:
         parts.append(
             _section("Notes", "\n".join(_wrap(clean(note.text, 600), width, "- ") for note in record.notes), width)

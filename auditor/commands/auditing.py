@@ -14,14 +14,15 @@ from auditor.commands.options import (
     AllReports,
     Attacks,
     Columns,
-    Common,
     Facts,
     Files,
     Links,
     Plots,
     PolicyChoice,
     RecursiveL,
+    Reported,
     Reports,
+    Required,
     SchemaFile,
     Settings,
     Suppressed,
@@ -29,7 +30,7 @@ from auditor.commands.options import (
     Utility,
     Withheld,
 )
-from auditor.commands.output import Output, exit_if_failed, refuse_inputs, run_files
+from auditor.commands.output import ANY, Output, exit_if_failed, refuse_inputs, required, run_files
 from auditor.commands.parsing import (
     adversaries,
     attack_settings,
@@ -171,11 +172,11 @@ class Asked:
 
 
 @Grouped
-def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllReports, common: Common) -> None:
+def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllReports, common: Reported) -> None:
     """Audit a release made by any tool: what would an adversary get out of it?"""
     from auditor.model.record.record import RunRecord
 
-    output = Output(reports, common.force, common.quiet, single=True)
+    output = Output(reports, common.force, common.quiet, single=True, day=common.date)
     read = [
         *local_files(inputs.release, inputs.population),
         inputs.schema,
@@ -334,15 +335,18 @@ def redteam(
     ] = None,
     sought: Sought,
     reports: Annotated[Files, Reports(without=("html", "markdown"))],  # the folder has these
-    common: Common,
+    require: Required = ANY,
+    common: Reported,
 ) -> None:
-    """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where a release fails the policy."""
+    """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where no release passes the policy or,
+    with --require all, where one does not."""
     from auditor.runs import redteaming, sweeping
     from scenarios.scenario import read_scenario
 
     files = {**({} if output is None else run_files(output)), **{n: f for n, f in reports.items() if f is not None}}
-    written = Output(files, common.force, common.quiet, output)
+    written = Output(files, common.force, common.quiet, output, day=common.date)
     written.check()
+    wanted = required(require)
     if sweep is not None and seeds > 1:
         raise UsageError("--sweep averages over sets of columns, and --seeds over releases: give one of them.")
     if sought.search and (sweep is not None or seeds > 1):
@@ -366,7 +370,7 @@ def redteam(
             counts = sweeping.read_sweep(sweep)
             run = sweeping.sweep(plan, counts, seed=common.seed, targets=people, progress=progress.step)
     written.finish(run)
-    exit_if_failed(run, by_choice=people is not None)
+    exit_if_failed(run, wanted, by_choice=people is not None)
 
 
 @Grouped
@@ -374,7 +378,7 @@ def demo(
     *,
     output: Annotated[Path, Option("--output", "-o", help="Folder for the report and the audit record.")] = DEMO,
     plots: Plots = None,
-    common: Common,
+    common: Reported,
 ) -> None:
     """The whole story on built-in data: releases of a synthetic town, attacked and compared."""
     from auditor.runs.redteaming import redteam
@@ -382,7 +386,7 @@ def demo(
 
     files = {**run_files(output), "plots": plots}
     replaced = common.force or output == DEMO  # the demo may replace its own files
-    written = Output(files, replaced, common.quiet, output)
+    written = Output(files, replaced, common.quiet, output, day=common.date)
     written.check()
     with Progress(common.quiet) as progress:
         run = redteam(read_scenario("town"), seed=common.seed, progress=progress.step)

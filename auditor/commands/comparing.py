@@ -11,8 +11,17 @@ import typer
 from typer import Option
 
 from auditor.commands.groups import Grouped
-from auditor.commands.options import Columns, Common, Links, PolicyChoice, SchemaFile, TableFile, Withheld
-from auditor.commands.output import NOT_JUDGED, POLICY_FAILED, Output, run_files
+from auditor.commands.options import (
+    Columns,
+    Links,
+    PolicyChoice,
+    Reported,
+    Required,
+    SchemaFile,
+    TableFile,
+    Withheld,
+)
+from auditor.commands.output import ANY, Output, exit_if_failed, required, run_files
 from auditor.commands.parsing import (
     attack_settings,
     choice,
@@ -120,17 +129,20 @@ def compare(
     cells: Cells,
     figures: Figures,
     work: Work,
-    common: Common,
+    common: Reported,
+    require: Required = ANY,
 ) -> None:
     """Compare methods at several strengths: risk against utility, and which choices no other beats. Run it again to go on
-    after an interruption. Fails (1) where no release passes the policy, (3) where there is no release at all."""
+    after an interruption. Fails (1) where no release passes the policy (--require all: where one does not), (3) where there
+    is no release at all."""
     from auditor.runs.comparing import read_world, run_comparison
     from auditor.runs.store import CELLS, Store
 
     kept = output / CELLS
     force = common.force or kept.is_dir()  # a comparison may replace its own report, since its cells are all kept
-    written = Output({**run_files(output), "plots": output / "plots"}, force, common.quiet, output)
+    written = Output({**run_files(output), "plots": output / "plots"}, force, common.quiet, output, day=common.date)
     written.check()
+    wanted = required(require)
     asked = _request(cells, figures, work, common.chosen_seed)
     world = read_world(data, schema, figures.sample, common.chosen_seed)
 
@@ -149,9 +161,7 @@ def compare(
     if not found.run.records:
         tell("Error: no cell gave a release; the report says why.", err=True)
         raise typer.Exit(_NOTHING)
-    verdicts = [record.policy.passed for record in found.run.records if record.policy is not None]
-    if figures.policy is not None and not any(verdicts):
-        raise typer.Exit(POLICY_FAILED if verdicts else NOT_JUDGED)
+    exit_if_failed(found.run, wanted)
 
 
 def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:

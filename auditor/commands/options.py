@@ -19,6 +19,23 @@ PolicyChoice = Annotated[str | None, Option("--policy", help="A built-in policy,
 Seed = Annotated[
     int | None, Option("--seed", min=0, help="The same seed gives the same result. Default: 2026, or the scenario's.")
 ]
+ReportDate = Annotated[
+    str | None,
+    Option(
+        "--date",
+        metavar="YYYY-MM-DD",
+        help="The day that reports bear. Default: what SOURCE_DATE_EPOCH says, else none.",
+        show_default=False,
+    ),
+]
+Required = Annotated[
+    str,
+    Option(
+        "--require",
+        metavar="any|all",
+        help="Which of several releases must pass the policy: any (fail where none does) or all (fail where one does not).",
+    ),
+]
 Force = Annotated[bool, Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress and no tables; errors are still shown.")]
 Settings = Annotated[
@@ -108,3 +125,10 @@ class Common:
         from auditor.model.seeding import DEFAULT_SEED
 
         return DEFAULT_SEED if self.seed is None else self.seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported(Common):
+    """The options of every command that makes reports from a seed."""
+
+    date: ReportDate = None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +20,15 @@ from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from auditor.model.record.record import RunRecord
+    from auditor.model.record.record import AuditRecord, RunRecord
 
 STDOUT = Path("-")
 PICTURE = "risk-against-utility.svg"  # the picture that a Markdown report shows, among the plots
 POLICY_FAILED = 1
 NOT_JUDGED = 3  # as for other faults of the data
+ANY, ALL = "any", "all"  # which of several releases must pass
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_LAST_SECOND = 253_402_300_800  # the year 10000 begins
 
 
 def terminal_width(default: int = 100) -> int:
@@ -54,13 +59,14 @@ def run_files(folder: Path) -> dict[str, Path]:
 @dataclass(frozen=True, slots=True)
 class Output:
     """The reports that a command was asked for, by format. `folder`, and that of the plots, are made if they are missing;
-    with `single` the JSON file holds the one audit record, not a run."""
+    with `single` the JSON file holds the one audit record, not a run. `day` is what --date gave."""
 
     files: Files
     force: bool = False
     quiet: bool = False
     folder: Path | None = None
     single: bool = False
+    day: str | None = None
 
     @property
     def _plots(self) -> Path | None:
@@ -80,6 +86,7 @@ class Output:
         """Refuses, before any work is done, to replace files or to write several results to stdout."""
         from auditor.files.tables import refuse_existing
 
+        report_date(self.day)  # its fault before any work
         to_stdout = [f"--{name} -" for name, file in self.files.items() if file == STDOUT]
         if len(to_stdout) > 1:
             raise UsageError(f"Only one result can go to stdout. Got {' and '.join(to_stdout)}.")
@@ -92,10 +99,18 @@ class Output:
             if old:
                 raise UsageError(f"{plots} holds pictures already ({old[0]}). Use --force, or give another folder.")
 
+    def dated(self, run: RunRecord) -> RunRecord:
+        """The run with the day that its reports bear: the one that was given or, where the record has none, that of
+        SOURCE_DATE_EPOCH. The clock is never asked, so that the same audit gives the same bytes."""
+        day = report_date(self.day) if self.day is not None or run.date is None else run.date
+        records = tuple(replace(record, date=day) for record in run.records) if self.single else run.records
+        return replace(run, date=day, records=records)
+
     def write(self, run: RunRecord) -> None:
         """Writes the reports: all of them, or none where one cannot be written."""
         from auditor.files.tables import write_files
 
+        run = self.dated(run)
         contents: dict[Path, str | bytes] = {} if self._plots is None else _pictures(run, self._plots)
         drawn = next((file for file in contents if file.name == PICTURE), None)
         formats = {one.name: one for one in reports.FORMATS}
@@ -113,7 +128,7 @@ class Output:
     def show(self, run: RunRecord) -> None:
         """Prints the tables of a run."""
         if not self.quiet:
-            tell(reports.render_terminal(run, terminal_width()))
+            tell(reports.render_terminal(self.dated(run), terminal_width()))
 
     def finish(self, run: RunRecord) -> None:
         """Writes the reports, and tells of them."""
@@ -142,15 +157,46 @@ def _pictures(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
     return found
 
 
-def exit_if_failed(run: RunRecord, by_choice: bool = False) -> None:
-    """Exits with 1 where a release fails its policy or a search found who breaks it, and with 3 where it could not be judged,
-    unless that was `by_choice`."""
+def report_date(given: str | None) -> str | None:
+    """The day that reports bear (YYYY-MM-DD): the one that was given, else that of SOURCE_DATE_EPOCH, else none."""
+    if given is not None:
+        if not _DAY.fullmatch(given):
+            raise UsageError(f"--date must be a day as YYYY-MM-DD. Got {given!r}.")
+        try:
+            return date.fromisoformat(given).isoformat()
+        except ValueError as error:
+            raise UsageError(f"--date must be a day of the calendar. Got {given!r}.") from error
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not seconds:
+        return None
+    if not (seconds.isascii() and seconds.isdigit() and len(seconds) < 13 and int(seconds) < _LAST_SECOND):
+        raise UsageError(f"SOURCE_DATE_EPOCH must be whole seconds since 1970. Got {seconds!r}.")
+    return datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
+
+
+def exit_if_failed(run: RunRecord, require: str = ANY, by_choice: bool = False) -> None:
+    """Exits with 1 where releases fail their policy or a search found who breaks it, and with 3 where it could not be judged,
+    unless that was `by_choice`. Of several releases `require` says whether any must pass, or all."""
     from auditor.model.record.meaning import NoteKind
 
-    if any(record.policy is not None and not record.policy.passed for record in run.records):
+    verdicts = [one for record in run.records if (one := _passes(record)) is not None]
+    if verdicts and not (all(verdicts) if require == ALL else any(verdicts)):
         raise typer.Exit(POLICY_FAILED)
-    if any(search.breaks_policy for record in run.records for search in record.search):
-        raise typer.Exit(POLICY_FAILED)
-    if not by_choice and any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes):
+    unjudged = any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes)
+    if unjudged and not by_choice and (require == ALL or not verdicts):
         tell("Error: the policy was not judged; the report says why.", err=True)
         raise typer.Exit(NOT_JUDGED)
+
+
+def _passes(record: AuditRecord) -> bool | None:
+    """Whether a release passes its policy, and no search found who breaks it; None where nothing was judged."""
+    verdicts = [] if record.policy is None else [record.policy.passed]
+    verdicts += [not search.breaks_policy for search in record.search if search.policy is not None]
+    return all(verdicts) if verdicts else None
+
+
+def required(text: str) -> str:
+    """What --require asks for."""
+    if text not in (ANY, ALL):
+        raise UsageError(f"--require must be {ANY} or {ALL}. Got {text!r}.")
+    return text

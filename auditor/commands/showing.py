@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Argument
 
 from auditor.commands.groups import Grouped
-from auditor.commands.options import Files, Force, Quiet, Reports
+from auditor.commands.options import Files, Force, Quiet, ReportDate, Reports
 from auditor.commands.output import Output
 from auditor.commands.telling import tell
 
@@ -19,6 +19,7 @@ def render(
         list[Path], Argument(help="Audit records or runs (JSON); several are shown as one.", show_default=False)
     ],
     reports: Annotated[Files, Reports(without=("json",))],
+    date: ReportDate = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -26,7 +27,7 @@ def render(
     from auditor.model.errors import RecordError
     from auditor.model.record.record import RunRecord, read_run
 
-    output = Output(reports, force, quiet)
+    output = Output(reports, force, quiet, day=date)
     output.check()
     runs = []
     for file in records:
@@ -37,7 +38,8 @@ def render(
     run = runs[0]
     if len(runs) > 1:
         everything = tuple(record for one in runs for record in one.records)
-        run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool)
+        day = run.date if all(one.date == run.date for one in runs) else None
+        run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool, date=day)
     output.finish(run)
 
 

@@ -17,6 +17,7 @@ from reports.pictures import labels, svg
 from reports.pictures.svg import Scale
 from reports.text import clean, number, probability
 
+_LARGE = 800  # drawings wider than this are higher too
 NARROW = 480  # drawings below this width set their labels above the marks
 Ways = tuple[str, str]
 LOW: Ways = (LOWER, LOWER)  # which way of the axes, across and up, is better
@@ -78,7 +79,9 @@ class Axes:
 def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, better: Ways = LOW) -> str:
     """Risk against utility, one labelled point a release; `better` says which way of each axis is better."""
     narrow = width < NARROW
-    height, left, right, top, bottom = (380, 46, 12, 14.0, 50) if narrow else (460, 62, 24, 18.0, 58)
+    height, left, right, top, bottom = (
+        (380, 46, 12, 14.0, 50) if narrow else (460 if width > _LARGE else 400, 62, 24, 18.0, 58)
+    )
     across = svg.ticks(min(0.0, *(p.x for p in points)), max(p.x for p in points) or 1.0, 4 if narrow else 7)
     up = svg.ticks(min(0.0, *(p.y for p in points)), max(0.05, *(p.high or p.y for p in points)), 5)
     x = Scale(across[0], across[-1], left, width - right)

@@ -40,6 +40,7 @@ STRONGEST, COMPARED = "strongest", "compared"
 _ADVERSARIES = 4  # whose attacks can be chosen as axes
 _HERE = Path(__file__).parents[1]
 THEME = ("templates/theme.js",)
+SORTING = ("templates/sorting.js",)
 EXPLORER = ("vendor/d3.min.js", "vendor/plot.min.js", "templates/explorer.js")
 """The scripts of a page, in their order."""
 
@@ -127,33 +128,37 @@ def _risks(record: AuditRecord, names: dict[str, str], chosen: Chosen | None) ->
     made: dict[str, dict[str, Any]] = {}
     best = None if chosen is None or STRONGEST not in names else strongest(record, chosen)
     if best is not None:
-        made[STRONGEST] = {"value": best.value, "low": best.low, "high": best.high, "note": _note(best.row)}
+        made[STRONGEST] = {
+            "value": best.value,
+            "low": best.low,
+            "high": best.high,
+            "note": _note(Meanings(record), best.row),
+        }
     people, meanings, rows = adversaries(record), Meanings(record), figures(record)
     for who in people[:_ADVERSARIES]:
         by = f" by the {clean(who, 40)}" if len(people) > 1 else ""
         for attack, sensitive in meanings.groups([r for r in rows if r.adversary == who]):
             mine = [r for r in rows if (r.attack, r.sensitive, r.adversary) == (attack, sensitive, who)]
             own = meanings.own(mine)
-            name = f"{clean(attack, 40)}{f' of {spoken(sensitive)}' if sensitive else ''}{by}"
+            name = f"{meanings.title(attack)}{f' ({spoken(sensitive)})' if sensitive else ''}{by}"
             name += f" {IF_KNOWN}" if meanings.supposed(own[0]) else ""
             key, success = f"{attack}|{sensitive or ''}|{who}", meanings.pick(own, SUCCESS)
             over = None if success is None else excess_of(success)
             if success is not None and over is not None:
                 names.setdefault(f"{key}|excess", f"{name}, excess")
-                note = f"{_note(success)}, over the {over.over}"
+                note = f"{_note(meanings, success)}, over the {over.over}"
                 made[f"{key}|excess"] = {"value": over.value, "low": over.low, "high": over.high, "note": note}
             row = meanings.compared(own)
             if row is not None:
                 names.setdefault(f"{key}|{row.measure}", f"{name}, {spoken(row.measure)}")
                 span = {"low": finite(row.low), "high": finite(row.high)}
-                made[f"{key}|{row.measure}"] = {"value": value_of(row), **span, "note": _note(row)}
+                made[f"{key}|{row.measure}"] = {"value": value_of(row), **span, "note": _note(meanings, row)}
     return made
 
 
-def _note(risk: Risk) -> str:
-    column = f" of {spoken(risk.sensitive)}" if risk.sensitive else ""
-    link = f", link {clean(risk.link, 40)}" if risk.link else ""
-    return f"{clean(risk.attack, 40)}{column}, {clean(risk.adversary, 40)}{link}"
+def _note(meanings: Meanings, risk: Risk) -> str:
+    column = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
+    return f"{meanings.title(risk.attack)}{column}, {clean(risk.adversary, 40)}"
 
 
 def _utility(record: AuditRecord, axes: dict[str, dict[str, str]]) -> dict[str, float]:

@@ -5,12 +5,14 @@ The points come placed and sorted in the record; here they get their words.
 
 from __future__ import annotations
 
+import re
+
 from auditor.model.record.comparison import Axis, Comparison, Point
 from auditor.model.record.meaning import Better, Goal
 from auditor.model.record.record import RunRecord
 from auditor.model.record.strongest import Chosen
 from reports.reading import IF_KNOWN, Meanings
-from reports.tables.tables import Table
+from reports.tables.tables import LEFT_OUT, Table, left_out_people
 from reports.text import NONE, clean, interval, number, probability, spoken
 
 _ON: dict[str, str] = {
@@ -64,14 +66,25 @@ def frontier_note(run: RunRecord, found: Comparison) -> str:
     )
 
 
-def frontier_table(found: Comparison) -> Table:
+def frontier_table(run: RunRecord, found: Comparison) -> Table:
     """One row for each method with its settings: the frontier first, by risk; then what is beaten, and by what."""
-    headings = ("#", "release", "risk", "from", "utility", "k", "passes", "beaten by")
-    rows = tuple(_row(number, point) for number, point in enumerate(found.points, 1))
-    return Table(headings, rows, frozenset({0, 2, 4, 5})).without_empty()
+    headings = ("#", "release", "risk", "from", "utility", "k", LEFT_OUT, "passes", "beaten by")
+    lost = {record.release.name: left_out_people(record.release) for record in run.records}
+    titles = Meanings(*run.records)
+    rows = tuple(
+        _row(number, point, titles, lost.get(_release_of(run, point), ""))
+        for number, point in enumerate(found.points, 1)
+    )
+    return Table(headings, rows, frozenset({0, 2, 4, 5, 6})).without_empty()
 
 
-def _row(number_: int, point: Point) -> tuple[str, ...]:
+def _release_of(run: RunRecord, point: Point) -> str:
+    """The name of a point's release, of the first seed where there are several."""
+    cells = (c for c in run.cells if c.method == point.method and dict(c.params) == dict(point.params))
+    return next((cell.name for cell in cells), point.name)
+
+
+def _row(number_: int, point: Point, titles: Meanings, lost: str) -> tuple[str, ...]:
     passed = NONE
     if point.passed is not None:
         passed = ("pass" if point.passed else "FAIL") if point.seeds == 1 else f"{point.passed} of {point.seeds}"
@@ -80,12 +93,24 @@ def _row(number_: int, point: Point) -> tuple[str, ...]:
         str(number_),
         clean(point.name, 60),
         f"{risk} {interval(point.risk_low, point.risk_high)}".rstrip(),
-        clean(point.attack, 60) if point.attack else NONE,
+        _source(titles, point.attack) if point.attack else NONE,
         f"{number(point.utility)} {_range(point.utility_low, point.utility_high)}".rstrip(),
         number(point.k),
+        lost or NONE,
         passed,
         "nobody" if point.beaten_by is None else clean(point.beaten_by, 60),
     )
+
+
+def _source(titles: Meanings, attack: str) -> str:
+    """What a risk comes from, in plain words: the record has `definetti of disease, likelihood`."""
+    name = next((one for one in titles.attacks if re.match(rf"{re.escape(one)}($| of |, )", attack)), None)
+    if name is None:
+        return clean(attack, 60)
+    column = attack.removeprefix(name).removesuffix(
+        next((f", {one}" for one in titles.links if attack.endswith(f", {one}")), "")
+    )
+    return titles.title(name) + (f" ({spoken(column.removeprefix(' of '))})" if column else "")
 
 
 def _range(low: float | None, high: float | None) -> str:

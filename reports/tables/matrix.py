@@ -61,8 +61,8 @@ def _rows(record: AuditRecord, names: Sequence[str], several: bool) -> Iterable[
                 continue
             cells = tuple(NONE if r is None or meanings.supposed(r) else figure(r) for r in found)
             bound = meanings.pick(granted, measure)
-            about = f" of {spoken(sensitive)}" if sensitive else ""
-            label = f"{clean(attack, 40)}{about}: {label_of(meanings.measure(attack, like.measure))}"
+            about = f" ({spoken(sensitive)})" if sensitive else ""
+            label = f"{meanings.title(attack)}{about}: {label_of(meanings.measure(attack, like.measure))}"
             yield label, cells, NONE if bound is None else figure(bound)
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from auditor.model.record.record import AuditRecord
 from auditor.model.record.remedy import Driver, Prediction, Remedy
+from reports.reading import Meanings, label_of
 from reports.tables.tables import Table
-from reports.text import NONE, clean, number, percent, short, words
+from reports.text import NONE, capital, clean, number, percent, short, words
 
 SHOWN = 8
 """How many remedies are shown; the record has the others."""
@@ -37,9 +38,10 @@ def remedy_words(record: AuditRecord) -> RemedyWords | None:
         return None
     shown = record.remedies[:SHOWN]
     commands = tuple(
-        (str(i), _one_line(remedy.command)) for i, remedy in enumerate(shown, 1) if remedy.command is not None
+        (str(i), one_line(remedy.command)) for i, remedy in enumerate(shown, 1) if remedy.command is not None
     )
-    return RemedyWords(_lead(record), tuple(_driver(one) for one in record.drivers), _table(shown), commands)
+    said, meanings = _lead(record), Meanings(record)
+    return RemedyWords(said, tuple(_driver(meanings, one) for one in record.drivers), _table(meanings, shown), commands)
 
 
 def _lead(record: AuditRecord) -> str:
@@ -51,22 +53,23 @@ def _lead(record: AuditRecord) -> str:
     if not passing:
         outcome = "none of them passes" if tried > 1 else "it does not pass"
     more = f" The best {SHOWN} are shown." if tried > SHOWN else ""
-    return f"{counted} carried out and judged again by the same policy: {outcome}.{_unmended(record.remedies)}{more}"
+    why = _unmended(Meanings(record), record.remedies)
+    return f"{counted} carried out and judged again by the same policy: {outcome}.{why}{more}"
 
 
-def _unmended(remedies: Sequence[Remedy]) -> str:
+def _unmended(meanings: Meanings, remedies: Sequence[Remedy]) -> str:
     """Why none can pass, where some checks fail under all: their figures are not there, or out of reach."""
     failing = [{one.figure: one for one in remedy.predicted if not one.passes} for remedy in remedies]
     always = [one for figure, one in failing[0].items() if all(figure in other for other in failing)]
-    absent = [clean(one.figure, 60) for one in always if one.after is None]
-    beyond = [clean(one.figure, 60) for one in always if one.after is not None]
+    absent = [f"“{_label(meanings, one.figure)}”" for one in always if one.after is None]
+    beyond = [f"“{_label(meanings, one.figure)}”" for one in always if one.after is not None]
     said = f" There is no figure of {words(absent)} to judge, so no remedy can pass." if absent else ""
     return said + (f" None of them brings {words(beyond)} to the limit." if beyond else "")
 
 
-def _driver(driver: Driver) -> str:
-    """`release.k: 12 classes with 34 people (k<5). Coarsening age clears 20 of them, zip 10. Rows: 3, 8.`"""
-    figure, criterion = clean(driver.figure, 80), clean(driver.criterion, 60)
+def _driver(meanings: Meanings, driver: Driver) -> str:
+    """`Highest risk: 12 classes with 34 people (k<5). One level coarser, age clears 20 and zip 10 of them. Rows: 3, 8.`"""
+    figure, criterion = capital(_label(meanings, driver.figure)), clean(driver.criterion, 60)
     if not driver.people:
         return f"{figure}: no class alone drives it ({criterion})."
     classes = "1 class" if driver.classes == 1 else f"{number(driver.classes)} classes"
@@ -81,14 +84,14 @@ def _driver(driver: Driver) -> str:
     return f"{figure}: {classes} with {people} ({criterion}).{coarser}" + (f" Rows: {rows}{more}" if rows else "")
 
 
-def _table(remedies: Sequence[Remedy]) -> Table:
+def _table(meanings: Meanings, remedies: Sequence[Remedy]) -> Table:
     headings = ("#", "change", "policy", "figures after it", "rows suppressed", "detail kept")
     rows = tuple(
         (
             str(i),
             change(remedy),
             "pass" if remedy.passes else "FAIL",
-            "; ".join(_prediction(one) for one in remedy.predicted) or NONE,
+            "; ".join(_prediction(meanings, one) for one in remedy.predicted) or NONE,
             number(remedy.rows),
             _detail(remedy),
         )
@@ -106,9 +109,15 @@ def change(remedy: Remedy) -> str:
     return "; ".join(parts) or NONE
 
 
-def _prediction(one: Prediction) -> str:
+def _label(meanings: Meanings, figure: str) -> str:
+    """The short name of a figure that a policy judges."""
+    of, _, name = figure.partition(".")
+    return label_of(meanings.measure(of, name)) if name else clean(figure, 60)
+
+
+def _prediction(meanings: Meanings, one: Prediction) -> str:
     sign = "" if one.passes else " ✗"
-    return f"{clean(one.figure, 60)} {_value(one.before)} → {_value(one.after)}{sign}"
+    return f"{_label(meanings, one.figure)} {_value(one.before)} → {_value(one.after)}{sign}"
 
 
 def _value(value: float | None) -> str:
@@ -122,6 +131,6 @@ def _detail(remedy: Remedy) -> str:
     return percent(remedy.granularity) + before
 
 
-def _one_line(command: str) -> str:
+def one_line(command: str) -> str:
     """A command without control and direction characters, otherwise unchanged: it is there to be copied."""
     return "".join(char for char in command if char.isprintable())

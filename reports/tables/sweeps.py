@@ -8,7 +8,7 @@ several they are the releases, each under the strongest link of the adversary's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.reading import IF_KNOWN, Meanings, figures, is_rate, value_of
@@ -35,6 +35,8 @@ class Curve:
 
     name: str
     points: tuple[Known, ...]
+    release: str = ""
+    """The release that it is of, where the curves of a picture are releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Sweep:
     measure: str
     of: int
     curves: tuple[Curve, ...]
+    plain: str = ""
+    """The attack in a few plain words, with its column."""
 
 
 def is_sweep(run: RunRecord) -> bool:
@@ -68,8 +72,18 @@ def sweeps(run: RunRecord) -> list[Sweep]:
             curves = _links(meanings, chosen[0]) if len(chosen) == 1 else _releases(meanings, run.records, chosen)
             if measure is not None and curves:
                 of = max(_of(r) for each in chosen for r in each)
-                made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves[:MOST_CURVES])))
+                plain = meanings.title(attack) + (f" ({spoken(sensitive)})" if sensitive else "")
+                title = f"{capital(plain)} by the {clean(who, 60)}"
+                made.append(Sweep(title, measure, of, tuple(curves[:MOST_CURVES]), plain))
     return made
+
+
+def steepest(found: Sequence[Sweep]) -> tuple[Sweep, Curve]:
+    """The curve that rises most, and its sweep."""
+    curves = [
+        (sweep, curve) for sweep in found for curve in sweep.curves if curve.name != IF_KNOWN or len(sweep.curves) == 1
+    ]
+    return max(curves, key=lambda pair: pair[1].points[-1].value - pair[1].points[0].value)
 
 
 def sweep_table(sweep: Sweep) -> Table:
@@ -107,7 +121,8 @@ def _releases(meanings: Meanings, records: Sequence[AuditRecord], rows: Sequence
     made = []
     for place, (record, mine) in enumerate(zip(records, rows, strict=True), 1):
         best = meanings.own(mine)
-        made.append(_curve(f"{place} {clean(record.release.name, 40)}", best))
+        name = clean(record.release.name, 40)
+        made.append(replace(_curve(f"{place} {name}", best), release=name))
     return [curve for curve in made if len(curve.points) > 1]
 
 
@@ -118,11 +133,6 @@ def _curve(name: str, rows: Sequence[Risk]) -> Curve:
         if known is not None:
             first.setdefault(known, Known(known, value_of(r), finite(r.low), finite(r.high), finite(r.control)))
     return Curve(name, tuple(first[known] for known in sorted(first)))
-
-
-def _title(who: str, attack: str, sensitive: str | None) -> str:
-    column = f" of {spoken(sensitive)}" if sensitive else ""
-    return f"{capital(clean(attack, 40))}{column} by the {clean(who, 60)}"
 
 
 def _known(risk: Risk) -> int | None:

@@ -13,7 +13,7 @@ from itertools import groupby
 from auditor.model.record.comparison import which_figure
 from auditor.model.record.meaning import Goal
 from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
-from auditor.model.record.release_facts import FakeTuples
+from auditor.model.record.release_facts import FakeTuples, ReleaseFacts
 from reports.reading import (
     IF_KNOWN,
     Meanings,
@@ -25,10 +25,12 @@ from reports.reading import (
     utility_of,
     value_of,
 )
-from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
-from reports.words.verdicts import check_text
+from reports.text import NONE, clean, finite, interval, number, percent, probability, settings, spoken
+from reports.words.verdicts import check_text, plain_check
 
 _PLAIN = ("reading", "score", "against")  # settings whose value says enough without the name
+LEFT_OUT = "left out"
+"""The column of people who are not in a release, or suppressed in it."""
 _UNSAID = ("prior", "population")  # assumptions that all rows of an attack share; the record has them
 
 
@@ -97,6 +99,7 @@ def overview(run: RunRecord) -> Table:
     for place, record in enumerate(run.records, 1):
         shown = {"#": str(place), "release": clean(record.release.name, 60), "verdict": verdict_word(record.policy)}
         shown["k"] = number(record.release.k)
+        shown[LEFT_OUT] = left_out_people(record.release) or NONE
         for at, one in enumerate(useful):
             row = utility_of(record, *one)
             shown[meanings.utility_name(*one)] = number(finite(row.value)) if row is not None else NONE
@@ -308,11 +311,12 @@ def _status(status: str) -> str:
     )
 
 
-def policy_table(record: AuditRecord) -> Table:
-    """The checks of the policy, in words."""
+def policy_table(record: AuditRecord, keys: bool = True) -> Table:
+    """The checks of the policy, in words; with the `keys` by which policies name their figures."""
+    said = check_text if keys else plain_check
     cells = tuple(
         (
-            check_text(record, c),
+            said(record, c),
             "holds" if c.passed else "FAILS" if c.passed is not None else "cannot be judged",
             clean(c.source or ""),
         )
@@ -361,6 +365,12 @@ def _suppressed_rows(record: AuditRecord) -> str:
     if release.suppressed_rows and release.suppression != "own" and release.sensitive:
         said += "; their sensitive values count in the table that t, β and δ compare classes with"
     return f"{said})"
+
+
+def left_out_people(release: ReleaseFacts) -> str:
+    """How many people are not in a release, or suppressed in it, and their share: `150 (50 %)`; empty where nobody is."""
+    lost = release.left_out_rows + release.suppressed_rows
+    return f"{number(lost)} ({percent(lost / (release.rows + release.left_out_rows))})" if lost else ""
 
 
 def suppressed_cells(record: AuditRecord) -> str:

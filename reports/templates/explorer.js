@@ -70,7 +70,7 @@
     ].filter(line => line).join("\n");
     const at = { x: "x", y: "y" };
     const picture = Plot.plot({
-      width, height: Math.round(Math.min(520, Math.max(340, width * 0.55))), marginLeft: 52, marginBottom: 44, marginTop: 32,
+      width, height: Math.round(Math.min(420, Math.max(340, width * 0.5))), marginLeft: 52, marginBottom: 44, marginTop: 32,
       marginRight: 24, style: { background: "transparent", fontSize: "12px", overflow: "visible" },
       ariaLabel: `${height.name} against ${axis.name}, ${rows.length} releases`,
       x: { label: fitting(axis.name, ` (${axis.better} is better)`, width), labelArrow: "none", grid: true, nice: true, ticks: Math.max(3, Math.round(width / 110)) },
@@ -101,6 +101,7 @@
   }
 
   home.hidden = false;
+  document.getElementById("explorer-choices").hidden = false;
   document.getElementById("explorer-static").classList.add("replaced");
   draw();
   let waiting = 0, seen = place.clientWidth;

@@ -56,7 +56,8 @@ class Finding:
     `reading.Standing` and `label` says it in words. `bound` is the figure if the class were known, `wrong` says how many of
     the claims made with certainty are wrong.
     `stats` are the figures to set side by side (attack, control, baseline, excess), `comparison` says them in words,
-    `remark` says where the attack does not beat them. `criterion` is the regulators' word (WP29 05/2014).
+    `remark` says where the attack does not beat them. `criterion` is the regulators' word (WP29 05/2014), `title` a few plain
+    words for the attack.
     """
 
     release: str
@@ -78,6 +79,7 @@ class Finding:
     adversaries: tuple[str, ...] = ()
     bound: str = ""
     wrong: str = ""
+    title: str = ""
 
     @property
     def weak(self) -> bool:
@@ -91,11 +93,11 @@ class Finding:
 
     @property
     def brief(self) -> str:
-        """A weak finding in a few words: `guessing of the disease by the neighbour: 12 %, not above the control (13 %)`."""
-        about = f" of the {spoken(self.sensitive)}" if self.sensitive else ""
-        by = f" by the {words([clean(name, 60) for name in self.adversaries], 3)}" if self.adversaries else ""
+        """A weak finding in a few words: `training a model (disease), by the neighbour: 12 %, not above the control`."""
+        about = f" ({spoken(self.sensitive)})" if self.sensitive else ""
+        by = f", by the {words([clean(name, 60) for name in self.adversaries], 3)}" if self.adversaries else ""
         figure = f"{self.stats[0][1]}, " if self.stats else ""
-        return f"{clean(self.attack, 60)}{about}{by}: {figure}{self.label}"
+        return f"{self.title or clean(self.attack, 60)}{about}{by}: {figure}{self.label}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,15 @@ def findings(record: AuditRecord) -> list[Finding]:
         found.append(replace(one, advice=None) if one.advice in told else one)
         told.add(one.advice)
     return found
+
+
+def key_findings(found: Sequence[Finding]) -> list[Finding]:
+    """The findings to remember: of each kind and column the first that is more than its reference has."""
+    chosen: dict[tuple[str, str | None], Finding] = {}
+    for one in found:
+        if not one.weak:
+            chosen.setdefault((one.kind, one.sensitive), one)
+    return list(chosen.values())
 
 
 def _order(finding: Finding) -> tuple[int, float]:
@@ -196,6 +207,7 @@ def _finding(
         adversaries=names if len(adversaries(record)) > 1 else (),
         bound="" if bound is None or value_of(bound) == value_of(lead) else f"{_figure(bound)} {IF_KNOWN}",
         wrong=wrong_claims(meanings, own),
+        title=meanings.title(attack),
     )
 
 
@@ -240,7 +252,7 @@ def _headline(record: AuditRecord, meanings: Meanings, lead: Risk, names: Sequen
 
 def _rank(kind: str, standing: str, lead: Risk, rate: Risk) -> int:
     """The place of a finding: what is above its control, then what has none, then what is not above it."""
-    wrong = lead.n == 1 and value_of(lead) == 0
+    wrong = value_of(lead) == 0 and (lead.n == 1 or is_count(lead))
     if standing in ("not_above", "unclear") or wrong:
         return _LAST
     if standing == "unknown" and lead.n != 1:

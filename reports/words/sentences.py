@@ -1,9 +1,9 @@
 """Figures as sentences about people: the words that each measure declares, filled in for one figure.
 
-`adversary_lines(record)` says once who attacks, what they know and how they find people; after it `who(record, ...)` is "this
-adversary", or one of several by name. `sentence(risk, ...)` turns one figure into words, `comparison(risk)` sets it beside
-its control and baseline. A figure that nobody gets by what they know begins with "If the class were known". All return plain
-text: column names in it come from the user's files, and the renderers escape them.
+`adversary_lines(record)` says once who attacks and what they know; after it `who(record, ...)` is "this adversary", or one of
+several by name. How they find people is said with the method (`links_line`). `sentence(risk, ...)` turns one figure into
+words, `comparison(risk)` sets it beside its control and baseline. A figure that nobody gets by what they know begins with "If
+the class were known". All return plain text: column names in it come from the user's files, and the renderers escape them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ from reports.words.person import belief
 
 _BRACES = re.compile(r"\{(\w+)\}")
 _NO_RELEASE = "a guess without the release"
+_LEAST_SHORT = 0.001
 _ADVERSARIES = 4  # described at the top; more are listed under Method
 
 
 def adversary_lines(*records: AuditRecord) -> list[str]:
-    """Who attacks in the findings and what they know, and how they find people: said once, at the top."""
+    """Who attacks in the findings and what they know: said once, at the top."""
     lines = list(dict.fromkeys(line for record in records for line in _adversaries(record)))
     if len(lines) > _ADVERSARIES:
         more = f"{number(len(lines) - _ADVERSARIES)} more adversaries are described under Method."
         lines = [*lines[:_ADVERSARIES], more]
-    return lines + _links_line(records)
+    return lines
 
 
 def _adversaries(record: AuditRecord) -> Iterator[str]:
@@ -52,8 +53,8 @@ def _adversaries(record: AuditRecord) -> Iterator[str]:
         yield (text or f"The adversary is the {clean(name, 60)}").removesuffix(".") + "."
 
 
-def _links_line(records: Sequence[AuditRecord]) -> list[str]:
-    """How the links that lead find people, in a line."""
+def links_line(*records: AuditRecord) -> str:
+    """How the links that lead find people, in a line; empty where the record does not say."""
     leading: set[str] = set()
     for record in records:
         meanings, rows = Meanings(record), [r for r in figures(record) if r.link is not None]
@@ -63,16 +64,14 @@ def _links_line(records: Sequence[AuditRecord]) -> list[str]:
     whole = Meanings(*records)
     links = [whole.link(link) for link in sorted(leading, key=whole.link_rank)]
     said = "; ".join(f"link {clean(link.name, 40)}: {clean(link.how)}" for link in links if link.how)
-    return [f"Figures are those of the strongest way to find people ({said})."] if said else []
+    return f"Figures are those of the strongest way to find people ({said})." if said else ""
 
 
 def who(record: AuditRecord, risk: Risk, names: Sequence[str] = ()) -> str:
-    """`this adversary`, where only one was described by `adversary_lines`, or those who are meant by name; with the link."""
+    """`this adversary`, where only one was described by `adversary_lines`, or those who are meant by name."""
     first, *others = [clean(name, 60) for name in names or (risk.adversary,)]
     attacker = f"the {first}" if len(adversaries(record)) > 1 else "this adversary"
-    beside = [f"likewise the {words(others, 3)}"] if others else []
-    beside += [f"link {clean(risk.link, 40)}"] if risk.link is not None else []
-    return f"{attacker} ({'; '.join(beside)})" if beside else attacker
+    return f"{attacker} (likewise the {words(others, 3)})" if others else attacker
 
 
 def sentence(meanings: Meanings, risk: Risk, attacker: str = "") -> str:
@@ -110,7 +109,7 @@ def template(measure: Measure, risk: Risk) -> str:
     if risk.measure == SUCCESS and is_rate(risk):
         return f"the {attack} attack{' on the {column}' if risk.sensitive else ''} is right for {{share}}{{by}}"
     about, shown = " ({column})" if risk.sensitive else "", "{probability}" if is_rate(risk) else "{value}"
-    return f"{attack}{about}: {label_of(measure)} is {shown}{{seen}}"
+    return f"the {label_of(measure)} of the {attack} attack{about} is {shown}{{seen}}"
 
 
 def of_everybody(risk: Risk) -> bool:
@@ -166,7 +165,7 @@ def people(value: float) -> str:
 def _one_in(risk: Risk) -> str:
     """`0.2 (one in 5)`."""
     value = value_of(risk)
-    text = probability(value)
+    text = short(float(f"{value:.3g}")) if _LEAST_SHORT <= value <= 1 else probability(value)
     return f"{text} (one in {short(round(1 / value, 1 if value > 0.1 else 0))})" if 0 < value <= 0.5 else text
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from auditor.model.record.meaning import Better, Goal
-from auditor.model.record.record import AuditRecord, Risk, RunRecord, Utility
+from auditor.model.record.meaning import Goal
+from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from auditor.model.record.strongest import Chosen, Strongest, choose, strongest
-from reports.reading import IF_KNOWN, Meanings, one_person, shared_utility, utility_of
+from reports.reading import IF_KNOWN, Meanings, one_person
 from reports.text import clean, finite, number, percent, probability, spoken, words
+from reports.words.best import best_release, protecting
 from reports.words.findings import IDENTIFIERS, VALUE, Finding, findings
 from reports.words.sentences import adversary_lines as lines_of
 
@@ -65,7 +66,9 @@ def _least_risk(risky: Sequence[tuple[AuditRecord, Strongest]], chosen: Chosen, 
     record, least = min(risky, key=lambda item: item[1].value)
     top = least.high if least.high is not None else least.value
     alike = [r for r, e in risky if r is record or (e.low if e.low is not None else e.value) <= top]
-    figure = f"{_attack(least.row)}, right in {percent(finite(least.row.value))}"
+    figure = (
+        f"{_attack(Meanings(record).title(least.row.attack), least.row)}, right in {percent(finite(least.row.value))}"
+    )
     figure += f" (excess over a guess without the release {probability(least.value)})"
     whose = f"from the {clean(chosen.adversary, 60)}" + (f", {IF_KNOWN}," if chosen.granted else "")
     if len(alike) == 1:
@@ -80,34 +83,18 @@ def _least_risk(risky: Sequence[tuple[AuditRecord, Strongest]], chosen: Chosen, 
     )
 
 
-def _attack(risk: Risk) -> str:
-    about = f" of the {spoken(risk.sensitive)}" if risk.sensitive else ""
+def _attack(title: str, risk: Risk) -> str:
+    about = f" ({spoken(risk.sensitive)})" if risk.sensitive else ""
     against = " against made-up people" if risk.params.get("against") == "fakes" else ""
-    link = f" by link {clean(risk.link, 40)}" if risk.link else ""
-    return f"{clean(risk.attack, 60)}{about}{against}{link}"
+    return f"{title}{about}{against}"
 
 
 def _most_useful(run: RunRecord) -> str:
-    """The best utility among releases that changed something: the original has no error, which is no merit."""
-    axis, meanings = shared_utility(run), Meanings(*run.records)
-    rows = [(r, u) for r in run.records if axis is not None and (u := utility_of(r, *axis)) is not None]
-    rows = [(r, u) for r, u in rows if finite(u.value) != meanings.utility(u.measure).best]
-    if not rows or axis is None:
+    """The best utility among the releases that protect; nothing where none does."""
+    best = best_release(run)
+    if best is None or not best.utility:
         return ""
-    sign = 1 if rows[0][1].better == Better.LOWER else -1
-    best, figure = min(rows, key=lambda pair: sign * (finite(pair[1].value) or 0.0))
-    alike = [r for r, u in rows if r is best or _meet(u, figure)]
-    name = meanings.utility_name(*axis)
-    value = number(finite(figure.value))
-    if len(alike) == 1:
-        return f"{clean(best.release.name, 60)} has the best {name} of those that protect: {value}."
-    names = words([clean(r.release.name, 60) for r in alike])
-    return f"By {name}, {names} are best and cannot be told apart ({value} for {clean(best.release.name, 60)})."
-
-
-def _meet(one: Utility, two: Utility) -> bool:
-    """Whether two figures are the same, or their intervals overlap."""
-    low, high = (finite(one.low), finite(two.low)), (finite(one.high), finite(two.high))
-    if None in low or None in high:
-        return one.value == two.value
-    return max(v for v in low if v is not None) <= min(v for v in high if v is not None)
+    if best.alike:
+        names = words([best.name, *best.alike])
+        return f"Of those {protecting(run)}, {names} are the most useful and cannot be told apart ({best.utility})."
+    return f"Of those {protecting(run)}, {best.name} is the most useful ({best.utility})."

@@ -1,10 +1,13 @@
 """The verdict of the policy in words, and the warnings that belong beside it.
 
-A check is a sentence with its key in brackets: `The smallest class has 5 people; at least 10 are required (release.k).`
+The verdict is one sentence without the words of the trade. A check is a sentence too, in tables with its key in brackets:
+`The smallest class has 5 people; at least 10 are required (release.k).` Warnings are news: what a reader would not expect of
+a release that is said to be anonymous.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,20 +16,27 @@ from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerd
 from auditor.model.record.release_facts import ReleaseFacts
 from reports.reading import Meanings, label_of, size
 from reports.text import capital, clean, number, percent, short, spoken, words
-from reports.words.sentences import filled, if_known, template
+from reports.words.best import best_release
+from reports.words.sentences import filled, template
 
+WORST_CASE = "In the worst case"
+"""How a check begins that judges what would be if everybody's class were known."""
+_FEW, _HALF = 12, 0.5
+_PROMISED = re.compile(r"k = (\d+)|(\d+)-anonymity")
 NEARLY_ALL = 0.9
 """A class that holds more than this share of the people holds nearly everybody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome for a reader in a hurry: `kind` is `pass`, `fail`, `mixed` or `none`; `warnings` qualify it."""
+    """The outcome for a reader in a hurry: `kind` is `pass`, `fail`, `mixed` or `none`, and `title` says it in one sentence;
+    `lines` are what else did not hold, `warnings` qualify it. Of several releases `reasons` say why some fail."""
 
     kind: str
     title: str
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 def verdict(run: RunRecord) -> Verdict:
@@ -38,25 +48,30 @@ def verdict(run: RunRecord) -> Verdict:
     if not judged:
         notes = [note for record in run.records for note in record.notes if note.kind == NoteKind.NOT_JUDGED]
         reasons = dict.fromkeys(clean(note.text, 600).partition(": ")[2] for note in notes)
-        why, *more = (next(iter(reasons), "") or "no policy was asked for").rstrip(".").split(". ")
+        why, *more = (next(iter(reasons), "") or "no policy was given").rstrip(".").split(". ")
         return Verdict("none", f"NOT JUDGED – {why}", tuple(f"{line}." for line in more), told)
     names = words(list(dict.fromkeys(policy_name(r.policy) for r in judged if r.policy)))
     passed = [r for r in judged if r.policy is not None and r.policy.passed]
     kind = "pass" if len(passed) == len(judged) else "mixed" if passed else "fail"
     if len(run.records) == 1:
-        title = f"{'PASS' if passed else 'FAIL'} – {names}"
-        return Verdict(kind, title, (*_outcome(judged[0]), *_people(judged[0])), told)
-    all_of = f"{number(len(judged))} releases"
-    said = {
-        "pass": f"PASS – all {all_of} pass {names}",
-        "mixed": f"FAIL – {number(len(passed))} of {all_of} pass {names}",
-        "fail": f"FAIL – none of {all_of} passes {names}",
-    }
-    lines = [_release_line(r) for r in judged] if len(judged) <= 12 else [_passing(passed)]
-    if len(judged) < len(run.records):
-        rest = len(run.records) - len(judged)
-        lines.append(f"{number(rest)} {'release was' if rest == 1 else 'releases were'} not judged by a policy.")
-    return Verdict(kind, said[kind], tuple(lines), told)
+        first, *others = [f"the release keeps to {names}."] if passed else failed_checks(judged[0]) or [names]
+        return Verdict(kind, f"{'PASS' if passed else 'FAIL'} – {first}", (*others, *_people(judged[0])), told)
+    all_of, by = (
+        f"{number(len(judged))} releases",
+        words(list(dict.fromkeys(short_name(r.policy) for r in judged if r.policy))),
+    )
+    title = {
+        "pass": f"PASS – all {all_of} pass {by}",
+        "mixed": f"{number(len(passed))} of {all_of} pass {by}",
+        "fail": f"FAIL – none of {all_of} passes {by}",
+    }[kind]
+    best, rest = best_release(run), len(run.records) - len(judged)
+    if best is not None:
+        title += f"; the best of them is {best.name}" + (f" ({best.utility})" if best.utility else "")
+    lines = (
+        [f"{number(rest)} {'release was' if rest == 1 else 'releases were'} not judged by a policy."] if rest else []
+    )
+    return Verdict(kind, f"{title}.", tuple(lines), told, _reasons(judged))
 
 
 def policy_name(policy: PolicyVerdict) -> str:
@@ -64,12 +79,18 @@ def policy_name(policy: PolicyVerdict) -> str:
     title = clean(policy.title)
     if len(title) > 1 and title[1].islower():
         title = title[0].lower() + title[1:]
-    return f"policy {clean(policy.name, 60)}" + (f" ({title})" if title else "")
+    return short_name(policy) + (f" ({title})" if title else "")
+
+
+def short_name(policy: PolicyVerdict) -> str:
+    """`policy ema`."""
+    return f"policy {clean(policy.name, 60)}"
 
 
 def warnings(run: RunRecord) -> tuple[str, ...]:
-    """What must be read before anything else: published identifiers, by that role or in disguise, people who fit one record,
-    classes that hold nearly everybody or one person, and doubts about the correspondence of rows."""
+    """What must be read before anything else: published identifiers, by that role or in disguise, promises that do not hold,
+    people who fit one record, classes that hold nearly everybody or one person, and doubts about the correspondence of
+    rows."""
     several = len(run.records) > 1
     made = []
     for record in run.records:
@@ -77,6 +98,7 @@ def warnings(run: RunRecord) -> tuple[str, ...]:
         if record.release.identifiers:
             made.append(name + published(record))
         made += [name + text for text in distinct(record)]
+        made += [name + text for text in broken_promises(record.release)]
         if record.release.fit_one:
             made.append(name + fit_one(record))
         made += [name + text for text in uneven(record.release)]
@@ -100,14 +122,29 @@ def distinct(record: AuditRecord) -> list[str]:
     return made
 
 
+def broken_promises(release: ReleaseFacts) -> list[str]:
+    """The sentence on a promised k that the classes do not have."""
+    found = [match for one in release.promises if (match := _PROMISED.fullmatch(one)) is not None]
+    promised = max((int(match[1] or match[2]) for match in found), default=0)
+    least = min((k for k in (release.k, release.k_joined) if k is not None), default=promised)
+    if least >= promised:
+        return []
+    are = "1 is" if least == 1 else f"{number(least)} are"
+    return [f"The release promises that at least {number(promised)} people are alike; in one class only {are}."]
+
+
 def fit_one(record: AuditRecord) -> str:
     """The sentence on people who fit exactly one record, although suppressed cells fit any value."""
     one, risk = record.release.fit_one or 0, record.release.risk
     who = f"{number(one)} {'person fits' if one == 1 else 'people fit'} exactly one record"
     least = 0 if risk is None or not risk.wildcard_max else round(1 / risk.wildcard_max)
-    counted = f"every record agrees with at least {number(least)} if a suppressed cell counts as any value"
-    although = f", although {counted}" if least > 1 else ""
-    return f"{who}{although}: whoever knows their quasi-identifiers finds the right one."
+    told = f"{capital(who)}: whoever knows their quasi-identifiers finds the right one."
+    if least < 2:
+        return told
+    return (
+        f"sdcMicro, which lets a suppressed cell stand for any value, calls this {number(least)}-anonymous; {who}, and "
+        "whoever knows their quasi-identifiers finds the right one."
+    )
 
 
 def uneven(release: ReleaseFacts) -> list[str]:
@@ -139,16 +176,6 @@ def published(record: AuditRecord) -> str:
     return f"The release publishes the identifier {column} {words(names)}: everybody can be named. Remove {it}."
 
 
-def _outcome(record: AuditRecord) -> list[str]:
-    checks = record.policy.checks if record.policy is not None else ()
-    if record.policy is not None and record.policy.passed:
-        held = {1: "the one check holds", 2: "both checks hold"}.get(
-            len(checks), f"all {number(len(checks))} checks hold"
-        )
-        return [f"Under this policy {held}."]
-    return failed_checks(record)
-
-
 def _people(record: AuditRecord) -> list[str]:
     """How many people there are, where they are fewer than the rows."""
     release = record.release
@@ -156,47 +183,53 @@ def _people(record: AuditRecord) -> list[str]:
     return [f"The release has {size(release)}; people are counted."] if several else []
 
 
-def _passing(passed: Sequence[AuditRecord]) -> str:
-    return f"Passing: {words([clean(r.release.name, 60) for r in passed], 12)}." if passed else "None passes."
-
-
-def _release_line(record: AuditRecord) -> str:
-    name = clean(record.release.name, 60)
-    if record.policy is None or record.policy.passed:
-        return f"{name} passes."
-    return f"{name} fails. " + " ".join(failed_checks(record)[:4])
+def _reasons(judged: Sequence[AuditRecord]) -> tuple[str, ...]:
+    """Why releases fail, one line each: of a few all checks, of many the first."""
+    failing = [r for r in judged if r.policy is not None and not r.policy.passed]
+    most = 4 if len(failing) <= _FEW else 1
+    return tuple(f"{clean(r.release.name, 60)} fails. {' '.join(failed_checks(r)[:most])}" for r in failing)
 
 
 def failed_checks(record: AuditRecord) -> list[str]:
-    """A sentence for each check of the policy that does not hold."""
-    checks = record.policy.checks if record.policy is not None else ()
-    return [check_text(record, check) for check in checks if not check.passed]
+    """A sentence for each check of the policy that does not hold; those without a figure last."""
+    checks = [c for c in (record.policy.checks if record.policy is not None else ()) if not c.passed]
+    return [plain_check(record, check) for check in sorted(checks, key=lambda c: c.value is None)]
 
 
 def check_text(record: AuditRecord, check: PolicyCheck) -> str:
-    """`The smallest class has 5 people; at least 10 are required (release.k).`"""
+    """A check with its key, by which policies name it: `The smallest class has 5 people; at least 10 are required
+    (release.k).`"""
+    return f"{plain_check(record, check).removesuffix('.')} ({clean(check.measure, 80)})."
+
+
+def plain_check(record: AuditRecord, check: PolicyCheck) -> str:
+    """`In the worst case, the most exposed person is linked to their own record with probability 0.2 (one in 5); at most 9 %
+    is allowed.`"""
     key = clean(check.measure, 80)
     of, _, name = key.partition(".")
-    measure = Meanings(record).measure(of, name)
+    meanings = Meanings(record)
+    measure = meanings.measure(of, name)
     label = label_of(measure) if measure.label else f"figure {spoken(key.replace('.', ' '))}"
     if check.value is None:
-        return f"{capital(label)}: cannot be judged, {clean(check.reason or 'there is no figure')} ({key})."
+        return f"{capital(label)}: cannot be judged, {clean(check.reason or 'there is no figure')}."
     same = [r for r in record.risks if (r.attack, r.measure, r.value) == (of, name, check.value) and r.status == OK]
-    meanings, whose = Meanings(record), (check.adversary, check.link)
+    whose = (check.adversary, check.link)
     judged = [r for r in same if (r.adversary, r.link) == whose] or sorted(same, key=lambda r: not meanings.supposed(r))
     risk = next(iter(judged), Risk(of, "", None, name, value=check.value, kind=measure.kind))
     text = template(measure, risk).partition(";")[0] if measure.sentence else f"the {label} is {number(check.value)}"
     limit = percent(check.limit) if "{rate}" in text or "{share}" in text else short(check.limit)
+    if "{one_in}" in text and 0 < check.limit <= _HALF:
+        limit = f"{short(float(f'{check.limit:.3g}'))} (one in {short(round(1 / check.limit))})"
     verb = "are" if check.limit > 1 and float(check.limit).is_integer() else "is"
     bound = f"at least {limit} {verb} required" if check.relation == ">=" else f"at most {limit} {verb} allowed"
     if check.relation != ">=" and check.limit == 0:
         bound = "none is allowed"
     said = clean(filled(text, risk, _attacker(record, check)), 600).rstrip(".")
-    return f"{if_known(said) if meanings.supposed(risk) else capital(said)}; {bound} ({key})."
+    return f"{f'{WORST_CASE}, {said}' if meanings.supposed(risk) else capital(said)}; {bound}."
 
 
 def _attacker(record: AuditRecord, check: PolicyCheck) -> str:
     """Whose figure a check judged, where it is what an adversary gets by a link of their own."""
-    if check.adversary is None or Meanings(record).granted(check.link):
-        return ""
-    return f"the {clean(check.adversary, 60)}" + (f" (link {clean(check.link, 40)})" if check.link else "")
+    return (
+        "" if check.adversary is None or Meanings(record).granted(check.link) else f"the {clean(check.adversary, 60)}"
+    )

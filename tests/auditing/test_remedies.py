@@ -263,7 +263,10 @@ def test_a_figure_that_does_not_apply_has_no_driver(tiny: tuple[Path, Path, Path
     assert record.remedies[0].predicted[1].passes
     said = remedy_words(record)
     assert said is not None
-    assert "There is no figure of release.t_ordered to judge, so no remedy can pass." in said.lead
+    assert (
+        "There is no figure of “farthest class from the table, values in order” to judge, so no remedy can pass."
+        in said.lead
+    )
 
 
 def test_a_limit_out_of_reach_is_named(tiny: tuple[Path, Path, Path, Path]) -> None:
@@ -273,7 +276,7 @@ def test_a_limit_out_of_reach_is_named(tiny: tuple[Path, Path, Path, Path]) -> N
     options = Options(attacks=("linking",), policy=parse_policy("rules", {"check": checks}), utility=())
     said = remedy_words(audit(release, schema, options=options))
     assert said is not None
-    assert "None of them brings release.classes to the limit." in said.lead
+    assert "None of them brings “classes” to the limit." in said.lead
 
 
 def test_several_blocks_say_why_not(tiny: tuple[Path, Path, Path, Path], tmp_path: Path, auditor_cli: Cli) -> None:

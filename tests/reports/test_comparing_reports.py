@@ -16,7 +16,6 @@ from auditor.model.record.release_facts import ReleaseFacts
 from auditor.runs.placing import Placed, RiskChoice, comparison
 from auditor.runs.worker import CellJob, CellWork
 from reports import render_html, render_markdown, render_terminal
-from reports.html import PRINTED
 from reports.pictures import charts
 from reports.pictures.charts import Axes, Point, unbeaten
 from reports.pictures.detailed import detailed
@@ -184,16 +183,6 @@ def test_the_note_speaks_of_others_only_where_there_are_some() -> None:
     assert found is not None
     assert "The others are beaten by the one named" in frontier_note(run, found)
     assert "others" not in frontier_note(run, replace(found, points=found.points[:2]))
-
-
-def test_details_of_many_releases_are_printed_where_they_are_open() -> None:
-    run = compared("strongest", "queries")
-    assert len(run.records) <= PRINTED
-    assert 'class="release one-of-many"' not in render_html(run)
-    many = replace(run, records=(*run.records, *run.records), comparison=None, cells=())
-    page = render_html(many)
-    assert page.count('class="release one-of-many"') == 8
-    assert "Only the releases that were open in the browser are printed" in page
 
 
 def test_a_cell_that_took_more_than_its_seconds_is_too_slow_whatever_the_clock_of_the_system() -> None:

@@ -6,15 +6,17 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from auditor.model.record.record import RunRecord
 from reports import render_html
 from reports.pictures.explorer import as_script_data, explorer
 from tests.reports.test_comparing_reports import compared
+from tests.reports.test_opening import mendable
 from tests.support import record_samples as samples
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -82,8 +84,8 @@ def test_filters_by_attack_measure_and_method(browser: Any, report: Path) -> Non
     before = page.locator("#explorer-picture svg").first.inner_html()
     names = page.locator("#explorer-risk option").all_text_contents()
     assert names[0] == "strongest attack on values by the prosecutor, excess over the baseline"
-    assert {"linking by the prosecutor, success", "membership by the prosecutor, auc"} <= set(names)
-    page.select_option("#explorer-risk", label="linking by the prosecutor, success")
+    assert {"finding the record by the prosecutor, success", "telling who is in by the prosecutor, auc"} <= set(names)
+    page.select_option("#explorer-risk", label="finding the record by the prosecutor, success")
     assert page.locator("#explorer-picture svg").first.inner_html() != before
     page.select_option("#explorer-utility", label="granularity")
     said = page.locator("#explorer-said").text_content()
@@ -158,8 +160,6 @@ def test_of_many_releases_those_that_are_open_are_printed(browser: Any, tmp_path
     seen = [releases.nth(i).locator(".inside").is_visible() for i in range(releases.count())]
     assert seen == [i == 1 for i in range(12)]
     assert page.locator("p.on-paper").is_visible()
-    glossary = page.locator("section[aria-labelledby=method] details dl")
-    assert all(glossary.nth(i).is_visible() for i in range(glossary.count()))
 
 
 def test_without_scripts_the_static_picture_stands(browser: Any, report: Path) -> None:
@@ -206,3 +206,61 @@ def test_data_cannot_end_the_script_element() -> None:
     text = as_script_data({"name": "</script><script>alert(1)</script><!-- & \u2028"})
     assert not set("<>&") & set(text)
     assert json.loads(text)["name"].startswith("</script>")
+
+
+FIRST_SCREEN = 800
+"""How far down a reader sees without scrolling, at a width of 1280."""
+
+
+def opened_run(browser: Any, folder: Path, run: RunRecord, width: int = 1280) -> Opened:
+    file = folder / "report.html"
+    file.write_text(render_html(run), encoding="utf-8")
+    return Opened(browser, file, width)
+
+
+@pytest.mark.parametrize("run", [mendable, samples.sample_run], ids=["one", "several"])
+def test_verdict_remedy_and_picture_lie_on_the_first_screen(
+    browser: Any, tmp_path: Path, run: Callable[[], RunRecord]
+) -> None:
+    opened = opened_run(browser, tmp_path, run())
+    places = [".verdict", ".todo", ".picture svg >> visible=true"]
+    for place in places:
+        box = opened.page.locator(place).first.bounding_box()
+        assert box["width"] > 200
+        assert box["y"] + box["height"] <= FIRST_SCREEN, place
+    assert opened.page.locator("main details[open]").count() == 0  # the appendix is closed
+    assert opened.quiet()
+
+
+def test_one_release_is_printed_on_six_pages_and_what_is_closed_is_not(browser: Any, tmp_path: Path) -> None:
+    page = opened_run(browser, tmp_path, mendable()).page
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", prefer_css_page_size=True)))
+    assert pages <= 6
+    page.emulate_media(media="print")
+    assert not page.locator("#appendix").is_visible()
+    assert page.locator("#judged").is_visible()
+    page.emulate_media(media="screen")
+    page.locator(".appendix summary").first.click()
+    page.emulate_media(media="print")
+    assert page.locator("#appendix").is_visible()
+    assert page.locator(".appendix summary >> visible=true").count() == 1
+
+
+def test_the_map_is_sorted_by_its_headings_and_says_what_a_figure_is(browser: Any, tmp_path: Path) -> None:
+    opened = opened_run(browser, tmp_path, samples.sample_run())
+    page = opened.page
+    head = page.locator("table.heat thead tr:last-child th", has_text="finding the record")
+
+    def column() -> list[float]:
+        at = head.evaluate("th => th.cellIndex")
+        cells = page.locator(f"table.heat tbody tr > :nth-child({at + 1})")
+        return [float(cells.nth(i).get_attribute("data-key")) for i in range(cells.count())]
+
+    found = column()
+    for order in ("descending", "ascending"):
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == order
+        assert column() == sorted(found, reverse=order == "descending")
+    cell = page.locator("table.heat td[title]").first
+    assert "right" in cell.get_attribute("title")
+    assert opened.quiet()

@@ -39,8 +39,8 @@ def test_a_check_is_a_test() -> None:
     failure = failed.find("failure")
     assert failure is not None
     assert failure.get("message") == (
-        "The most exposed person is linked to their own record with probability 0.250 (one in 4); at most 0.09 is allowed "
-        "(linking.max)."
+        "The most exposed person is linked to their own record with probability 0.25 (one in 4); at most 0.09 (one in 11) is "
+        "allowed (linking.max)."
     )
     assert "EMA 2018" in (failure.text or "")
     error = unknown.find("error")

@@ -14,7 +14,7 @@ from reports.reading import Excess, Meanings, excess_of, figures, is_rate, refer
 from reports.text import THIN
 from reports.words.findings import findings, gaps
 from reports.words.person import revealed
-from reports.words.sentences import adversary_lines, comparison, sentence, who
+from reports.words.sentences import adversary_lines, comparison, links_line, sentence, who
 from reports.words.summary import bottom_line, briefs
 from reports.words.verdicts import check_text, verdict
 from tests.support import record_samples as samples
@@ -35,13 +35,15 @@ def one(risk: Risk, **release: object) -> AuditRecord:
 def test_the_sentence_of_the_design() -> None:
     record = one(samples.count("homogeneity", "certain", 34, 100, sensitive="disease"))
     assert findings(record)[0].headline == (
-        "34 of 100 people in this release can be given their disease with certainty by this adversary (link likelihood)."
+        "34 of 100 people in this release can be given their disease with certainty by this adversary."
     )
     assert adversary_lines(record) == [
-        "The prosecutor knows that a person is in the release, and that person's age, sex and postcode.",
-        "Figures are those of the strongest way to find people "
-        "(link likelihood: classes are weighed by how likely each holds the person).",
+        "The prosecutor knows that a person is in the release, and that person's age, sex and postcode."
     ]
+    assert links_line(record) == (
+        "Figures are those of the strongest way to find people "
+        "(link likelihood: classes are weighed by how likely each holds the person)."
+    )
 
 
 def test_a_granted_class_is_nobodys_figure() -> None:
@@ -50,7 +52,7 @@ def test_a_granted_class_is_nobodys_figure() -> None:
     assert findings(record)[0].headline == (
         "If the class were known: 34 of 100 people in this release can be given their disease with certainty."
     )
-    assert len(adversary_lines(record)) == 1  # there is no way to find people to speak of
+    assert links_line(record) == ""  # there is no way to find people to speak of
     found = samples.count("homogeneity", "certain", 2, 100, sensitive="disease")
     both = findings(replace(record, risks=(granted, found)))
     assert [(f.headline[:8], f.bound) for f in both] == [("2 of 100", "34 of 100 if the class were known")]
@@ -66,8 +68,8 @@ def test_the_adversary_is_named_once() -> None:
     assert adversary_lines(replace(record, adversaries=())) == ["The adversary is the prosecutor."]
     assert who(record, risk) == "this adversary"
     two = replace(record, risks=(risk, replace(risk, adversary="journalist", link="tightest")))
-    assert [who(two, r) for r in two.risks] == ["the prosecutor", "the journalist (link tightest)"]
-    assert who(two, two.risks[1], ("journalist", "marketer")) == "the journalist (likewise the marketer; link tightest)"
+    assert [who(two, r) for r in two.risks] == ["the prosecutor", "the journalist"]
+    assert who(two, two.risks[1], ("journalist", "marketer")) == "the journalist (likewise the marketer)"
 
 
 def test_each_adversary_has_a_finding_of_their_own_where_they_differ() -> None:
@@ -89,8 +91,8 @@ def test_each_adversary_has_a_finding_of_their_own_where_they_differ() -> None:
 @pytest.mark.parametrize(
     ("attack", "measure", "value", "params", "part"),
     [
-        ("linking", "max", 0.2, {}, "most exposed person is linked to their own record with probability 0.200 (one in 5)"),
-        ("linking", "mean", 0.02, {}, "a person is linked to their own record with probability 0.0200 (one in 50)"),
+        ("linking", "max", 0.2, {}, "most exposed person is linked to their own record with probability 0.2 (one in 5)"),
+        ("linking", "mean", 0.02, {}, "a person is linked to their own record with probability 0.02 (one in 50)"),
         ("linking", "at_risk", 7, {"threshold": 0.1}, "7 of 100 people can be linked to their own record"),
         ("linking", "success", 0.12, {}, "points at the right record for 12 % of 100 people"),
         ("linking", "class_found", 97, {}, "The right class was named for 97 of 100 people"),
@@ -116,7 +118,7 @@ def test_each_adversary_has_a_finding_of_their_own_where_they_differ() -> None:
         ("membership", "no_match", 0.4, {}, "40 % of outsiders match nothing"),
         ("membership", "fakes", 12, {}, "12 of 100 made-up people match the release"),
         ("definetti", "success", 0.81, {}, "names the right disease for 81 % of 100 people"),
-        ("skewness", "lift", 3.5, {}, "Skewness (disease): lift is 3.5"),
+        ("skewness", "lift", 3.5, {}, "The lift of the skewness attack (disease) is 3.5"),
     ],
 )  # fmt: skip
 def test_every_measure_has_its_sentence(
@@ -235,8 +237,7 @@ def test_the_summary_has_the_best_of_each_kind() -> None:
     assert [[f.kind for f in b.findings] for b in found] == [["value", "identity", "membership"]] * 4
     assert (
         found[0].findings[1].headline
-        == "360 of 400 people can be linked to their own record with a probability above 20\u202f% by the prosecutor "
-        "(link tightest)."
+        == "360 of 400 people can be linked to their own record with a probability above 20\u202f% by the prosecutor."
     )
 
 
@@ -244,7 +245,7 @@ def test_linking_in_blocks_says_what_is_linked() -> None:
     blocks = (("age", "sex", "postcode"), ("disease", "income"))
     risk = samples.rate("linking", "mean", 1.0, 400, control=0.0)
     assert findings(one(risk, blocks=blocks))[0].headline == (
-        "Everybody can be linked to their own record with certainty by this adversary (link likelihood): "
+        "Everybody can be linked to their own record with certainty by this adversary: "
         "the row of the quasi-identifier table, not the disease or income."
     )
 
@@ -291,7 +292,7 @@ def test_one_person() -> None:
         "The adversary believes the disease is Bronchitis, with probability 1 (true).",
         "The adversary believes the income is between 10 000 and 10 030, with probability 0.750 (true).",
     ]
-    for text in (plain(render_terminal(run)), plain(render_html(run)).split("Method and reproducibility")[0]):
+    for text in (plain(render_terminal(run)), plain(render_html(run)).split('id="appendix"')[0]):
         assert "Bronchitis" in text
         for wrong in ("may be chance", "On average", "most exposed", "95 %", " pairs", "for The"):
             assert wrong not in text
@@ -331,18 +332,25 @@ def test_gaps_are_grouped_with_their_reason() -> None:
 
 def test_verdicts() -> None:
     assert verdict(samples.sample_run()).kind == "mixed"
-    assert verdict(samples.sample_run()).title.startswith("FAIL – 1 of 4 releases pass policy ema (EMA policy 0070")
+    assert verdict(samples.sample_run()).title == (
+        "1 of 4 releases pass policy ema; the best of them is slicing k=20 (query error (median) 0.170, lower is better)."
+    )
     failed = verdict(samples.single_run())
     assert failed.kind == "fail"
-    assert failed.title.startswith("FAIL – policy ema (")
-    assert failed.lines[0] == (
-        "If the class were known: on average a person is linked to their own record with probability 0.340 (one in 2.9); "
-        "at most 0.09 is allowed (linking.mean)."
+    assert failed.title == (
+        "FAIL – In the worst case, on average a person is linked to their own record with probability 0.34 (one in 2.9); "
+        "at most 0.09 (one in 11) is allowed."
     )
+    assert failed.lines[0].startswith("In the worst case, the most exposed person")
+    every = verdict(samples.run_of(*(samples.record(name, 0.02, 0.1) for name in "ab")))
+    assert (every.kind, every.title[:38]) == ("pass", "PASS – all 2 releases pass policy ema;")
+    none = verdict(samples.run_of(*(samples.record(name, 0.5, 0.1) for name in "ab")))
+    assert (none.kind, none.title) == ("fail", "FAIL – none of 2 releases passes policy ema.")
+    assert [line[:8] for line in none.reasons] == ["a fails.", "b fails."]
     safe = verdict(samples.run_of(samples.record("safe", 0.02, 0.1)))
-    assert (safe.kind, safe.title[:13]) == ("pass", "PASS – policy")
-    assert safe.lines == ("Under this policy both checks hold.",)
-    assert verdict(samples.bare_run()).title == "NOT JUDGED – no policy was asked for"
+    assert (safe.kind, safe.title[:44]) == ("pass", "PASS – the release keeps to policy ema (EMA ")
+    assert safe.lines == ()
+    assert verdict(samples.bare_run()).title == "NOT JUDGED – no policy was given"
     assert verdict(samples.empty_run()).title == "Nothing was audited"
 
 
@@ -370,13 +378,12 @@ def test_bottom_line_names_the_attack_and_respects_intervals() -> None:
     assert text is not None
     # 400 people are few
     assert "mondrian k=5 and slicing k=20 have the least risk from the prosecutor and cannot be told apart" in text
-    assert "identity has the best" not in text
-    assert "anatomy l=3 has the best query error (median) of those that protect: 0.0600" in text
+    assert "Of those that pass, slicing k=20 is the most useful (query error (median) 0.170, lower is better)." in text
     apart = samples.run_of(samples.record("a", 0.5, 0.1, n=10_000), samples.record("b", 0.1, 0.1, n=10_000))
     text = plain(bottom_line(apart) or "")
     assert text.startswith(
-        "Of 2 releases, b has the least risk from the prosecutor: the strongest attack is proximity of the income by link"
+        "Of 2 releases, b has the least risk from the prosecutor: the strongest attack is narrowing a number down (income)"
     )
-    assert "By query error (median), a and b are best and cannot be told apart" in text
+    assert "Of those" not in text  # none protects, so that none is called useful
     assert bottom_line(samples.single_run()) is None
     assert bottom_line(samples.run_of(*samples.person_run().records * 2)) is None

@@ -133,10 +133,10 @@ def test_over_several_releases_the_curves_are_releases(run: RunRecord) -> None:
     found = sweeps(run)
     assert is_sweep(run)
     assert [s.title for s in found] == [
-        "Linking by the prosecutor",
-        "Homogeneity of disease by the prosecutor",
-        "Homogeneity of income by the prosecutor",
-        "Membership by the prosecutor",
+        "Finding the record by the prosecutor",
+        "Reading off the value (disease) by the prosecutor",
+        "Reading off the value (income) by the prosecutor",
+        "Telling who is in by the prosecutor",
     ]
     assert [c.name for c in found[0].curves] == ["1 mondrian k=2", "2 mondrian k=10"]
     assert [p.known for p in found[0].curves[0].points] == [1, 2, 4, 7]
@@ -154,8 +154,8 @@ def test_over_one_release_the_curves_are_links(run: RunRecord) -> None:
 @pytest.mark.slow
 def test_every_report_has_the_curves(run: RunRecord) -> None:
     terminal, markdown, page = render_terminal(run), render_markdown(run), render_html(run)
-    assert "Linking by the prosecutor: success by known attributes (of 7)" in terminal
-    assert "## Linking by the prosecutor: success by known attributes" in markdown
+    assert "Finding the record by the prosecutor: success by known attributes (of 7)" in terminal
+    assert "## Finding the record by the prosecutor: success by known attributes" in markdown
     assert "Success against what is known" in page
     assert page.count('class="curve stroke-1"') == 2 * len(sweeps(run))  # for wide and for narrow pages
     assert "4 known:" in page

@@ -30,8 +30,8 @@ def _names(measures: Iterable[Measure]) -> str:
 
 def attacks() -> str:
     """What each attack claims, by which of the regulators' criteria, and its measures."""
-    rows = [(f"`{a.name}`", a.claim, a.criterion, _names(a.measures)) for a in ATTACKS.builtin]
-    return _table(("name", "claim", "criterion", "measures"), rows)
+    rows = [(f"`{a.name}`", a.title, a.claim, a.criterion, _names(a.measures)) for a in ATTACKS.builtin]
+    return _table(("name", "in reports", "claim", "criterion", "measures"), rows)
 
 
 def measures() -> str:

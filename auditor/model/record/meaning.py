@@ -171,3 +171,5 @@ class AttackFacts:
     """What the spread over people shows, where its figures have one."""
     caption: str = ""
     """The caption of its figures in pictures, with {column} and {others}."""
+    title: str = ""
+    """A few plain words for it, where its name would not be understood."""

@@ -185,6 +185,8 @@ class AuditRecord:
     links: Sequence[LinkFacts] = ()
     bounds: Sequence[Bound] = ()
     search: Sequence[SearchFacts] = ()
+    date: str | None = None
+    """The day that its report bears (YYYY-MM-DD); null where nobody gave one, so that the same audit has the same bytes."""
 
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""
@@ -233,6 +235,8 @@ class RunRecord:
     format: str = RUN_FORMAT
     cells: Sequence[RunCell] = ()
     comparison: Comparison | None = None
+    date: str | None = None
+    """As in `AuditRecord`."""
 
     def to_json(self) -> str:
         """The run as JSON text; the same run gives the same bytes."""
@@ -249,5 +253,5 @@ def read_run(text: str, name: str) -> RunRecord:
     data = upgraded(json_object(text, name))
     if data.get("format") == RECORD_FORMAT:
         record = from_json(AuditRecord, data, name, RECORD_FORMAT)
-        return RunRecord(title=record.release.name, seed=record.seed, records=(record,), tool=record.tool)
+        return RunRecord(record.release.name, record.seed, (record,), record.tool, date=record.date)
     return from_json(RunRecord, data, name, RUN_FORMAT)
