@@ -11,7 +11,16 @@ import typer
 from typer import Option
 
 from auditor.commands.groups import Grouped
-from auditor.commands.options import Columns, Common, Links, PolicyChoice, SchemaFile, TableFile, Withheld
+from auditor.commands.options import (
+    Columns,
+    Common,
+    Links,
+    PlotsAndTables,
+    PolicyChoice,
+    SchemaFile,
+    TableFile,
+    Withheld,
+)
 from auditor.commands.output import NOT_JUDGED, POLICY_FAILED, Output, run_files
 from auditor.commands.parsing import (
     attack_settings,
@@ -120,6 +129,7 @@ def compare(
     cells: Cells,
     figures: Figures,
     work: Work,
+    folders: PlotsAndTables,
     common: Common,
 ) -> None:
     """Compare methods at several strengths: risk against utility, and which choices no other beats. Run it again to go on
@@ -129,7 +139,8 @@ def compare(
 
     kept = output / CELLS
     force = common.force or kept.is_dir()  # a comparison may replace its own report, since its cells are all kept
-    written = Output({**run_files(output), "plots": output / "plots"}, force, common.quiet, output)
+    plots = folders["plots"] or output / "plots"
+    written = Output({**run_files(output), **folders, "plots": plots}, force, common.quiet, output)
     written.check()
     asked = _request(cells, figures, work, common.chosen_seed)
     world = read_world(data, schema, figures.sample, common.chosen_seed)

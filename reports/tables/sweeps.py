@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.reading import IF_KNOWN, Meanings, figures, is_rate, value_of
 from reports.tables.tables import Table
-from reports.text import NONE, capital, clean, finite, number, probability, spoken
+from reports.text import NONE, capital, clean, finite, interval, number, probability, spoken
 
-MOST_CURVES = 4
+SIDE_BY_SIDE = 4
+"""So many curves find room beside each other in a table; more stand below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,15 @@ def sweeps(run: RunRecord) -> list[Sweep]:
             curves = _links(meanings, chosen[0]) if len(chosen) == 1 else _releases(meanings, run.records, chosen)
             if measure is not None and curves:
                 of = max(_of(r) for each in chosen for r in each)
-                made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves[:MOST_CURVES])))
+                made.append(Sweep(_title(who, attack, sensitive), measure, of, tuple(curves)))
     return made
 
 
 def sweep_table(sweep: Sweep) -> Table:
-    """A row for each number of known attributes; for each curve its figure with its interval, and its control."""
+    """A row for each number of known attributes; for each curve its figure with its interval, and its control. Many curves
+    stand below each other."""
+    if len(sweep.curves) > SIDE_BY_SIDE:
+        return _below_each_other(sweep)
     headings, columns = ["known"], []
     numbers = sorted({p.known for curve in sweep.curves for p in curve.points})
     for curve in sweep.curves:
@@ -86,6 +90,15 @@ def sweep_table(sweep: Sweep) -> Table:
             columns.append([NONE if p is None or p.control is None else probability(p.control) for p in found])
     rows = [(number(n), *(column[i] for column in columns)) for i, n in enumerate(numbers)]
     return Table(tuple(headings), tuple(rows), frozenset({0}))
+
+
+def _below_each_other(sweep: Sweep) -> Table:
+    rows = [(curve.name, p) for curve in sweep.curves for p in curve.points]
+    cells = tuple(
+        (name, number(p.known), probability(p.value), interval(p.low, p.high) or NONE, probability(p.control))
+        for name, p in rows
+    )
+    return Table(("release", "known", "value", "interval", "control"), cells, frozenset({1, 2, 3, 4})).without_empty()
 
 
 def _said(point: Known) -> str:
