@@ -8,15 +8,16 @@ where the report has it.
 from __future__ import annotations
 
 import base64
+import html
 from collections.abc import Iterator
+from dataclasses import replace
 
 from auditor.model.record.record import AuditRecord, RunRecord
 from reports.pictures import charts
-from reports.pictures.charts import Axes
+from reports.pictures.charts import Axes, Mark, Panel
 from reports.pictures.lines import lines
 from reports.pictures.pictures import frontier, panels
 from reports.pictures.plots import standing
-from reports.pictures.svg import escape
 from reports.reading import size
 from reports.tables.sweeps import sweeps
 from reports.text import clean, number, words
@@ -26,6 +27,8 @@ from reports.words.verdicts import verdict
 
 SHOWN = 3
 """How many findings a card has room for."""
+ATTACKS = 6
+"""How many attacks its picture has room for."""
 WIDTH = 640
 _COLOURS = {
     "pass": ("#16632f", "#ebf6ee"),
@@ -38,6 +41,11 @@ _BOX = (
     "font:14px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
 )
 _SOFT = "color:#545d6b;font-size:12.5px"
+
+
+def escape(text: str) -> str:
+    """A text of the record, made harmless."""
+    return html.escape(clean(text, 600), quote=True)
 
 
 def card(result: AuditRecord | RunRecord) -> str:
@@ -85,7 +93,7 @@ def _findings(run: RunRecord) -> Iterator[str]:
 
 
 def _picture(run: RunRecord) -> str:
-    """The picture of the card: risk against utility of several releases, of a sweep its first curves, else the first attacks."""
+    """The picture of the card: of a sweep its first curves, of several releases risk against utility, else the attacks."""
     drawn = _drawing(run)
     if drawn is None:
         return ""
@@ -104,8 +112,15 @@ def _drawing(run: RunRecord) -> tuple[str, str] | None:
     if tradeoff is not None:
         axes = Axes(tradeoff.x, tradeoff.y)
         return "Risk against utility", charts.scatter(tradeoff.points, axes, "card", WIDTH, tradeoff.better)
-    rows = panels(run)[:SHOWN]
-    return None if not rows else ("How often attacks are right", charts.dots(rows, "card", "Attacks", WIDTH))
+    best = [replace(_strongest(panel), name=panel.heading) for panel in panels(run) if panel.marks]
+    shown = sorted(best, key=lambda mark: -(mark.value - (mark.over or 0.0)))[:ATTACKS]
+    title = "How often the strongest attacks are right"
+    return (title, charts.dots([Panel("", tuple(shown))], "card", title, WIDTH)) if shown else None
+
+
+def _strongest(panel: Panel) -> Mark:
+    """The mark of what an adversary gets; only where there is none, of what they would if the class were known."""
+    return max(panel.marks, key=lambda mark: (not mark.bound, mark.value))
 
 
 def _more(result: AuditRecord | RunRecord) -> str:

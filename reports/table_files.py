@@ -2,8 +2,8 @@
 
 `figures.csv` is for scripts: every figure of the record with its full digits, one row a figure. All other tables are those of
 the report, with its words and its rounding; where a run has several releases, their tables are put together, with the
-release in the first column, so that none is left out. LaTeX tables use booktabs, long ones longtable. Names come from files of
-others: they are escaped for LaTeX, and no cell of a CSV file begins a formula of a spreadsheet.
+release in the first column, so that none is left out. LaTeX tables use booktabs, long ones longtable. Names come from files
+of others: they are escaped for LaTeX, and no cell of a CSV file begins a formula of a spreadsheet.
 """
 
 from __future__ import annotations

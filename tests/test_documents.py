@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from anonymizers import ANONYMIZERS
+from attacks import ATTACKS
+from auditor.measure.utility import MEASURES
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -33,6 +37,10 @@ def test_the_first_screen_of_the_readme_shows_a_picture_and_how_to_try_it() -> N
     text = "\n".join(first)
     assert "docs/pictures/six-releases.svg" in text
     assert "make demo" in text
+    counts = (
+        f"{len(ATTACKS.builtin)} attacks, {len(ANONYMIZERS.builtin)} anonymizers, {len(MEASURES)} measures of utility"
+    )
+    assert counts in text
 
 
 @pytest.mark.slow

@@ -196,8 +196,8 @@ class Release:
         return replace(self, blocks=tuple(blocks), sizes=sizes, suppressed=suppressed), renumber
 
     def line_order(self, number: int) -> Ints:
-        """The order of a block's rows where it is written. A release of one block mixes its classes, so that their rows do not
-        stand together; several blocks are ordered by class, which their bucket column shows anyway."""
+        """The order of a block's rows where it is written. A release of one block mixes its classes, so that their rows do
+        not stand together; several blocks are ordered by class, which their bucket column shows anyway."""
         rows = len(self.blocks[number].bucket)
         if len(self.blocks) > 1:
             return np.argsort(self.blocks[number].bucket, kind="stable")
@@ -214,8 +214,8 @@ class Release:
         return columns
 
     def to_frame(self) -> pd.DataFrame:
-        """The release as a pandas frame of text, as it is published. Of several blocks the rows of a class stand side by side,
-        with their class in the column `bucket`: which of them belong together is what such a release hides."""
+        """The release as a pandas frame of text, as it is published. Of several blocks the rows of a class stand side by
+        side, with their class in the column `bucket`: which of them belong together is what such a release hides."""
         import pandas as pd
 
         if self.beyond is not None:
@@ -226,8 +226,8 @@ class Release:
         return pd.DataFrame(columns)
 
     def write(self, file: str | Path, *, force: bool = False) -> list[Path]:
-        """Writes the release where `file` says: a file (CSV, or Parquet or Arrow by its ending), or for several blocks a folder
-        of that name. Returns the files that were written; existing ones are replaced only by `force`."""
+        """Writes the release where `file` says: a file (CSV, or Parquet or Arrow by its ending), or for several blocks a
+        folder of that name. Returns the files that were written; existing ones are replaced only by `force`."""
         written: list[Path] = ask("save release")(self, Path(file), force)
         return written
 

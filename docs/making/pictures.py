@@ -21,7 +21,7 @@ from reports.text import number, percent
 
 HOME = Path(__file__).parents[1] / "pictures"
 ATTACK, COLUMN, ADVERSARY = "homogeneity", "disease", "prosecutor"
-WIDTH, LEFT, RIGHT, TOP, STEP = 880, 250.0, 690.0, 128.0, 44.0
+WIDTH, LEFT, RIGHT, TOP, STEP = 880, 262.0, 690.0, 128.0, 44.0
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 NAMES = {
     "identity": "names removed, nothing else",
@@ -71,7 +71,7 @@ def rows(run: RunRecord) -> list[Row]:
         assert found is not None, "every release of the demo is attacked"
         assert found.control is not None, "the demo has outsiders"
         assert useful is not None
-        made.append(Row(_name(record), value_of(found), found.control, number(useful.value)))
+        made.append(Row(_name(record), value_of(found), found.control, percent(round(float(useful.value or 0), 2))))
     return made
 
 
@@ -92,10 +92,10 @@ def draw(run: RunRecord, scheme: Scheme) -> str:
         ),
         svg.words(28, 86, f"{COLUMN}, beside the same attack on people who are not in the data.", "sub"),
     ]
-    for t in range(0, 5):
+    for t in range(5):
         parts += [svg.line(x(t / 4), TOP - 8, x(t / 4), bottom, "grid")]
         parts += [svg.words(x(t / 4), bottom + 20, percent(t / 4), "soft", "middle")]
-    parts += [svg.words(WIDTH - 28, TOP - 14, "error of counts", "soft", "end")]
+    parts += [svg.words(WIDTH - 28, TOP - 14, "error of a count", "soft", "end")]
     for place, row in enumerate(found):
         y = TOP + STEP * (place + 0.5)
         parts += [

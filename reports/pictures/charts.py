@@ -74,7 +74,7 @@ def scatter(
     """Risk against utility, one labelled point a release; `better` says which way of each axis is better. A picture that
     stands alone is drawn `whole`: every interval, and below it the names of the points that have a number only."""
     narrow = width < NARROW
-    height, left, right, top, bottom = (380, 46, 12, 14.0, 50) if narrow else (460, 62, 24, 18.0, 58)
+    height, left, right, top, bottom = (380, 46, 12, 14.0, 50) if narrow else (460, 76, 24, 18.0, 58)
     across = svg.ticks(min(0.0, *(p.x for p in points)), max(p.x for p in points) or 1.0, 4 if narrow else 7)
     up = svg.ticks(min(0.0, *(p.y for p in points)), max(0.05, *(p.high or p.y for p in points)), 5)
     x = Scale(across[0], across[-1], left, width - right)
@@ -90,9 +90,7 @@ def scatter(
     parts.append(
         svg.words((left + width - right) / 2, height - 10, svg.fitted(axes.x, width - 20, 12.5), "label", "middle")
     )
-    parts.append(
-        svg.words(14, (top + y.start) / 2, svg.fitted(axes.y, height - 10, 12.5), "label", "middle", turned=True)
-    )
+    parts += _upright(axes.y, (top + y.start) / 2, y.start - top + 40)
     crowd = len(points) > CROWD
     best = unbeaten(points, better)
     parts.append(svg.path([(x(p.x), y(p.y)) for p in sorted(best, key=lambda p: (p.x, p.y))], "front"))
@@ -127,6 +125,12 @@ def scatter(
     described = "; ".join(words) + (f"; and {len(points) - 12} more" if len(points) > 12 else "")
     described += f". {lost} points have no room for a label." if lost else "."
     return svg.picture(parts + legend + drawn, width, end, name, f"{axes.y} against {axes.x}", described)
+
+
+def _upright(text: str, middle: float, room: float) -> list[str]:
+    """The name of an axis along its side, in two lines where one is too short."""
+    rows = textwrap.wrap(clean(text), max(12, int(room / (12.5 * svg.CHARACTER))))[:2]
+    return [svg.words(14 + 15 * at, middle, row, "label", "middle", turned=True) for at, row in enumerate(rows)]
 
 
 def _shapes(points: Sequence[Point]) -> dict[str, int]:

@@ -120,7 +120,7 @@ def _releases(meanings: Meanings, records: Sequence[AuditRecord], rows: Sequence
     made = []
     for place, (record, mine) in enumerate(zip(records, rows, strict=True), 1):
         best = meanings.own(mine)
-        made.append(_curve(f"{place} {clean(record.release.name, 40)}", best))
+        made.append(_curve(f"{place} {clean(record.release.name, 60)}", best))
     return [curve for curve in made if len(curve.points) > 1]
 
 

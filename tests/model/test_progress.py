@@ -64,7 +64,7 @@ def test_it_goes_where_the_work_fails(screen: Screen) -> None:
 
 def test_who_brings_a_function_of_their_own_sees_no_bar(screen: Screen) -> None:
     told: list[int] = []
-    assert work(3, lambda done, total, what: told.append(done)) == 3  # by its place
+    assert work(3, lambda done, *_: told.append(done)) == 3  # by its place
     assert work(3, progress=silent) == 3
     assert (told, screen.drawn) == ([0, 1, 2], [])
 

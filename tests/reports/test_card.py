@@ -1,4 +1,4 @@
-"""The card of a notebook: it decides first, says the three findings that matter, draws one picture, and harms nobody's page."""
+"""The card of a notebook: the verdict first, the three findings that matter, one picture, and no harm to the page."""
 
 from __future__ import annotations
 

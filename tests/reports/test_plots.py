@@ -292,7 +292,7 @@ def test_values_before_and_after_are_drawn_whatever_the_measure_is_called() -> N
     assert "x: 50 original" in drawing
 
 
-# ----- for papers: every release, whole names, every interval, and marks that all people tell apart --------------------------
+# ----- for papers: every release, whole names, every interval, and marks that all people tell apart -------------------------
 
 
 def swept(releases: int) -> RunRecord:

@@ -197,8 +197,8 @@ class AuditRecord:
         return from_json(cls, upgraded(json_object(text, name)), name, RECORD_FORMAT)
 
     def to_frame(self) -> pd.DataFrame:
-        """The figures as a pandas frame, one row a figure: `about` says whether it is one of risk or of utility. Rows that have
-        no figure come last of each, with the reason."""
+        """The figures as a pandas frame, one row a figure: `about` says whether it is one of risk or of utility. Rows that
+        have no figure come last of each, with the reason."""
         import pandas as pd
 
         return pd.DataFrame(figure_rows(self))
