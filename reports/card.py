@@ -87,9 +87,9 @@ def _findings(run: RunRecord) -> Iterator[str]:
     if least is not None:
         yield escape(least)
     places = range(1, len(run.records) + 1)
-    for one in list(briefs(run, places))[: SHOWN - (least is not None)]:
-        if one.findings:
-            yield f"<b>{escape(one.release)}</b>: {escape(one.findings[0].headline)}"
+    for brief in briefs(run, places)[: SHOWN - (least is not None)]:
+        if brief.findings:
+            yield f"<b>{escape(brief.release)}</b>: {escape(brief.findings[0].headline)}"
 
 
 def _picture(run: RunRecord) -> str:

@@ -97,12 +97,12 @@ def _together(run: RunRecord, make: Callable[[AuditRecord], Table | None]) -> Ta
     for place, number in sorted(numbers(run).items(), key=lambda pair: (pair[1], pair[0])):
         record = run.records[place - 1]
         table = make(record)
-        for row in table.rows if table is not None else ():
-            rows.append(
-                dict(zip(table.headings, row, strict=True)) | {"": f"{number} {clean(record.release.name, 60)}"}
-            )
-        for i, heading in enumerate(table.headings if table is not None else ()):
-            headings.setdefault(heading, table is not None and i in table.numeric)
+        if table is None:
+            continue
+        name = f"{number} {clean(record.release.name, 60)}"
+        rows += [dict(zip(table.headings, row, strict=True)) | {"": name} for row in table.rows]
+        for i, heading in enumerate(table.headings):
+            headings.setdefault(heading, i in table.numeric)
     cells = tuple((row[""], *(row.get(heading, NONE) for heading in headings)) for row in rows)
     numeric = frozenset(i for i, is_numeric in enumerate(headings.values(), 1) if is_numeric)
     return Table(("release", *headings), cells, numeric)

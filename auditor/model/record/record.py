@@ -269,7 +269,7 @@ class RunRecord:
 def figure_rows(record: AuditRecord) -> list[dict[str, Any]]:
     """The figures of a record as plain rows: those of risk, then those of utility; of each the missing ones last. What an
     attack has over its control or baseline stands beside the figure, as `excess`, with its interval."""
-    parts = (("risk", record.risks), ("utility", record.utility))
+    parts: tuple[tuple[str, Sequence[Risk | Utility]], ...] = (("risk", record.risks), ("utility", record.utility))
     return [
         {"about": about, **asdict(row), **_excess(row.detail)}
         for about, rows in parts
