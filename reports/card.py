@@ -20,7 +20,7 @@ from reports.pictures.pictures import frontier, panels
 from reports.pictures.plots import standing
 from reports.reading import size
 from reports.tables.sweeps import sweeps
-from reports.text import clean, number, words
+from reports.text import capital, clean, number, words
 from reports.words.findings import findings
 from reports.words.summary import bottom_line, briefs
 from reports.words.verdicts import verdict
@@ -29,7 +29,7 @@ SHOWN = 3
 """How many findings a card has room for."""
 ATTACKS = 6
 """How many attacks its picture has room for."""
-WIDTH = 640
+WIDTH = 720
 _COLOURS = {
     "pass": ("#16632f", "#ebf6ee"),
     "fail": ("#a3161a", "#fdeeee"),
@@ -55,7 +55,7 @@ def card(result: AuditRecord | RunRecord) -> str:
         run = RunRecord(run.release.name, run.seed, (run,), run.tool)
     found = verdict(run)
     ink, ground = _COLOURS[found.kind]
-    reasons = "".join(f"<div>{escape(line)}</div>" for line in found.lines[:SHOWN])
+    reasons = "".join(f"<div>{escape(line)}</div>" for line in found.lines[: SHOWN if len(run.records) == 1 else 0])
     told = "".join(f'<li style="margin:0 0 4px">{text}</li>' for text in _findings(run))
     drawn = _picture(run)
     return (
@@ -112,10 +112,16 @@ def _drawing(run: RunRecord) -> tuple[str, str] | None:
     if tradeoff is not None:
         axes = Axes(tradeoff.x, tradeoff.y)
         return "Risk against utility", charts.scatter(tradeoff.points, axes, "card", WIDTH, tradeoff.better)
-    best = [replace(_strongest(panel), name=panel.heading) for panel in panels(run) if panel.marks]
+    best = [replace(_strongest(panel), name=_brief(panel.heading)) for panel in panels(run) if panel.marks]
     shown = sorted(best, key=lambda mark: -(mark.value - (mark.over or 0.0)))[:ATTACKS]
     title = "How often the strongest attacks are right"
     return (title, charts.dots([Panel("", tuple(shown))], "card", title, WIDTH)) if shown else None
+
+
+def _brief(heading: str) -> str:
+    """What an attack reaches, without its name: `The disease is guessed right`."""
+    name, _, reached = heading.partition(": ")
+    return capital(reached) or name
 
 
 def _strongest(panel: Panel) -> Mark:
