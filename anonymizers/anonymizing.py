@@ -9,13 +9,14 @@ import numpy as np
 from anonymizers import ANONYMIZERS, Anonymizer
 from anonymizers.blocks.running import DEFAULT_SIZE, Engine, anonymize_in_blocks
 from auditor.model.errors import UsageError
-from auditor.model.progress import Progress, silent
+from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.seeding import new_secret, stage
 from auditor.model.table import Table
 
 
+@shown_in_notebooks
 def anonymize(
     table: Table,
     method: str | Anonymizer,

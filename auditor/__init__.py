@@ -8,16 +8,18 @@ the truth, and the record says how much privacy was left and what it cost in uti
     table = auditor.read_table("data.csv", schema)
     release, provenance = auditor.anonymize(table, "mondrian", k=5)
     record = auditor.audit(release, original=table, provenance=provenance)
-    record.to_frame()
+    record.to_frame()                    # in a notebook, `record` alone shows a card
 
 Names are imported when they are first used, so that importing one floor does not pull in the roof.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from auditor.model.upstairs import offer
 from auditor.version import VERSION
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from auditor.profiling.proposal import Profile, profile
     from auditor.runs.comparing import Limits, compare
     from auditor.runs.redteaming import redteam
+    from auditor.runs.sweeping import sweep
     from reports.pictures.plots import Plot, plots
     from scenarios.options import Options
     from scenarios.scenario import read_scenario
@@ -63,6 +66,7 @@ _HOMES = {
     "redteam": "auditor.runs.redteaming",
     "revealing": "auditor.model.discretion",
     "scan_audit": "auditor.auditing.scanned",
+    "sweep": "auditor.runs.sweeping",
 }
 
 __all__ = [
@@ -88,6 +92,7 @@ __all__ = [
     "redteam",
     "revealing",
     "scan_audit",
+    "sweep",
 ]
 
 
@@ -99,3 +104,13 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _from(home: str, name: str) -> Callable[..., Any]:
+    """A function that is imported when it is first called."""
+    return lambda *given, **named: getattr(import_module(home), name)(*given, **named)
+
+
+offer("card", _from("reports.card", "card"))
+offer("save release", _from("auditor.files.releases", "save_release"))
+offer("save provenance", _from("auditor.files.releases", "save_provenance"))

@@ -13,9 +13,10 @@ from auditor.model.record.reproduction import Check, Grid, Outcome, Picture, Rep
 from reports.pictures.charts import Axes, bars
 from reports.pictures.explorer import THEME, permission, scripts
 from reports.pictures.lines import Line, Spot, draw
+from reports.pictures.plots import Plot, standing
 from reports.tables.tables import Table, tool_text
 from reports.templating import fill
-from reports.text import clean, markdown, number
+from reports.text import clean, markdown, number, slug
 
 SIGNS = {Verdict.HOLDS: "✓", Verdict.IN_PART: "◐", Verdict.REFUTED: "✗", Verdict.UNKNOWN: "?"}
 _KINDS = {Verdict.HOLDS: "good", Verdict.IN_PART: "unclear", Verdict.REFUTED: "above", Verdict.UNKNOWN: "none"}
@@ -67,6 +68,27 @@ def _item(item: Reproduced) -> dict[str, Any]:
         "tables": [(clean(one.title), _table(one)) for one in found.tables],
         "cost": _cost(found),
     }
+
+
+def papers_plots(page: Reproduction) -> dict[str, Plot]:
+    """The papers' figures, drawn again, as pictures that stand alone."""
+    made = {}
+    for item in page.items:
+        for place, one in enumerate(item.outcome.pictures, 1):
+            name = f"{slug(item.name)}-{place}"
+            made[name] = standing(name, one.title, f"{item.name}: {clean(item.claim, 120)}", _drawn(one, name))
+    return made
+
+
+def papers_tables(page: Reproduction) -> dict[str, Table]:
+    """All claims with their verdicts, and of each claim its parts and its tables."""
+    rows = tuple((i.name, i.claim, i.printed, str(i.outcome.verdict)) for i in page.items)
+    made = {"claims": Table(("item", "claim", "the paper", "verdict"), rows)} if rows else {}
+    for item in page.items:
+        if item.outcome.checks:
+            made[f"{slug(item.name)}-parts"] = _checks_table(item.outcome.checks)
+        made |= {f"{slug(item.name)}-{place}": _table(one) for place, one in enumerate(item.outcome.tables, 1)}
+    return made
 
 
 def _drawn(picture: Picture, name: str) -> str:

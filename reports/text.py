@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -166,3 +167,9 @@ def spoken(name: object) -> str:
 def capital(text: str) -> str:
     """`text` with its first letter made a capital."""
     return text[:1].upper() + text[1:]
+
+
+def slug(text: str) -> str:
+    """A text as part of a file's name on any system: small letters, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:60].strip("-") or "unnamed"

@@ -28,7 +28,7 @@ from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.measure.ambiguity import NOTE
 from auditor.measure.statistics import STATISTICS
 from auditor.measure.utility import check_columns, find_measures, utility_meanings, utility_rows
-from auditor.model.progress import Progress, silent
+from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import (
     NOT_APPLICABLE,
@@ -68,6 +68,7 @@ def run_audit(subject: Subject, options: Options, progress: Progress | None = No
     return _Audit(subject, options, progress or silent).record()
 
 
+@shown_in_notebooks
 def audit(
     release: str | Path | pd.DataFrame | Release,
     schema: Schema | str | Path | None = None,

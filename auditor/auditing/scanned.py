@@ -27,7 +27,7 @@ from auditor.files.tables import sha256
 from auditor.measure.register_risk import risk_beside
 from auditor.model.beyond import Beyond
 from auditor.model.errors import UsageError
-from auditor.model.progress import Progress, silent
+from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.publishing import publish
 from auditor.model.record.record import AuditRecord, Input
 from auditor.model.record.release_facts import ReleaseFacts
@@ -68,6 +68,7 @@ def _gigabytes(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 100_000_000 else f"{size / 1e6:.0f} MB"
 
 
+@shown_in_notebooks
 def scan_audit(
     release: str | Path,
     schema: Schema | str | Path,

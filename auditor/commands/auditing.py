@@ -17,7 +17,7 @@ from auditor.commands.options import (
     Facts,
     Files,
     Links,
-    Plots,
+    PlotsAndTables,
     PolicyChoice,
     RecursiveL,
     Reported,
@@ -377,14 +377,14 @@ def redteam(
 def demo(
     *,
     output: Annotated[Path, Option("--output", "-o", help="Folder for the report and the audit record.")] = DEMO,
-    plots: Plots = None,
+    folders: PlotsAndTables,
     common: Reported,
 ) -> None:
     """The whole story on built-in data: releases of a synthetic town, attacked and compared."""
     from auditor.runs.redteaming import redteam
     from scenarios.scenario import read_scenario
 
-    files = {**run_files(output), "plots": plots}
+    files = {**run_files(output), **folders}
     replaced = common.force or output == DEMO  # the demo may replace its own files
     written = Output(files, replaced, common.quiet, output, day=common.date)
     written.check()

@@ -14,6 +14,7 @@ from auditor.commands.groups import Grouped
 from auditor.commands.options import (
     Columns,
     Links,
+    PlotsAndTables,
     PolicyChoice,
     Reported,
     Required,
@@ -129,6 +130,7 @@ def compare(
     cells: Cells,
     figures: Figures,
     work: Work,
+    folders: PlotsAndTables,
     common: Reported,
     require: Required = ANY,
 ) -> None:
@@ -140,7 +142,9 @@ def compare(
 
     kept = output / CELLS
     force = common.force or kept.is_dir()  # a comparison may replace its own report, since its cells are all kept
-    written = Output({**run_files(output), "plots": output / "plots"}, force, common.quiet, output, day=common.date)
+    plots = folders["plots"] or output / "plots"
+    files = {**run_files(output), **folders, "plots": plots}
+    written = Output(files, force, common.quiet, output, day=common.date)
     written.check()
     wanted = required(require)
     asked = _request(cells, figures, work, common.chosen_seed)

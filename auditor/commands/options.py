@@ -89,8 +89,13 @@ Facts = Annotated[
 ]
 
 Plots = Annotated[
-    Path | None, Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG and PNG.")
+    Path | None, Option("--plots", metavar="DIR", help="Write the pictures into this folder, as SVG, PDF and PNG.")
 ]
+Tables = Annotated[
+    Path | None, Option("--tables", metavar="DIR", help="Write the tables into this folder, as CSV and LaTeX.")
+]
+FOLDERS: Mapping[str, Any] = {"plots": Plots, "tables": Tables}
+"""Reports that are a folder of files, and their options."""
 
 Files = Mapping[str, Path | None]
 """Where each report goes, by the name of its format: None where it is not wanted, - for stdout."""
@@ -103,12 +108,22 @@ class Reports:
     without: tuple[str, ...] = ()
 
     def options(self) -> dict[str, Any]:
-        """The options that a command offers: one for each of `reports.FORMATS`, and the folder of the plots."""
+        """The options that a command offers: one for each of `reports.FORMATS`, and for each of `FOLDERS`."""
         made = {one.name: Annotated[Path | None, Option(one.option, help=one.help)] for one in reports.FORMATS}
-        return {name: option for name, option in {**made, "plots": Plots}.items() if name not in self.without}
+        return {name: option for name, option in {**made, **FOLDERS}.items() if name not in self.without}
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Marks a parameter that takes the folders of plots and tables, for a command that writes the other reports anyway."""
+
+    def options(self) -> dict[str, Any]:
+        """The options that a command offers."""
+        return dict(FOLDERS)
 
 
 AllReports = Annotated[Files, Reports()]
+PlotsAndTables = Annotated[Files, Folders()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import typer
 
 import reports
-from auditor.commands.options import Files
+from auditor.commands.options import FOLDERS, Files
 from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
     from auditor.model.record.record import AuditRecord, RunRecord
+    from reports.pictures.plots import Plot
 
 STDOUT = Path("-")
 PICTURE = "risk-against-utility.svg"  # the picture that a Markdown report shows, among the plots
@@ -56,9 +57,23 @@ def run_files(folder: Path) -> dict[str, Path]:
     return {one.name: folder / one.file for one in reports.FORMATS if one.file}
 
 
+_ENDINGS = {"plots": (".svg", ".png", ".pdf"), "tables": (".csv", ".tex")}
+_CALLED = {"plots": "pictures", "tables": "tables"}
+
+
+def refuse_filled(name: str, folder: Path, force: bool) -> None:
+    """Refuses to write plots or tables to stdout, or into a folder that holds such already."""
+    if folder == STDOUT:
+        raise UsageError(f"--{name} must name a folder. Got -.")
+    if not force and folder.is_dir():
+        old = sorted(file.name for file in folder.iterdir() if file.suffix in _ENDINGS[name])
+        if old:
+            raise UsageError(f"{folder} holds {_CALLED[name]} already ({old[0]}). Use --force, or give another folder.")
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The reports that a command was asked for, by format. `folder`, and that of the plots, are made if they are missing;
+    """The reports that a command was asked for, by format. `folder`, and those of plots and tables, are made if missing;
     with `single` the JSON file holds the one audit record, not a run. `day` is what --date gave."""
 
     files: Files
@@ -69,18 +84,20 @@ class Output:
     day: str | None = None
 
     @property
-    def _plots(self) -> Path | None:
-        return self.files.get("plots")
+    def _documents(self) -> dict[str, Path]:
+        """All reports that are one file."""
+        return {name: file for name, file in self.files.items() if file is not None and name not in FOLDERS}
 
     @property
-    def _documents(self) -> dict[str, Path]:
-        """All reports but the plots, which are a folder."""
-        return {name: file for name, file in self.files.items() if file is not None and name != "plots"}
+    def _collections(self) -> dict[str, Path]:
+        """The folders of the plots and of the tables, where they are asked for."""
+        return {name: folder for name in FOLDERS if (folder := self.files.get(name)) is not None}
 
     @property
     def _folders(self) -> list[Path]:
         """The folders to make, the outer one first."""
-        return sorted((one for one in (self.folder, self._plots) if one is not None), key=lambda one: len(one.parts))
+        wanted = [*([] if self.folder is None else [self.folder]), *self._collections.values()]
+        return sorted(dict.fromkeys(wanted), key=lambda one: len(one.parts))
 
     def check(self) -> None:
         """Refuses, before any work is done, to replace files or to write several results to stdout."""
@@ -90,14 +107,9 @@ class Output:
         to_stdout = [f"--{name} -" for name, file in self.files.items() if file == STDOUT]
         if len(to_stdout) > 1:
             raise UsageError(f"Only one result can go to stdout. Got {' and '.join(to_stdout)}.")
-        plots = self._plots
-        if plots == STDOUT:
-            raise UsageError("--plots must name a folder. Got -.")
+        for name, folder in self._collections.items():
+            refuse_filled(name, folder, self.force)
         refuse_existing([file for file in self._documents.values() if file != STDOUT], self.force, self._folders)
-        if plots is not None and not self.force and plots.is_dir():
-            old = sorted(file.name for file in plots.iterdir() if file.suffix in (".svg", ".png"))
-            if old:
-                raise UsageError(f"{plots} holds pictures already ({old[0]}). Use --force, or give another folder.")
 
     def dated(self, run: RunRecord) -> RunRecord:
         """The run with the day that its reports bear: the one that was given or, where the record has none, that of
@@ -111,8 +123,10 @@ class Output:
         from auditor.files.tables import write_files
 
         run = self.dated(run)
-        contents: dict[Path, str | bytes] = {} if self._plots is None else _pictures(run, self._plots)
+        plots, tables = (self._collections.get(name) for name in ("plots", "tables"))
+        contents: dict[Path, str | bytes] = {} if plots is None else _pictures(run, plots)
         drawn = next((file for file in contents if file.name == PICTURE), None)
+        contents |= {} if tables is None else _tables(run, tables)
         formats = {one.name: one for one in reports.FORMATS}
         for name, file in self._documents.items():
             seen = None if drawn is None or file == STDOUT else Path(os.path.relpath(drawn, file.parent)).as_posix()
@@ -146,14 +160,30 @@ class Output:
 
 
 def _pictures(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
-    """The pictures of a run, with a warning where there are none, or no PNG."""
-    from reports.pictures.plots import plot_files, png_hindrance
+    """The pictures of a run, with a warning where there are none, or not in all formats."""
+    from reports.pictures.plots import plots
 
-    found = plot_files(run, folder)
+    return picture_files(plots(run), folder)
+
+
+def picture_files(found: Mapping[str, Plot], folder: Path) -> dict[Path, str | bytes]:
+    """Pictures as the contents of files, with a warning where there are none, or not in all formats."""
+    from reports.pictures.plots import hindrances, plot_files
+
     if not found:
         tell("Warning: this record holds nothing to draw; --plots wrote no file.", err=True)
-    elif (why := png_hindrance()) is not None:
-        tell(f"Warning: the pictures were written as SVG only. {why}", err=True)
+    else:
+        for kind, why in hindrances().items():
+            tell(f"Warning: the pictures were not written as {kind}. {why}", err=True)
+    return plot_files(found, folder)
+
+
+def _tables(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
+    from reports.table_files import table_files
+
+    found = table_files(run, folder)
+    if not found:
+        tell("Warning: this record holds no release; --tables wrote no file.", err=True)
     return found
 
 

@@ -8,7 +8,8 @@ from typing import Annotated
 from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
-from auditor.commands.options import Force, Quiet
+from auditor.commands.options import Force, PlotsAndTables, Quiet
+from auditor.commands.output import picture_files, refuse_filled
 from auditor.commands.progress import Progress
 from auditor.commands.signals import resumable
 from auditor.commands.telling import tell
@@ -17,6 +18,7 @@ from auditor.model.errors import UsageError
 
 @Grouped
 def reproduce(
+    *,
     names: Annotated[
         list[str] | None,
         Argument(metavar="[PAPER|ITEM]...", help="Papers (000) or items (000.fig1). Default: all.", show_default=False),
@@ -43,6 +45,7 @@ def reproduce(
     jobs: Annotated[int | None, Option("--jobs", min=1, help="Processes to use. Default: one for each processor.")] = (
         None
     ),
+    folders: PlotsAndTables,
     list_items: Annotated[bool, Option("--list", help="List the papers and their claims, and run nothing.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -54,7 +57,14 @@ def reproduce(
     from auditor.runs.papers.running import choose, find_source
     from auditor.runs.papers.running import reproduce as run
     from auditor.runs.store import CELLS
-    from reports.papers import papers_summary, render_papers_html, render_papers_markdown
+    from reports.papers import (
+        papers_plots,
+        papers_summary,
+        papers_tables,
+        render_papers_html,
+        render_papers_markdown,
+    )
+    from reports.table_files import named_files
 
     chosen = choose(names or ())
     if list_items:
@@ -69,7 +79,11 @@ def reproduce(
     files = {"html": output / "papers.html", "markdown": output / "papers.md", "json": output / "papers.json"}
     kept = output / CELLS
     replace = force or kept.is_dir()  # a run may replace its own page, since its measurements are all kept
-    refuse_existing(files.values(), replace, output)
+    wanted = {name: folder for name, folder in folders.items() if folder is not None}
+    made_folders = sorted({output, *wanted.values()}, key=lambda one: len(one.parts))
+    for name, folder in wanted.items():
+        refuse_filled(name, folder, replace)
+    refuse_existing(files.values(), replace, made_folders)
     source = find_source(data, rows)
 
     def what_is_kept() -> str:
@@ -80,13 +94,17 @@ def reproduce(
     with resumable(what_is_kept):
         with Progress(quiet) as progress:
             page = run(names or (), source, output, Settings(seeds, not counted), jobs, progress.step)
-        made = {
+        made: dict[Path, str | bytes] = {
             files["html"]: render_papers_html(page),
             files["markdown"]: render_papers_markdown(page),
             files["json"]: page.to_json(),
         }
-        write_files(made, replace, output)
+        if "plots" in wanted:
+            made |= picture_files(papers_plots(page), wanted["plots"])
+        if "tables" in wanted:
+            made |= named_files(papers_tables(page), wanted["tables"])
+        write_files(made, replace, made_folders)
     if not quiet:
         tell(papers_summary(page))
-        for name, file in files.items():
+        for name, file in {**files, **wanted}.items():
             tell(f"{name}: {file}")

@@ -20,11 +20,11 @@ from auditor.model.arrays import Ints
 from auditor.model.errors import ReleaseError
 from auditor.model.faults import read_text
 from auditor.model.provenance import Provenance
+from auditor.model.release import BUCKET
 from auditor.model.seeding import SECRET_BYTES
 from auditor.model.table import RawTable
 from auditor.model.values import format_number, parse_number
 
-BUCKET = "bucket"
 RELEASE, SECRET = "release", "secret"
 OTHER_RELEASE = "It seems to be of another release."
 

@@ -26,22 +26,23 @@ from auditor.files.manifests import (
     MANIFEST,
     declared_beside,
     declared_labels,
+    files_of_older,
     json_text,
     labels_file,
     read_manifest,
 )
-from auditor.files.provenances import BUCKET, OTHER_RELEASE, Lines, fingerprint, provenance_text
-from auditor.files.tables import read_raw, sha256, table_file, target_format
+from auditor.files.provenances import OTHER_RELEASE, Lines, fingerprint, provenance_text
+from auditor.files.tables import read_raw, sha256, table_file, target_format, write_files
 from auditor.model.arrays import Codes, Ints
 from auditor.model.discretion import shown
 from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError
+from auditor.model.errors import ReleaseError, UsageError
 from auditor.model.labels.label_values import named_domain, wider_domain
 from auditor.model.labels.labels import Declared, Labels, alias_meaning
 from auditor.model.notation_kinds import Notation
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish
-from auditor.model.release import DERIVED, Release, with_derived
+from auditor.model.release import BUCKET, DERIVED, Release, with_derived
 from auditor.model.schema import Others, Role, Schema, Type
 from auditor.model.table import HEADLESS, RawTable
 
@@ -274,7 +275,7 @@ def write_release(
     ending = target_format(target).endings[0]
     declared = {c: said for c in release.columns if (said := release.labels[c].declared()) is not None}
     _check_notations(release, declared)
-    orders = [_line_order(release, number) for number in range(len(release.blocks))]
+    orders = [release.line_order(number) for number in range(len(release.blocks))]
     tables = [_block_table(release, number, order) for number, order in enumerate(orders)]
     if len(tables) == 1:
         files = release_file(tables[0], release.schema, declared, target)
@@ -295,6 +296,26 @@ def write_release(
     if provenance is None:
         return files, None
     return files, provenance_text(provenance, orders, fingerprint(table.columns for table in tables))
+
+
+def save_release(release: Release, target: Path, force: bool) -> list[Path]:
+    """Writes a release; the files that were written."""
+    files, _ = write_release(release, None, target)
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists already. Use force=True to replace it.")
+    write_files(files, force, target if len(release.blocks) > 1 else None, gone=files_of_older(target))
+    return list(files)
+
+
+def save_provenance(provenance: Provenance, release: Release, file: Path, force: bool) -> Path:
+    """Writes the private provenance of a release; the file that was written."""
+    orders = [release.line_order(number) for number in range(len(release.blocks))]
+    texts = [release.texts(number, order) for number, order in enumerate(orders)]
+    content = provenance_text(provenance, orders, fingerprint(texts))
+    if file.exists() and not force:
+        raise UsageError(f"{file} exists already. Use force=True to replace it.")
+    write_files({file: content}, force, private=[file])
+    return file
 
 
 def _check_notations(release: Release, declared: Mapping[str, Declared]) -> None:
@@ -327,19 +348,4 @@ def release_file(
 
 def _block_table(release: Release, number: int, order: Ints) -> RawTable:
     """One block as text, with its buckets where there are several blocks."""
-    block, columns = release.blocks[number], {}
-    if len(release.blocks) > 1:
-        columns[BUCKET] = [str(bucket + 1) for bucket in block.bucket[order].tolist()]
-    for place, name in enumerate(block.columns):
-        texts = release.labels[name].texts
-        columns[name] = [texts[i] for i in block.cells[order, place].tolist()]
-    return RawTable(release.name, columns, delimiter=release.schema.format.delimiter or ",")
-
-
-def _line_order(release: Release, number: int) -> Ints:
-    """The order of a block's rows in its file. A release of one block mixes its classes, so that their rows do not stand
-    together; several blocks are ordered by bucket, which their bucket column shows anyway."""
-    rows = len(release.blocks[number].bucket)
-    if len(release.blocks) > 1:
-        return np.argsort(release.blocks[number].bucket, kind="stable")
-    return np.random.default_rng(rows).permutation(rows)
+    return RawTable(release.name, release.texts(number, order), delimiter=release.schema.format.delimiter or ",")

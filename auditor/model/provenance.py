@@ -7,9 +7,12 @@ Only the audit reads it, to score and to grant a class where the link model says
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from auditor.model.arrays import Codes
 from auditor.model.key import Key
+from auditor.model.release import Release
+from auditor.model.upstairs import ask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,3 +30,9 @@ class Provenance:
     def rows(self) -> int:
         """The number of original rows."""
         return len(self.bucket)
+
+    def write(self, file: str | Path, release: Release, *, force: bool = False) -> Path:
+        """Writes the provenance of a release as the private file that `auditor audit --provenance` reads. Never publish it:
+        only its owner may read the file."""
+        written: Path = ask("save provenance")(self, release, Path(file), force)
+        return written

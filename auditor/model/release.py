@@ -13,11 +13,13 @@ A release of one block may be held in part: the classes of some people, and sums
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +28,13 @@ from auditor.model.beyond import Beyond
 from auditor.model.errors import ReleaseError
 from auditor.model.labels.labels import Labels
 from auditor.model.schema import Column, Role, Schema, Type
+from auditor.model.upstairs import ask
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+BUCKET = "bucket"
+"""The column that says the class of each row, where a release has several blocks."""
 CLUSTER_SIZE, CLUSTER_RADIUS, COUNTERFEITS = "cluster_size", "cluster_radius", "counterfeits"
 DERIVED = {name: Column(name, Role.NEUTRAL, Type.NUMERIC) for name in (CLUSTER_SIZE, CLUSTER_RADIUS, COUNTERFEITS)}
 """Columns that a release may hold without the schema naming them: a method computes them from the rows that it groups.
@@ -186,6 +194,45 @@ class Release:
         sizes, suppressed = np.empty_like(self.sizes), np.empty_like(self.suppressed)
         sizes[renumber], suppressed[renumber] = self.sizes, self.suppressed
         return replace(self, blocks=tuple(blocks), sizes=sizes, suppressed=suppressed), renumber
+
+    def line_order(self, number: int) -> Ints:
+        """The order of a block's rows where it is written. A release of one block mixes its classes, so that their rows do
+        not stand together; several blocks are ordered by class, which their bucket column shows anyway."""
+        rows = len(self.blocks[number].bucket)
+        if len(self.blocks) > 1:
+            return np.argsort(self.blocks[number].bucket, kind="stable")
+        return np.random.default_rng(rows).permutation(rows)
+
+    def texts(self, number: int, order: Ints) -> dict[str, list[str]]:
+        """A block as it is published, its rows in some order; of several blocks each begins with its classes."""
+        block, columns = self.blocks[number], {}
+        if len(self.blocks) > 1:
+            columns[BUCKET] = [str(bucket + 1) for bucket in block.bucket[order].tolist()]
+        for place, name in enumerate(block.columns):
+            texts = self.labels[name].texts
+            columns[name] = [texts[i] for i in block.cells[order, place].tolist()]
+        return columns
+
+    def to_frame(self) -> pd.DataFrame:
+        """The release as a pandas frame of text, as it is published. Of several blocks the rows of a class stand side by
+        side, with their class in the column `bucket`: which of them belong together is what such a release hides."""
+        import pandas as pd
+
+        if self.beyond is not None:
+            raise ReleaseError(f"{self.name}: only a part of the release is held, and a frame needs all of it.")
+        columns: dict[str, list[str]] = {}
+        for number in range(len(self.blocks)):
+            columns |= self.texts(number, self.line_order(number))
+        return pd.DataFrame(columns)
+
+    def write(self, file: str | Path, *, force: bool = False) -> list[Path]:
+        """Writes the release where `file` says: a file (CSV, or Parquet or Arrow by its ending), or for several blocks a
+        folder of that name. Returns the files that were written; existing ones are replaced only by `force`."""
+        written: list[Path] = ask("save release")(self, Path(file), force)
+        return written
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.to_frame().to_html(max_rows=10, index=False)}"
 
     def __repr__(self) -> str:
         return f"<Release {self.name}: {self.kind}, {self.rows} rows in {len(self.sizes)} classes>"

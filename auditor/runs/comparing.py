@@ -14,7 +14,7 @@ from auditor.engines.worker import Reply
 from auditor.files.tables import as_schema, read_raw, sha256
 from auditor.measure.utility import find_measures
 from auditor.model.errors import UsageError
-from auditor.model.progress import Progress, silent
+from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.record.comparison import RunCell
 from auditor.model.record.policy import Policy, read_policy
 from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Input, RunRecord
@@ -95,6 +95,7 @@ class Outcome:
     seconds: Mapping[str, float]
 
 
+@shown_in_notebooks
 def compare(
     data: Table | pd.DataFrame | str | Path,
     schema: Schema | str | Path | None = None,

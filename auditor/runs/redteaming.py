@@ -12,7 +12,7 @@ from auditor.auditing.correspondence import find_targets
 from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.files.releases import read_release
 from auditor.model.errors import ScenarioError, UsageError
-from auditor.model.progress import Progress
+from auditor.model.progress import Progress, shown_in_notebooks
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.release import Release
@@ -29,6 +29,7 @@ _UNJUDGED = Note(
 )
 
 
+@shown_in_notebooks
 def redteam(
     scenario: Scenario,
     *,

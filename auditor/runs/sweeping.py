@@ -18,7 +18,7 @@ from typing import Any
 
 from auditor.auditing.audit import run_audit
 from auditor.model.errors import UsageError
-from auditor.model.progress import Progress
+from auditor.model.progress import Progress, shown_in_notebooks
 from auditor.model.record.record import OK, AdversaryFacts, AuditRecord, Risk, RunRecord
 from auditor.model.seeding import stage
 from auditor.runs.averaging import by_figure, mean
@@ -61,6 +61,7 @@ def read_sweep(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
+@shown_in_notebooks
 def sweep(
     scenario: Scenario,
     counts: Sequence[int],

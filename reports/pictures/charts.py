@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from auditor.model.record.frontier import LOWER, frontier
-from reports.pictures import labels, svg
+from reports.pictures import labels, marks, svg
 from reports.pictures.svg import Scale
 from reports.text import clean, number, probability
 
@@ -22,13 +22,6 @@ NARROW = 480  # drawings below this width set their labels above the marks
 Ways = tuple[str, str]
 LOW: Ways = (LOWER, LOWER)  # which way of the axes, across and up, is better
 CROWD = 14  # with more points only those that no other beats on both axes have their names; the rest have numbers
-
-
-def _square(x: float, y: float, size: float, kind: str) -> str:
-    return svg.box(x - size * 0.85, y - size * 0.85, size * 1.7, size * 1.7, kind)
-
-
-_SHAPES = (svg.dot, svg.diamond, svg.triangle, _square)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +69,21 @@ class Axes:
     y: str
 
 
-def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, better: Ways = LOW) -> str:
-    """Risk against utility, one labelled point a release; `better` says which way of each axis is better."""
+def scatter(
+    points: Sequence[Point], axes: Axes, name: str, width: int = 900, better: Ways = LOW, whole: bool = False
+) -> str:
+    """Risk against utility, one labelled point a release; `better` says which way of each axis is better. A picture that
+    stands alone is drawn `whole`: every interval, and below it the names of the points that have a number only."""
     narrow = width < NARROW
     height, left, right, top, bottom = (
-        (380, 46, 12, 14.0, 50) if narrow else (460 if width > _LARGE else 400, 62, 24, 18.0, 58)
+        (380, 46, 12, 14.0, 50) if narrow else (460 if width > _LARGE else 400, 76, 24, 18.0, 58)
     )
     across = svg.ticks(min(0.0, *(p.x for p in points)), max(p.x for p in points) or 1.0, 4 if narrow else 7)
     up = svg.ticks(min(0.0, *(p.y for p in points)), max(0.05, *(p.high or p.y for p in points)), 5)
     x = Scale(across[0], across[-1], left, width - right)
     shapes = _shapes(points)
-    legend, taken = _methods(shapes, left + 8.0, width - right)
-    top += taken
+    legend, last = marks.legend([clean(method, 40) or "other" for method in shapes], left + 8.0, width - right, 5.5)
+    top += last + 8 if shapes else 0.0
     y = Scale(up[0], up[-1], height - bottom, top)
     parts = [svg.line(left, y(t), width - right, y(t), "grid") for t in up]
     parts += [svg.words(left - 8, y(t) + 4, svg.tick_text(t), anchor="end") for t in up]
@@ -97,25 +93,24 @@ def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, be
     parts.append(
         svg.words((left + width - right) / 2, height - 10, svg.fitted(axes.x, width - 20, 12.5), "label", "middle")
     )
-    parts.append(
-        svg.words(14, (top + y.start) / 2, svg.fitted(axes.y, height - 10, 12.5), "label", "middle", turned=True)
-    )
+    parts += _upright(axes.y, (top + y.start) / 2, y.start - top + 40)
     crowd = len(points) > CROWD
     best = unbeaten(points, better)
     parts.append(svg.path([(x(p.x), y(p.y)) for p in sorted(best, key=lambda p: (p.x, p.y))], "front"))
     drawn = []
     for p in points:
         kind = shapes.get(p.method, 0)
-        marks = [_SHAPES[kind](x(p.x), y(p.y), 5.5, f"mark series-{kind}")]
-        if not crowd and p.low is not None and p.high is not None:
-            marks.insert(0, svg.line(x(p.x), y(max(p.low, up[0])), x(p.x), y(p.high), "whisker"))
-        drawn.append(svg.titled(marks, f"{p.place} {p.name}: {probability(p.y)} at {number(p.x)}. {p.note}"))
+        parts_of = [marks.mark(kind, x(p.x), y(p.y), 5.5)]
+        if (whole or not crowd) and p.low is not None and p.high is not None:
+            interval = svg.line(x(p.x), y(max(p.low, up[0])), x(p.x), y(p.high), f"whisker stroke-{marks.colour(kind)}")
+            parts_of.insert(0, interval)
+        drawn.append(svg.titled(parts_of, f"{p.place} {p.name}: {probability(p.y)} at {number(p.x)}. {p.note}"))
     size = 12.0 if narrow else 13.0
     # Those that no other beats get their names first; a crowd of others makes do with the numbers that there is room for.
     order = sorted(range(len(points)), key=lambda i: (crowd and points[i] not in best, -points[i].y, points[i].x))
     tries = []
     for p in (points[i] for i in order):
-        full = _label(p, narrow) if p in best or not crowd else str(p.place)
+        full = _label(p, 16 if narrow else 60 if whole else 28) if p in best or not crowd else str(p.place)
         tries.append((x(p.x), y(p.y), full, str(p.place)))
     frame = (left + 2, top - 12, width - 2.0, y.start - 2)
     placed = labels.place(tries, size, frame, 6.5, reach=len(best) if crowd else None)
@@ -125,31 +120,27 @@ def scatter(points: Sequence[Point], axes: Axes, name: str, width: int = 900, be
                 parts.append(svg.line(px, py, *_edge(found.box, px, py), "leader"))
             drawn.append(svg.words(found.x, found.y, found.text, "name"))
     lost = sum(found is None for found in placed)
+    end = float(height)
+    if whole and any(found is None or found.text == one[3] for one, found in zip(tries, placed, strict=True)):
+        key, end = _key(points, shapes, width, height + 6.0)
+        drawn += key
     words = [f"{p.place} {clean(p.name, 60)}: {axes.y} {probability(p.y)}, {axes.x} {number(p.x)}" for p in points[:12]]
     described = "; ".join(words) + (f"; and {len(points) - 12} more" if len(points) > 12 else "")
     described += f". {lost} points have no room for a label." if lost else "."
-    return svg.picture(parts + legend + drawn, width, height, name, f"{axes.y} against {axes.x}", described)
+    return svg.picture(parts + legend + drawn, width, end, name, f"{axes.y} against {axes.x}", described)
+
+
+def _upright(text: str, middle: float, room: float) -> list[str]:
+    """The name of an axis along its side, in two lines where one is too short."""
+    rows = textwrap.wrap(clean(text), max(12, int(room / (12.5 * svg.CHARACTER))))[:2]
+    return [svg.words(14 + 15 * at, middle, row, "label", "middle", turned=True) for at, row in enumerate(rows)]
 
 
 def _shapes(points: Sequence[Point]) -> dict[str, int]:
-    """The shape of each method, where some methods stand more than once and there are shapes enough."""
+    """The mark of each method, where some methods stand more than once."""
     methods = list(dict.fromkeys(p.method for p in points))
-    fits = 1 < len(methods) <= len(_SHAPES) and len(methods) < len(points)
+    fits = 1 < len(methods) < len(points)
     return {method: i for i, method in enumerate(methods)} if fits else {}
-
-
-def _methods(shapes: Mapping[str, int], left: float, right: float) -> tuple[list[str], float]:
-    """The legend of the methods, and the height it takes."""
-    parts: list[str] = []
-    x, y = left, 13.0
-    for method, kind in shapes.items():
-        text = clean(method, 24) or "other"
-        room = svg.wide(text, 12) + 34
-        if x + room > right and x > left:
-            x, y = left, y + 20
-        parts += [_SHAPES[kind](x, y - 4, 5.5, f"mark series-{kind}"), svg.words(x + 11, y, text)]
-        x += room
-    return parts, y + 8 if parts else 0.0
 
 
 def unbeaten(points: Sequence[Point], better: Ways) -> set[Point]:
@@ -158,8 +149,21 @@ def unbeaten(points: Sequence[Point], better: Ways) -> set[Point]:
     return {p for p, by in zip(points, beaten, strict=True) if by is None}
 
 
-def _label(point: Point, narrow: bool) -> str:
-    return f"{point.place} {clean(point.name, 16 if narrow else 28)}"
+def _label(point: Point, room: int) -> str:
+    return f"{point.place} {clean(point.name, room)}"
+
+
+def _key(points: Sequence[Point], shapes: Mapping[str, int], width: float, top: float) -> tuple[list[str], float]:
+    """The names of numbered points, in columns, and where they end."""
+    texts = [_label(p, 60) for p in points]
+    step = max(svg.wide(text, 12) for text in texts) + 40
+    columns = max(1, min(int((width - 20) // step), -(-len(texts) // 4)))
+    rows = -(-len(texts) // columns)
+    parts = []
+    for i, (point, text) in enumerate(zip(points, texts, strict=True)):
+        x, y = 16 + (i // rows) * (width - 20) / columns, top + 18 * (i % rows) + 14
+        parts += [marks.mark(shapes.get(point.method, 0), x, y - 4, 5), svg.words(x + 12, y, text)]
+    return parts, top + 18 * rows + 8
 
 
 def _edge(box: labels.Box, x: float, y: float) -> tuple[float, float]:
@@ -171,11 +175,13 @@ def dots(panels: Sequence[Panel], name: str, title: str, width: int = 900) -> st
     """Success of attacks on a scale from 0 to 1, with interval, control and baseline."""
     narrow = width < NARROW
     left, right, row = (10.0, width - 10.0, 42) if narrow else (220.0, width - 190.0, 27)
+    every = [mark for panel in panels for mark in panel.marks]
+    if not narrow:  # room for whole names, as far as the scale keeps its own
+        left = min(max(left, 24 + max(svg.wide(mark.name, 13) for mark in every)), right - 260)
     x = Scale(0.0, 1.0, left, right)
-    marks = [mark for panel in panels for mark in panel.marks]
     absent = {
-        "95 % interval": all(m.low is None for m in marks),
-        "if the class were known": not any(m.bound for m in marks),
+        "95 % interval": all(m.low is None for m in every),
+        "if the class were known": not any(m.bound for m in every),
     }
     parts, y = _legend(width, left if not narrow else 2, [text for text, lacks in absent.items() if lacks])
     for panel in panels:
@@ -195,7 +201,7 @@ def dots(panels: Sequence[Panel], name: str, title: str, width: int = 900) -> st
                 parts.append(svg.words(left - 8, y + 15, clean(mark.name, 22), "name"))
                 parts.append(svg.words(width - 2, y + 15, said, "number", "end"))
             else:
-                parts.append(svg.words(left - 14, middle + 4, clean(mark.name, 28), "name", "end"))
+                parts.append(svg.words(left - 14, middle + 4, svg.fitted(mark.name, left - 14, 13), "name", "end"))
                 parts.append(svg.words(width - 2, middle + 4, said, "number", "end"))
             parts.append(_mark(mark, x, middle))
             y += row

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports.pictures import svg
+from reports.pictures import marks, svg
 from reports.pictures.charts import NARROW, Axes
 from reports.pictures.svg import Scale
 from reports.tables.sweeps import Curve, Sweep
 from reports.text import probability
 
-_SHAPES: tuple[Callable[[float, float, float, str], str], ...] = (
-    svg.dot,
-    svg.diamond,
-    svg.triangle,
-    lambda x, y, size, kind: svg.box(x - size * 0.85, y - size * 0.85, size * 1.7, size * 1.7, kind),
-)
 _LEAST_TOP = 0.01  # of an axis on which nothing stands above zero
 
 
@@ -80,7 +74,8 @@ def draw(
     room = max(svg.wide(svg.tick_text(t), 12) for t in up) + 24
     left, right, bottom = (48.0, width - 12.0, 50.0) if narrow else (62.0, width - 24.0, 54.0)
     left = max(left, room)
-    legend, top = _legend([one.name for one in drawn], left, right)
+    legend, top = marks.legend([one.name for one in drawn], left + 6, right)
+    top += 16
     height = top + (230 if narrow else 280) + bottom
     x = Scale(*ends, left, right)
     y = Scale(0.0, up[-1], height - bottom, top)
@@ -94,33 +89,19 @@ def draw(
     middle = (top + y.start) / 2
     parts.append(svg.words(14, middle, svg.fitted(axes.y, height - top, 12.5), "label", "middle", turned=True))
     for place, one in enumerate(drawn):
-        parts.append(svg.path([(x(s.x), y(s.value)) for s in one.spots], f"curve stroke-{place}"))
+        parts.append(svg.path([(x(s.x), y(s.value)) for s in one.spots], f"curve stroke-{marks.colour(place)}"))
     for place, one in enumerate(drawn):
-        aside = (place - (len(drawn) - 1) / 2) * 5  # so that intervals do not cover each other
+        aside = (place - (len(drawn) - 1) / 2) * min(5.0, 30 / len(drawn))  # so that intervals do not cover each other
         parts += [_spot(s, x(s.x) + aside, y, place, x(s.x)) for s in one.spots]
     return svg.picture(parts + legend, width, height, name, title, told)
 
 
 def _spot(spot: Spot, aside: float, y: Scale, place: int, at: float) -> str:
-    marks = []
+    parts = []
     if spot.low is not None and spot.high is not None:
-        marks.append(svg.line(aside, y(max(spot.low, 0.0)), aside, y(spot.high), f"whisker stroke-{place}"))
-    marks.append(_SHAPES[place % len(_SHAPES)](at, y(spot.value), 5, f"mark series-{place}"))
-    return svg.titled(marks, spot.said)
-
-
-def _legend(names: Sequence[str], left: float, right: float) -> tuple[list[str], float]:
-    """What the shapes stand for, and where the picture begins below it."""
-    parts: list[str] = []
-    x, y = left + 6, 14.0
-    for place, name in enumerate(names):
-        room = svg.wide(name, 12) + 34
-        if x + room > right and x > left + 6:
-            x, y = left + 6, y + 20
-        mark = _SHAPES[place % len(_SHAPES)](x, y - 4, 5, f"mark series-{place}")
-        parts += [mark, svg.words(x + 12, y, svg.fitted(name, right - x - 12, 12))]
-        x += room
-    return parts, y + 16
+        kind = f"whisker stroke-{marks.colour(place)}"
+        parts.append(svg.line(aside, y(max(spot.low, 0.0)), aside, y(spot.high), kind))
+    return svg.titled([*parts, marks.mark(place, at, y(spot.value), 5)], spot.said)
 
 
 def _told(curves: Sequence[Curve]) -> str:

@@ -124,13 +124,16 @@ def _compared(run: RunRecord, found: Comparison) -> Frontier | None:
     return Frontier(points, x, y, missing, (found.utility.better, found.risk.better)) if points else None
 
 
-def panels(run: RunRecord) -> list[Panel]:
-    """A panel for each attack and sensitive column; its rows are releases, or the links of the one release."""
+def panels(run: RunRecord, whole: bool = False) -> list[Panel]:
+    """A panel for each attack and sensitive column; its rows are releases, or the links of the one release. Of many releases
+    a panel has those with the highest figures; `whole` ones have all, by their full names."""
     rows, meanings = [r for record in run.records for r in figures(record)], Meanings(*run.records)
     made = []
     for attack, sensitive in meanings.groups(rows):
         of_one = len(run.records) == 1
-        marks = _links(meanings, run.records[0], attack, sensitive) if of_one else _releases(run, attack, sensitive)
+        marks = (
+            _links(meanings, run.records[0], attack, sensitive) if of_one else _releases(run, attack, sensitive, whole)
+        )
         if marks:
             real = any(r.attack == attack and r.params.get("against") == "outsiders" for r in rows)
             made.append(
@@ -145,7 +148,7 @@ def _heading(meanings: Meanings, attack: str, sensitive: str | None, others: str
     return clean(caption).replace("{others}", others).replace("{column}", column) if caption else made
 
 
-def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
+def _releases(run: RunRecord, attack: str, sensitive: str | None, whole: bool) -> list[Mark]:
     """A mark for each release and adversary; adversaries with equal figures share one, and a single one is not named."""
     marks, several = [], len({r.adversary for one in run.records for r in _rows(one, attack, sensitive)}) > 1
     for place, number_ in sorted(numbers(run).items(), key=lambda pair: (pair[1], pair[0])):
@@ -154,10 +157,11 @@ def _releases(run: RunRecord, attack: str, sensitive: str | None) -> list[Mark]:
         for names, own in meanings.by_adversary(_rows(record, attack, sensitive)):
             row = meanings.compared(own)
             if row is not None:
-                by = f" {clean(', '.join(names), 14)}" if several else ""
-                name = f"{number_} {clean(record.release.name, max(4, 26 - len(by)) if several else 60)}{by}"
+                by = f" {clean(', '.join(names), 60 if whole else 14)}" if several else ""
+                room = max(4, 26 - len(by)) if several and not whole else 60
+                name = f"{number_} {clean(record.release.name, room)}{by}"
                 marks.append(_mark(name, row, meanings.supposed(row)))
-    if len(marks) > ROWS:
+    if len(marks) > ROWS and not whole:
         kept = sorted(marks, key=lambda m: -m.value)[:ROWS]
         marks = [m for m in marks if m in kept][:ROWS]
     return marks

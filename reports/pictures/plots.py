@@ -1,9 +1,9 @@
-"""The pictures of a report as things of their own: SVG and PNG files, and in a notebook.
+"""The pictures of a report as things of their own: SVG, PDF and PNG files, and in a notebook.
 
 The drawings are those of the report (`charts`, `lines`), in their wide form. In a report the style sheet of the page
 colours them; here each carries the light colours of the same style sheet, with the variables filled in, a white ground,
-and its title, so that it stands for itself in any document. PNG needs a library (resvg, the extra `plots`) and a font
-of the system; SVG needs nothing.
+and its title, so that it stands for itself in any document: every release is drawn, by its full name. PNG needs a library
+(resvg, the extra `plots`), PDF another (Typst, the extra `pdf`), and both a font of the system; SVG needs nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import functools
 import importlib.util
 import re
 import textwrap
-import unicodedata
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,13 +28,21 @@ from reports.pictures.points import numbers
 from reports.pictures.small import small_pictures
 from reports.tables.search import searches
 from reports.tables.sweeps import sweeps
-from reports.text import clean
+from reports.text import clean, slug
 
 WIDE, SMALL, SQUARE, MARGIN, LINE = 976, 460, 400, 16.0, 19.0
 SCALE = 2.0
 """How many pixels of a PNG make one of the drawing."""
-_NO_LIBRARY = "PNG pictures need a library that is not installed. Install it with: pip install 'auditor[plots]'"
-_NO_FONT = "PNG pictures need a font, and this system has none. Install one, such as fonts-dejavu-core, or use the SVG."
+_NO_LIBRARY = "{} pictures need a library that is not installed. Install it with: pip install 'auditor[{}]'"
+_NO_FONT = "{} pictures need a font, and this system has none. Install one, such as fonts-dejavu-core, or use the SVG."
+_LIBRARIES = {"PNG": ("resvg_py", "plots"), "PDF": ("typst", "pdf")}
+"""The library of each format, and the extra that installs it."""
+_POINTS = 0.75
+"""How many points of a PDF make one pixel of the drawing."""
+_PDF_PAGE = (
+    "#set document(date: none)\n#set page(width: auto, height: auto, margin: 0pt)\n"
+    '#image(bytes(sys.inputs.svg), format: "svg", width: {:.2f}pt)\n'
+)
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _BODY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif'
 
@@ -44,7 +51,7 @@ _BODY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, 
 class Plot:
     """A picture that stands for itself: its name (fit for a file), its title, and the text of its SVG.
 
-    A notebook shows it; `png()` gives the bytes of a PNG file."""
+    A notebook shows it; `png()` and `pdf()` give the bytes of files."""
 
     name: str
     title: str
@@ -56,12 +63,18 @@ class Plot:
         """The picture as PNG, `scale` pixels for each of the drawing. Needs the extra `plots`."""
         if not 0 < scale <= 10:
             raise UsageError(f"scale must be above 0 and at most 10. Got {scale}.")
-        why = png_hindrance()
-        if why is not None:
-            raise UsageError(why)
+        _refuse("PNG")
         import resvg_py
 
         return bytes(resvg_py.svg_to_bytes(svg_string=self.svg, zoom=scale, background="#ffffff"))
+
+    def pdf(self) -> bytes:
+        """The picture as PDF, its lines and letters as vectors and its font inside. Needs the extra `pdf`."""
+        _refuse("PDF")
+        import typst
+
+        page = _PDF_PAGE.format(self.width * _POINTS)
+        return bytes(typst.compile(page.encode(), sys_inputs={"svg": self.svg}, format="pdf"))
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -81,26 +94,39 @@ def plots(result: RunRecord | AuditRecord) -> dict[str, Plot]:
         name, copy = wanted, 2
         while name in made:
             name, copy = f"{wanted}-{copy}", copy + 1
-        made[name] = _standing(name, title, about, drawing)
+        made[name] = standing(name, title, about, drawing)
     return made
 
 
-def plot_files(run: RunRecord, folder: Path) -> dict[Path, str | bytes]:
-    """What to write into a folder: each picture as SVG, and as PNG where the library for it is installed."""
+def plot_files(found: Mapping[str, Plot], folder: Path) -> dict[Path, str | bytes]:
+    """What to write into a folder: each picture as SVG, and as PDF and PNG where the libraries for them are installed."""
     files: dict[Path, str | bytes] = {}
-    drawn = png_hindrance() is None
-    for plot in plots(run).values():
+    lacking = hindrances()
+    for plot in found.values():
         files[folder / f"{plot.name}.svg"] = plot.svg
-        if drawn:
+        if "PDF" not in lacking:
+            files[folder / f"{plot.name}.pdf"] = plot.pdf()
+        if "PNG" not in lacking:
             files[folder / f"{plot.name}.png"] = plot.png()
     return files
 
 
-def png_hindrance() -> str | None:
-    """Why no PNG can be made here, and what to do about it; nothing where it can."""
-    if importlib.util.find_spec("resvg_py") is None:
-        return _NO_LIBRARY
-    return None if _has_font() else _NO_FONT
+def _refuse(kind: str) -> None:
+    why = hindrances().get(kind)
+    if why is not None:
+        raise UsageError(why)
+
+
+def hindrances() -> dict[str, str]:
+    """The formats that no picture can be made in here, each with the reason and what to do about it."""
+    missing = {
+        kind: _NO_LIBRARY.format(kind, extra)
+        for kind, (library, extra) in _LIBRARIES.items()
+        if importlib.util.find_spec(library) is None
+    }
+    if "PNG" not in missing and not _has_font():
+        return {kind: _NO_FONT.format(kind) for kind in _LIBRARIES} | missing
+    return missing
 
 
 @functools.cache
@@ -119,18 +145,18 @@ def _drawings(run: RunRecord) -> Iterator[tuple[str, str, str, str]]:
     about = clean(run.title, 120)
     for found in sweeps(run):
         axes = Axes(f"known attributes, of {found.of}", found.measure)
-        yield f"known-attributes-{_slug(found.title)}", found.title, about, lines(found, axes, "sweep", WIDE)
+        yield f"known-attributes-{slug(found.title)}", found.title, about, lines(found, axes, "sweep", WIDE)
     for sought in (one for one in searches(run) if one.sweep is not None):
         assert sought.sweep is not None
         axes = Axes(f"known attributes, of {sought.sweep.of}", sought.sweep.measure)
-        yield f"search-{_slug(sought.title)}", sought.title, about, lines(sought.sweep, axes, "search", WIDE)
+        yield f"search-{slug(sought.title)}", sought.title, about, lines(sought.sweep, axes, "search", WIDE)
     several = len(run.records) > 1
     tradeoff = frontier(run) if several else None
     if tradeoff is not None:
         axes = Axes(tradeoff.x, tradeoff.y)
-        drawing = charts.scatter(tradeoff.points, axes, "frontier", WIDE, tradeoff.better)
+        drawing = charts.scatter(tradeoff.points, axes, "frontier", WIDE, tradeoff.better, whole=True)
         yield "risk-against-utility", "Risk against utility", about, drawing
-    rows = panels(run)
+    rows = panels(run, whole=True)
     if rows:
         title = "How often each attack is right, beside the control and the baseline"
         yield "attacks", title, about, charts.dots(rows, "attacks", title, WIDE)
@@ -138,18 +164,12 @@ def _drawings(run: RunRecord) -> Iterator[tuple[str, str, str, str]]:
     for place in detailed(run):
         record = run.records[place - 1]
         name = clean(record.release.name, 60)
-        start = f"{number[place]:02d}-{_slug(name)}-" if several else ""
+        start = f"{number[place]:02d}-{slug(name)}-" if several else ""
         for one in small_pictures(record, "", SMALL, SQUARE):
-            yield start + _slug(one.kind), one.title, name, one.drawing
+            yield start + slug(one.kind), one.title, name, one.drawing
 
 
-def _slug(text: str) -> str:
-    """A text as part of a file's name on any system: small letters, digits and hyphens."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:60].strip("-") or "unnamed"
-
-
-def _standing(name: str, title: str, about: str, drawing: str) -> Plot:
+def standing(name: str, title: str, about: str, drawing: str) -> Plot:
     """A drawing of a page made to stand alone: a white ground, colours, the title above, and room around it."""
     root = ElementTree.fromstring(drawing)
     _, _, width, height = (float(part) for part in root.attrib["viewBox"].split())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.text import clean
@@ -48,22 +49,25 @@ def dot(x: float, y: float, radius: float, kind: str) -> str:
 
 def diamond(x: float, y: float, size: float, kind: str) -> str:
     """A square on its corner."""
-    corners = ((x, y - size), (x + size, y), (x, y + size), (x - size, y))
-    return f'<polygon points="{_points(corners)}" class="{kind}"/>'
+    return polygon(((x, y - size), (x + size, y), (x, y + size), (x - size, y)), kind)
 
 
 def triangle(x: float, y: float, size: float, kind: str) -> str:
     """A triangle standing on its base."""
-    corners = ((x, y - size), (x + size, y + size * 0.8), (x - size, y + size * 0.8))
+    return polygon(((x, y - size), (x + size, y + size * 0.8), (x - size, y + size * 0.8)), kind)
+
+
+def polygon(corners: Sequence[tuple[float, float]], kind: str) -> str:
+    """A closed shape."""
     return f'<polygon points="{_points(corners)}" class="{kind}"/>'
 
 
-def path(points: list[tuple[float, float]], kind: str) -> str:
+def path(points: Sequence[tuple[float, float]], kind: str) -> str:
     """An open line through points."""
     return f'<polyline points="{_points(points)}" class="{kind}"/>'
 
 
-def _points(points: list[tuple[float, float]] | tuple[tuple[float, float], ...]) -> str:
+def _points(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{_at(x)},{_at(y)}" for x, y in points)
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from reports.reading import IF_KNOWN, Meanings, figures, is_rate, value_of
 from reports.tables.tables import Table
-from reports.text import NONE, capital, clean, finite, number, probability, spoken
+from reports.text import NONE, capital, clean, finite, interval, number, probability, spoken
 
-MOST_CURVES = 4
+SIDE_BY_SIDE = 4
+"""So many curves find room beside each other in a table; more stand below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def sweeps(run: RunRecord) -> list[Sweep]:
                 of = max(_of(r) for each in chosen for r in each)
                 plain = meanings.title(attack) + (f" ({spoken(sensitive)})" if sensitive else "")
                 title = f"{capital(plain)} by the {clean(who, 60)}"
-                made.append(Sweep(title, measure, of, tuple(curves[:MOST_CURVES]), plain))
+                made.append(Sweep(title, measure, of, tuple(curves), plain))
     return made
 
 
@@ -87,7 +88,10 @@ def steepest(found: Sequence[Sweep]) -> tuple[Sweep, Curve]:
 
 
 def sweep_table(sweep: Sweep) -> Table:
-    """A row for each number of known attributes; for each curve its figure with its interval, and its control."""
+    """A row for each number of known attributes; for each curve its figure with its interval, and its control. Many curves
+    stand below each other."""
+    if len(sweep.curves) > SIDE_BY_SIDE:
+        return _below_each_other(sweep)
     headings, columns = ["known"], []
     numbers = sorted({p.known for curve in sweep.curves for p in curve.points})
     for curve in sweep.curves:
@@ -100,6 +104,15 @@ def sweep_table(sweep: Sweep) -> Table:
             columns.append([NONE if p is None or p.control is None else probability(p.control) for p in found])
     rows = [(number(n), *(column[i] for column in columns)) for i, n in enumerate(numbers)]
     return Table(tuple(headings), tuple(rows), frozenset({0}))
+
+
+def _below_each_other(sweep: Sweep) -> Table:
+    rows = [(curve.name, p) for curve in sweep.curves for p in curve.points]
+    cells = tuple(
+        (name, number(p.known), probability(p.value), interval(p.low, p.high) or NONE, probability(p.control))
+        for name, p in rows
+    )
+    return Table(("release", "known", "value", "interval", "control"), cells, frozenset({1, 2, 3, 4})).without_empty()
 
 
 def _said(point: Known) -> str:
@@ -121,7 +134,7 @@ def _releases(meanings: Meanings, records: Sequence[AuditRecord], rows: Sequence
     made = []
     for place, (record, mine) in enumerate(zip(records, rows, strict=True), 1):
         best = meanings.own(mine)
-        name = clean(record.release.name, 40)
+        name = clean(record.release.name, 60)
         made.append(replace(_curve(f"{place} {name}", best), release=name))
     return [curve for curve in made if len(curve.points) > 1]
 

@@ -72,7 +72,8 @@ def wait_for(what: Callable[[], bool], limit: float = 120) -> None:
 
 def test_the_same_bytes_however_it_is_run(home: Path) -> None:
     grid = ("--methods", "mondrian,anatomy,mdav", "--k", "3,100", "--seeds", "2", "--sample", "0.5", "--policy", "k5")
-    one = run(home, "one", *grid, "--jobs", "1", PYTHONHASHSEED="1")
+    tables = ("--tables", str(home / "one" / "tables"))
+    one = run(home, "one", *grid, "--jobs", "1", *tables, PYTHONHASHSEED="1")
     two = run(home, "two", *grid, "--jobs", "2", "--timeout", "300", PYTHONHASHSEED="2")
     assert one.returncode == two.returncode == 1, one.stderr  # k = 3 passes no policy that asks for 5
     for name in ("run.json", "report.md", "report.html"):
@@ -91,7 +92,11 @@ def test_the_same_bytes_however_it_is_run(home: Path) -> None:
     ] + ["not_applicable"] * 2
     assert "10 cells: 6 ok, 4 not applicable." in one.stderr
     assert "mondrian k=3" in one.stdout
-    outputs = [p.read_bytes() for p in (home / "one").rglob("*") if p.is_file()]  # pictures are among them
+    assert {"frontier.csv", "frontier.tex", "left-out.tex", "attacks.csv", "figures.csv"} <= {
+        file.name for file in (home / "one" / "tables").iterdir()
+    }
+    assert (home / "one" / "plots" / "risk-against-utility.pdf").is_file()
+    outputs = [p.read_bytes() for p in (home / "one").rglob("*") if p.is_file()]  # pictures and tables are among them
     assert not any(CANARY.encode() in text for text in [*outputs, one.stdout.encode(), one.stderr.encode()])
     for cell in found.cells:
         if cell.record is not None:

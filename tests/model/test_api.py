@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -36,9 +37,11 @@ FRAME = pd.DataFrame(
     },
     index=[9, 9, 7, 3, 1, 0],  # an awkward index must not matter
 )
+EVEN = FRAME.assign(disease=["flu", "cold"] * 3)
+"""The same people with diseases that classes of two can mix."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def record() -> auditor.AuditRecord:
     table = auditor.Table.from_frame(FRAME, SCHEMA)
     release, provenance = auditor.anonymize(table, "mondrian", k=3)
@@ -56,13 +59,73 @@ def test_from_frame_to_record(record: auditor.AuditRecord) -> None:
 
 def test_results_show_well(record: auditor.AuditRecord) -> None:
     frame = record.to_frame()
-    assert len(frame) == len(record.risks)
-    assert {"attack", "measure", "value", "control", "baseline"} <= set(frame.columns)
+    assert frame["about"].tolist() == ["risk"] * len(record.risks) + ["utility"] * len(record.utility)
+    assert len(record.utility) > 5
+    assert {"attack", "measure", "value", "control", "baseline", "excess", "excess_low"} <= set(frame.columns)
+    for _, part in frame.groupby("about"):  # what does not apply comes last
+        there = (part["status"] == "ok").tolist()
+        assert there == sorted(there, reverse=True)
     assert repr(record).startswith("<AuditRecord mondrian k=3: 6 rows")
-    assert "<table" in record._repr_html_()
+    assert "k = 3" in record._repr_html_()
     table = auditor.Table.from_frame(FRAME, SCHEMA)
     assert repr(table) == "<Table table: 6 rows, 3 columns>"
     assert table.to_frame()["town"].tolist() == FRAME["town"].tolist()
+
+
+def test_a_run_in_a_frame(record: auditor.AuditRecord) -> None:
+    run = auditor.RunRecord("both", 1, (record, record))
+    frame = run.to_frame()
+    assert len(frame) == 2 * len(record.to_frame())
+    assert frame["method"].unique().tolist() == ["mondrian"]
+    assert frame["settings"][0]["k"] == 3
+    assert auditor.RunRecord("none", 1, ()).to_frame().empty
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "target"),
+    [
+        ("mondrian", {"k": 3}, "release.csv"),
+        ("anatomy", {"l": 2}, "release"),
+    ],
+)
+def test_a_release_is_written_and_read_again(
+    tmp_path: Path, method: str, settings: dict[str, int], target: str
+) -> None:
+    table = auditor.Table.from_frame(EVEN, SCHEMA)
+    release, provenance = auditor.anonymize(table, method, **settings)
+    files = release.write(tmp_path / target)
+    private = provenance.write(tmp_path / "private.csv", release)
+    assert all(file.is_file() for file in (*files, private))
+    assert private.stat().st_mode & 0o077 == 0
+    options = auditor.Options(attacks=("linking", "homogeneity"), utility=(), facts=())
+    here = auditor.audit(release, original=table, provenance=provenance, options=options)
+    there = auditor.audit(tmp_path / target, SCHEMA, original=EVEN, provenance=private, options=options)
+    for attack, measure in (("homogeneity", "success"), ("linking", "mean")):
+        values = [one.find(attack, measure, link="class").value for one in (here, there)]
+        assert values[0] == values[1]
+    for again in (lambda: release.write(tmp_path / target), lambda: provenance.write(private, release)):
+        with pytest.raises(UsageError, match="exists already"):
+            again()
+    assert release.write(str(tmp_path / target), force=True) == files
+    assert provenance.write(private, release, force=True) == private
+
+
+def test_a_release_as_a_frame() -> None:
+    table = auditor.Table.from_frame(FRAME, SCHEMA)
+    release, _ = auditor.anonymize(table, "mondrian", k=3)
+    frame = release.to_frame()
+    assert sorted(frame["disease"]) == sorted(FRAME["disease"])
+    assert frame.groupby(["age", "town"]).size().tolist() == [3, 3]
+    assert "<table" in release._repr_html_()
+    sliced, _ = auditor.anonymize(auditor.Table.from_frame(EVEN, SCHEMA), "anatomy", l=2)
+    both = sliced.to_frame()
+    assert set(both.columns) == {"bucket", "age", "town", "disease"}
+    for block in sliced.blocks:  # each class has the fragments of its own
+        for bucket, part in both.groupby("bucket"):
+            mine = block.bucket == int(bucket) - 1
+            for column in block.columns:
+                texts = [sliced.labels[column].texts[i] for i in block.cell(column)[mine]]
+                assert sorted(part[column]) == sorted(texts)
 
 
 def test_a_release_in_a_frame(record: auditor.AuditRecord) -> None:

@@ -8,9 +8,11 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -18,12 +20,15 @@ import auditor
 from auditor.commands.output import Output
 from auditor.model.errors import UsageError
 from auditor.model.record.record import RunRecord, Utility
+from reports.pictures import marks
 from reports.pictures import plots as module
 from reports.pictures.pictures import before_and_after
 from reports.pictures.plots import Plot, plot_files, plots
 from reports.pictures.small import small_pictures
+from reports.tables.sweeps import sweep_table, sweeps
 from tests.conftest import Ended
 from tests.support import record_samples as samples
+from tests.support.record_samples_rows import rate
 
 SVG = "{http://www.w3.org/2000/svg}"
 RUNS = ("sample_run", "single_run", "person_run", "hostile_run")
@@ -136,6 +141,15 @@ def test_letters_are_drawn_and_not_only_shapes() -> None:
     assert counts[0] > counts[1] + 500
 
 
+def test_a_pdf_has_vectors_and_its_font_and_is_the_same_each_time() -> None:
+    plot = drawn("single_run")["class-sizes"]
+    made = plot.pdf()
+    assert made.startswith(b"%PDF-")
+    assert b"/FontFile" in made or b"/FontFile2" in made or b"/FontFile3" in made
+    assert b"/Subtype/Image" not in made.replace(b" ", b"")
+    assert made == plot.pdf()
+
+
 def test_the_scale_of_a_png() -> None:
     plot = drawn("single_run")["class-sizes"]
     with Image.open(io.BytesIO(plot.png(1))) as small:
@@ -158,7 +172,7 @@ def test_in_a_notebook() -> None:
 
 
 def test_the_same_record_gives_the_same_files(tmp_path: Path) -> None:
-    once, again = (plot_files(samples.single_run(), tmp_path) for _ in range(2))
+    once, again = (plot_files(drawn("single_run"), tmp_path) for _ in range(2))
     assert once == again
 
 
@@ -169,14 +183,14 @@ def run_file(tmp_path: Path) -> Path:
     return file
 
 
-def test_the_command_writes_svg_and_png(auditor_cli: Callable[..., Ended], run_file: Path, tmp_path: Path) -> None:
+def test_the_command_writes_svg_pdf_and_png(auditor_cli: Callable[..., Ended], run_file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pictures"
     ended = auditor_cli("render", run_file, "--plots", folder)
     assert ended.code == 0
     assert ended.err == ""
     assert f"plots: {folder}" in ended.out
     names = sorted(file.name for file in folder.iterdir())
-    assert names == sorted(f"{name}.{kind}" for name in drawn("single_run") for kind in ("svg", "png"))
+    assert names == sorted(f"{name}.{kind}" for name in drawn("single_run") for kind in ("svg", "pdf", "png"))
     before = {file: file.read_bytes() for file in folder.iterdir()}
     again = auditor_cli("render", run_file, "--plots", folder)
     assert again.code == 2
@@ -191,7 +205,7 @@ def test_other_files_of_the_folder_stay(auditor_cli: Callable[..., Ended], run_f
     (folder / "note.txt").write_text("mine", encoding="utf-8")
     assert auditor_cli("render", run_file, "--plots", folder, "--quiet").code == 0
     assert (folder / "note.txt").read_text(encoding="utf-8") == "mine"
-    assert len(list(folder.iterdir())) == 11
+    assert len(list(folder.iterdir())) == 16
 
 
 def test_wrong_folders(auditor_cli: Callable[..., Ended], run_file: Path, tmp_path: Path) -> None:
@@ -211,7 +225,7 @@ def test_a_record_without_figures_says_so(auditor_cli: Callable[..., Ended], tmp
 
 
 @pytest.mark.parametrize(
-    ("gone", "words"), [("library", "pip install 'auditor[plots]'"), ("font", "this system has none")]
+    ("gone", "words"), [("library", "pip install 'auditor[{}]'"), ("font", "this system has none")]
 )
 def test_without_library_or_font_there_is_svg(
     auditor_cli: Callable[..., Ended],
@@ -223,13 +237,17 @@ def test_without_library_or_font_there_is_svg(
 ) -> None:
     if gone == "library":
         monkeypatch.setitem(sys.modules, "resvg_py", None)
+        monkeypatch.setitem(sys.modules, "typst", None)
     else:
         monkeypatch.setattr(module, "_has_font", lambda: False)
-    with pytest.raises(UsageError, match=re.escape(words)):
-        drawn("single_run")["attacks"].png()
+    plot = drawn("single_run")["attacks"]
+    for make, extra in ((plot.png, "plots"), (plot.pdf, "pdf")):
+        with pytest.raises(UsageError, match=re.escape(words.format(extra))):
+            make()
     ended = auditor_cli("render", run_file, "--plots", tmp_path / "pictures", "--quiet")
     assert ended.code == 0
-    assert words in ended.err
+    assert words.format("plots") in ended.err
+    assert words.format("pdf") in ended.err
     assert {file.suffix for file in (tmp_path / "pictures").iterdir()} == {".svg"}
 
 
@@ -272,3 +290,90 @@ def test_values_before_and_after_are_drawn_whatever_the_measure_is_called() -> N
     drawing = next(one.drawing for one in small_pictures(record, "") if one.kind == "values-1")
     assert "x: 40 release" in drawing
     assert "x: 50 original" in drawing
+
+
+# ----- for papers: every release, whole names, every interval, and marks that all people tell apart -------------------------
+
+
+def swept(releases: int) -> RunRecord:
+    """A sweep of so many releases over one to three known attributes."""
+    first = samples.single_run().records[0]
+    risks = tuple(
+        replace(rate("linking", "success", 0.1 * known, 400), params={"known": known, "of": 3}, link="containment")
+        for known in (1, 2, 3)
+    )
+    names = [f"a release with a rather long name, number {place}" for place in range(1, releases + 1)]
+    records = [replace(first, release=replace(first.release, name=name), risks=risks) for name in names]
+    return RunRecord("sweep", 1, tuple(records))
+
+
+@pytest.mark.parametrize("releases", [5, 20])
+def test_a_sweep_draws_every_release(releases: int) -> None:
+    (curves,) = sweeps(swept(releases))
+    assert len(curves.curves) == releases
+    plot = next(plot for name, plot in plots(swept(releases)).items() if name.startswith("known-attributes"))
+    for place in range(1, releases + 1):
+        assert f"{place} a release with a rather long" in plot.svg
+    assert plot.svg.count("<polyline") == releases
+    table = sweep_table(curves)
+    assert len(table.rows) == 3 * releases  # below each other: there is no room beside
+    assert {row[0] for row in table.rows} == {curve.name for curve in curves.curves}
+
+
+def test_a_crowd_keeps_its_names_and_intervals() -> None:
+    run = samples.many_run(40)
+    plot = plots(run)["risk-against-utility"]
+    root = ElementTree.fromstring(plot.svg.encode())
+    texts = " | ".join(str(part.text) for part in root.iter(f"{SVG}text"))
+    for place, record in enumerate(run.records, 1):
+        assert f"{place} {record.release.name}" in texts
+    whiskers = [part for part in root.iter(f"{SVG}line") if "whisker" in part.attrib["class"]]
+    assert len(whiskers) == len(run.records)
+    attacks = ElementTree.fromstring(plots(run)["attacks"].svg.encode())
+    named = {str(part.text) for part in attacks.iter(f"{SVG}text") if part.attrib["class"] == "name"}
+    for place, record in enumerate(run.records, 1):
+        assert f"{place} {record.release.name} prosecutor" in named
+
+
+def test_sixty_four_series_have_a_mark_of_their_own() -> None:
+    found = [marks.mark(series, 0, 0, 5) for series in range(64)]
+    assert len(set(found)) == 64
+
+
+# Machado, Oliveira & Fernandes (2009), table 1 at severity 1.0: protanopia, deuteranopia, tritanopia.
+_BLIND = (
+    np.eye(3),
+    np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+)
+_TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def linear(colour: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    share = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+
+
+def seen(colour: str) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """A colour in CIE Lab, as people see it who see all colours, and those who do not."""
+    made = []
+    for matrix in _BLIND:
+        xyz = _TO_XYZ @ np.clip(matrix @ linear(colour), 0, 1) / np.array([0.95047, 1, 1.08883])
+        f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+        made.append(np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])]))
+    return made
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_the_colours_are_told_apart_by_the_colour_blind(scheme: int) -> None:
+    sheet = (Path(module.__file__).parents[1] / "templates" / "report.css").read_text(encoding="utf-8")
+    colours = [pair[scheme] for pair in re.findall(r"--series-\d: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", sheet)]
+    assert len(colours) == marks.COLOURS
+    for one, two in combinations(colours, 2):
+        assert min(float(np.linalg.norm(a - b)) for a, b in zip(seen(one), seen(two), strict=True)) > 15, (one, two)
+    paper = re.search(r"--paper: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", sheet)
+    assert paper is not None
+    for colour in colours:  # and they stand out from the paper (WCAG 1.4.11)
+        light = sorted(float(linear(c) @ _TO_XYZ[1]) for c in (colour, paper[scheme + 1]))
+        assert (light[1] + 0.05) / (light[0] + 0.05) >= 3, colour

@@ -31,7 +31,7 @@ from auditor.runs.papers.microaggregation import five
 from auditor.runs.papers.running import Kept, choose, find_source
 from auditor.runs.papers.sources import ADULT, CENSUS, Source, roles
 from auditor.runs.store import make_folder
-from reports.papers import render_papers_html, render_papers_markdown
+from reports.papers import papers_plots, papers_tables, render_papers_html, render_papers_markdown
 from tests.conftest import Ended
 
 EXPERIMENTS = {
@@ -222,6 +222,16 @@ def test_the_page_in_markdown() -> None:
     assert "Of 2 claims 0 hold, 1 holds in part, 0 are refuted, 1 cannot be told." in text
 
 
+def test_its_pictures_and_tables_as_files() -> None:
+    drawn = papers_plots(page())
+    assert list(drawn) == ["9-first-1", "9-first-2"]
+    assert "Lines" in drawn["9-first-1"].svg
+    assert "It is &lt;b&gt;so&lt;/b&gt;." in drawn["9-first-1"].svg
+    found = papers_tables(page())
+    assert list(found) == ["claims", "9-first-parts", "9-first-1"]
+    assert [row[3] for row in found["claims"].rows] == ["holds in part", "cannot be told"]
+
+
 # ----- the command ----------------------------------------------------------------------------------------------------
 
 Cli = Callable[..., Ended]
@@ -240,7 +250,8 @@ def test_a_run_is_resumed_and_says_what_is_absent(
 ) -> None:
     monkeypatch.delenv("AUDITOR_DATA", raising=False)
     ask = ("reproduce", "004.five", "004.continuous", "-o", tmp_path / "out", "--jobs", "1")
-    ended = auditor_cli(*ask)
+    ended = auditor_cli(*ask, "--tables", tmp_path / "out" / "tables")
+    assert (tmp_path / "out" / "tables" / "claims.tex").is_file()
     assert ended.code == 0, ended.err
     found = json.loads((tmp_path / "out" / "papers.json").read_text())
     verdicts = {item["name"]: item["outcome"] for item in found["items"]}

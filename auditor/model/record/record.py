@@ -20,6 +20,7 @@ from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.record.remedy import Driver, Remedy
 from auditor.model.record.search import SearchFacts
 from auditor.model.record.version_1 import upgraded
+from auditor.model.upstairs import ask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,10 +199,11 @@ class AuditRecord:
         return from_json(cls, upgraded(json_object(text, name)), name, RECORD_FORMAT)
 
     def to_frame(self) -> pd.DataFrame:
-        """The risk rows as a pandas frame, one row a figure."""
+        """The figures as a pandas frame, one row a figure: `about` says whether it is one of risk or of utility. Rows that
+        have no figure come last of each, with the reason."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(risk) for risk in self.risks])
+        return pd.DataFrame(figure_rows(self))
 
     def find(self, attack: str, measure: str, **wanted: Any) -> Risk:
         """The one risk row with these fields (`link=`, `sensitive=`, `adversary=`, or a key of its params).
@@ -221,7 +223,7 @@ class AuditRecord:
         return f"<AuditRecord {self.release.name}: {self.release.rows} rows, {len(self.risks)} risk figures{verdict}>"
 
     def _repr_html_(self) -> str:
-        return str(self.to_frame().drop(columns=["detail"]).to_html(max_rows=40))
+        return str(ask("card")(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +248,43 @@ class RunRecord:
     def from_json(cls, text: str, name: str = "run") -> RunRecord:
         """The run in a JSON text; `name` is said in errors."""
         return from_json(cls, upgraded(json_object(text, name)), name, RUN_FORMAT)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The figures of all releases as a pandas frame, one row a figure, with the name of its release and the method and
+        settings that made it."""
+        import pandas as pd
+
+        rows: list[dict[str, Any]] = []
+        for record in self.records:
+            made = record.release
+            start = {"release": made.name, "method": made.method, "settings": dict(made.params)}
+            rows += [start | row for row in figure_rows(record)]
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        judged = [record.policy for record in self.records if record.policy is not None]
+        passed = f", {sum(one.passed for one in judged)} of {len(judged)} pass their policy" if judged else ""
+        return f"<RunRecord {self.title}: {len(self.records)} releases{passed}>"
+
+    def _repr_html_(self) -> str:
+        return str(ask("card")(self))
+
+
+def figure_rows(record: AuditRecord) -> list[dict[str, Any]]:
+    """The figures of a record as plain rows: those of risk, then those of utility; of each the missing ones last. What an
+    attack has over its control or baseline stands beside the figure, as `excess`, with its interval."""
+    parts: tuple[tuple[str, Sequence[Risk | Utility]], ...] = (("risk", record.risks), ("utility", record.utility))
+    return [
+        {"about": about, **asdict(row), **_excess(row.detail)}
+        for about, rows in parts
+        for row in sorted(rows, key=lambda row: row.status != OK or row.value is None)
+    ]
+
+
+def _excess(detail: Mapping[str, Any]) -> dict[str, Any]:
+    noted = detail.get("excess")
+    keys = {"value": "excess", "low": "excess_low", "high": "excess_high", "over": "excess_over"}
+    return {name: noted.get(key) for key, name in keys.items()} if isinstance(noted, Mapping) else {}
 
 
 def read_run(text: str, name: str) -> RunRecord:
