@@ -22,6 +22,7 @@ from auditor.profiling.facts import Facts, column_facts
 from auditor.profiling.proposals import Proposal, Proposed
 from auditor.profiling.ranking import rank
 from auditor.profiling.reading import WITHHELD, read_unknown
+from auditor.profiling.released import judged_by_suppression, suppressed_blanks, suppressed_cells, with_suppressed
 from auditor.profiling.roles import Judgement, column_type, holds_ranges, judge_all
 from auditor.profiling.safe_harbour import safe_harbour
 from auditor.profiling.signs import Looks, look
@@ -125,16 +126,31 @@ def profile(
     height = any(Concept.BODY in meaning(name).concepts for name in facts)
     looks = [look(one, height) for one in facts.values()]
     judged = judge_all(looks, raw.rows)
+    stated, notes = unknown.stated, list(unknown.found)
+    if release:
+        hidden = suppressed_cells(raw)
+        judged, said = judged_by_suppression(judged, hidden)
+        blanks = () if hidden else suppressed_blanks(judged, list(facts.values()))
+        notes += said
+        if blanks:
+            stated = with_suppressed(stated, raw, blanks)
+            notes.append(
+                f"cells of {', '.join(blanks)} are missing, those of other columns never: they are read as suppressed. If "
+                "people did not give these values, remove the columns' own missing and suppressed"
+            )
     columns = tuple(
         _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies), release)
         for one in looks
     )
     if release:
-        columns = tuple(replace(c, seen=_withheld(c.seen, facts[c.name], raw.columns[c.name])) for c in columns)
+        marks = {name: stated.of(name).suppressed if name in blanks else WITHHELD for name in facts}
+        columns = tuple(
+            replace(c, seen=_withheld(c.seen, facts[c.name], raw.columns[c.name], marks[c.name])) for c in columns
+        )
     quasi = [facts[column.name] for column in columns if column.role is Role.QUASI]
     ranking = rank(quasi, list(facts.values()), raw.rows, seed)
-    said = safe_harbour(looks, judged)
-    return Profile(raw.name, raw.rows, unknown.stated, unknown.found, columns, ranking, said, seed)
+    harbour = safe_harbour(looks, judged)
+    return Profile(raw.name, raw.rows, stated, tuple(notes), columns, ranking, harbour, seed)
 
 
 def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies: Taxonomies, release: bool) -> Proposal:
@@ -185,9 +201,9 @@ def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
     return values + (f", {facts.missing} missing" if facts.missing else "")
 
 
-def _withheld(seen: str, facts: Facts, cells: Sequence[str]) -> str:
+def _withheld(seen: str, facts: Facts, cells: Sequence[str], marks: Sequence[str]) -> str:
     """What is in a column of a release, where suppressed cells are not missing."""
-    withheld = sum(cell.strip() in WITHHELD for cell in cells)
+    withheld = sum(cell.strip() in marks for cell in cells)
     if not withheld:
         return seen
     missing = facts.missing - withheld
