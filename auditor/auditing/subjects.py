@@ -19,6 +19,7 @@ from auditor.files.linked import absent_files, with_linked
 from auditor.files.provenances import unordered_fingerprint
 from auditor.files.releases import ReadRelease, in_file_order, read_release
 from auditor.files.tables import as_schema, raw_table, sha256
+from auditor.measure.distinct import distinct_cells
 from auditor.model.arrays import Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
@@ -26,7 +27,7 @@ from auditor.model.key import Key
 from auditor.model.provenance import Provenance
 from auditor.model.record.meaning import Note
 from auditor.model.record.record import Input, Utility
-from auditor.model.record.release_facts import ReleaseFacts
+from auditor.model.record.release_facts import DistinctColumn, ReleaseFacts
 from auditor.model.release import Release
 from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
@@ -64,6 +65,8 @@ class Subject:
     notes: tuple[str | Note, ...] = ()
     identifiers: tuple[str, ...] = ()
     """Identifying columns that the release has."""
+    ignored: tuple[DistinctColumn, ...] = ()
+    """Those of its ignored columns that tell nearly all rows apart."""
     others: Mapping[str, Release] = field(default_factory=dict)
     """Further releases about the same people, by name, for adversaries who have them."""
     sample: Sample | None = None
@@ -145,6 +148,7 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         inputs=_inputs(read, raw, sources),
         notes=tuple(note for table in (*raw.values(), *read.tables) for note in table.notes),
         identifiers=tuple(c for c in read.identifiers if c != sources.match),
+        ignored=_ignored(read, sources.match),
         joined=schema.person is not None and any(schema.person in table.columns for table in read.tables),
         unjudged=_repeated(read),
     )
@@ -157,6 +161,15 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         subject = replace(subject, provenance=_with_key(sources.key, subject))
     complete = _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
     return _told_apart(complete, read)
+
+
+def _ignored(read: ReadRelease, match: str | None) -> tuple[DistinctColumn, ...]:
+    """The ignored columns of a release that tell nearly all its rows apart, but for the one that matches rows."""
+    schema, found = read.release.schema, []
+    for table in read.tables:
+        for name in (c for c in table.columns if c in schema.names(Role.IGNORE) and c != match):
+            found.append(distinct_cells(schema.columns[name], table.columns[name], schema.format.of(name)))
+    return tuple(one for one in found if one is not None)
 
 
 def _with_key(given: str | Path | Key, subject: Subject) -> Provenance:

@@ -69,8 +69,12 @@ class ReadRelease:
     @property
     def identifiers(self) -> tuple[str, ...]:
         """The identifying columns that the file holds. They are not part of the release."""
+        return self.holding(Role.IDENTIFIER)
+
+    def holding(self, role: Role) -> tuple[str, ...]:
+        """The columns with a role that the file holds."""
         columns = self.release.schema.columns
-        return tuple(c for table in self.tables for c in table.columns if columns[c].role is Role.IDENTIFIER)
+        return tuple(c for table in self.tables for c in table.columns if columns[c].role is role)
 
 
 def read_release(
@@ -128,7 +132,7 @@ def release_schema(schema: Schema, blocks: Iterable[RawTable]) -> Schema:
     the schema names no column has no header: its first row is a person's."""
     blocks = list(blocks)
     named = {name for block in blocks for name in block.columns} & set(schema.columns)
-    if not named and schema.format.others is Others.NEUTRAL:
+    if not named and schema.format.others is not Others.ERROR:
         raise ReleaseError(f"{blocks[0].name}: the schema ({schema.name}) names none of its columns.{HEADLESS}")
     for block in blocks:
         schema = block.check(with_derived(schema, block.columns))

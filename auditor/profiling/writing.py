@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from auditor.files.tables import csv_text
 from auditor.model.discretion import printable
-from auditor.model.schema import Marks
+from auditor.model.schema import Marks, Role
 from auditor.profiling.sentences import ranking_lines, safe_harbour_lines
 from auditor.profiling.taxonomies import Shape, nested
 
@@ -74,7 +74,7 @@ def schema_text(found: Proposed, places: Mapping[str, str] | None = None) -> str
         *_comment(
             f"Proposed by `auditor profile` for {found.source} ({found.rows} rows). Nothing here is certain: edit it."
         ),
-        *_comment("Roles: identifier, quasi, sensitive, neutral, choice, weight, person, household."),
+        *_comment(f"Roles: {', '.join(Role)}."),
         *_comment("Types: numeric, ordinal, nominal."),
         "",
         *_table(found),

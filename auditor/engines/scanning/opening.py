@@ -24,11 +24,13 @@ from auditor.model.table import RawTable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A release in an engine, ready to be counted. `columns` are what it publishes, `identifiers` what it should not."""
+    """A release in an engine, ready to be counted. `columns` are what it publishes, `identifiers` what it should not,
+    `ignored` what no figure reads."""
 
     counting: Counting
     columns: tuple[str, ...]
     identifiers: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
 
 
 def open_release(
@@ -66,7 +68,8 @@ def open_release(
     labels = _labels(source, where, schema, codings, dict(known or {}))
     weight = weights[0] if weights else None
     counting = Counting(engine, source, schema, labels, codings, quasi, sensitive, suppression, rows, weight=weight)
-    return Opened(replace(counting, suppressed_rows=_suppressed_rows(counting)), columns, identifiers)
+    ignored = tuple(c for c in source.columns if schema.columns[c].role is Role.IGNORE)
+    return Opened(replace(counting, suppressed_rows=_suppressed_rows(counting)), columns, identifiers, ignored)
 
 
 def _labels(
