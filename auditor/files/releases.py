@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from auditor.files.hierarchies import explaining
 from auditor.files.linked import with_linked
 from auditor.files.manifests import (
     FORMAT,
@@ -35,7 +36,7 @@ from auditor.files.tables import read_raw, sha256, table_file, target_format
 from auditor.model.arrays import Codes, Ints
 from auditor.model.discretion import shown
 from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError
+from auditor.model.errors import LabelError, ReleaseError
 from auditor.model.labels.label_values import named_domain, wider_domain
 from auditor.model.labels.labels import Declared, Labels, alias_meaning
 from auditor.model.notation_kinds import Notation
@@ -97,7 +98,7 @@ def read_release(
         bucket = raw.buckets[0][order[0]]
     labels: dict[str, Labels] = {}
     cells: dict[str, Codes] = {}
-    unpublished = schema.unpublished
+    unpublished, faults = schema.unpublished, list[str]()
     for block, lines in zip(raw.blocks, order, strict=True):
         for name, texts in block.columns.items():
             if name not in unpublished:
@@ -105,8 +106,15 @@ def read_release(
                 where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
                 if held is not None and schema.columns[name].role is Role.NEUTRAL:
                     held = wider_domain(held, block.name, distinct)  # no attack needs to know its values beforehand
-                labels[name] = read_labels(schema, name, distinct, block.name, place=where, declared=said, domain=held)
                 cells[name] = numbers[lines]
+                try:
+                    labels[name] = read_labels(
+                        schema, name, distinct, block.name, place=where, declared=said, domain=held
+                    )
+                except LabelError as error:
+                    faults += [*error.faults, *explaining(schema, name, error.labels, held, block.name)]
+    if faults:
+        raise ReleaseError.of(faults)
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
     _check_blocks(raw, columns)
     name = Path(raw.name).name

@@ -175,7 +175,10 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ({}, "role must be given, one of identifier, quasi, sensitive, neutral, choice, weight, person, household, ignore."),
+        (
+            {},
+            "role must be given, one of identifier, quasi, sensitive, neutral, choice, weight, person, household, ignore.",
+        ),
         ({"role": "sensitve"}, "role must be one of"),
         ({"role": "sensitve"}, "Got 'sensitve'. Did you mean 'sensitive'?"),
         ({"role": 7}, "Got 7."),
