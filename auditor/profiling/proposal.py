@@ -17,7 +17,7 @@ from auditor.model.discretion import printable_json
 from auditor.model.errors import UsageError
 from auditor.model.schema import WHOSE, Role, TableFormat, Type
 from auditor.model.seeding import DEFAULT_SEED
-from auditor.model.values import format_number
+from auditor.model.values import format_number, parse_number
 from auditor.profiling.facts import Facts, column_facts
 from auditor.profiling.proposals import Proposal, Proposed
 from auditor.profiling.ranking import rank
@@ -26,7 +26,8 @@ from auditor.profiling.released import judged_by_suppression, suppressed_blanks,
 from auditor.profiling.roles import Judgement, column_type, holds_ranges, judge_all
 from auditor.profiling.safe_harbour import safe_harbour
 from auditor.profiling.signs import Looks, look
-from auditor.profiling.taxonomies import shape
+from auditor.profiling.taxonomies import Shape, reads_back, shape
+from auditor.profiling.tool_roles import read_tool_roles
 from auditor.profiling.words import Concept, meaning
 from auditor.profiling.writing import schema_text
 
@@ -115,9 +116,11 @@ def profile(
     taxonomies: Taxonomies | str = Taxonomies.TEXTS,
     seed: int = DEFAULT_SEED,
     release: bool = False,
+    roles_from: str | Path | None = None,
 ) -> Profile:
     """The proposed schema of an unknown table (a file or frame), with reasons. `release` says that the table is a release to
-    be audited: what looks suppressed is suppressed, and ranges of numbers are labels of numbers."""
+    be audited: what looks suppressed is suppressed, and ranges of numbers are labels of numbers. `roles_from` is a file that
+    says which roles another tool was given (`tool_roles.py`)."""
     if taxonomies not in list(Taxonomies):
         raise UsageError(f"taxonomies must be one of {', '.join(Taxonomies)}. Got {taxonomies!r}.")
     unknown = read_unknown(source, release=release)
@@ -127,21 +130,23 @@ def profile(
     looks = [look(one, height) for one in facts.values()]
     judged = judge_all(looks, raw.rows)
     stated, notes = unknown.stated, list(unknown.found)
-    if release:
-        hidden = suppressed_cells(raw)
-        judged, said = judged_by_suppression(judged, hidden)
-        blanks = () if hidden else suppressed_blanks(judged, list(facts.values()))
-        notes += said
-        if blanks:
-            stated = with_suppressed(stated, raw, blanks)
-            notes.append(
-                f"cells of {', '.join(blanks)} are missing, those of other columns never: they are read as suppressed. If "
-                "people did not give these values, remove the columns' own missing and suppressed"
-            )
+    hidden = suppressed_cells(raw) if release else {}
+    told = None if roles_from is None else read_tool_roles(Path(roles_from), tuple(facts))
+    judged, said = judged_by_suppression(judged, hidden) if told is None else told.applied(judged)
+    notes += said
+    blanks = suppressed_blanks(judged, list(facts.values())) if release and not hidden else ()
+    if blanks:
+        stated = with_suppressed(stated, raw, blanks)
+        notes.append(
+            f"cells of {', '.join(blanks)} are missing, those of other columns never: they are read as suppressed. If "
+            "people did not give these values, remove the columns' own missing and suppressed"
+        )
     columns = tuple(
         _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies), release)
         for one in looks
     )
+    if told is not None:
+        columns = tuple(_with_hierarchy(c, told.hierarchies.get(c.name, ()), told.source, stated) for c in columns)
     if release:
         marks = {name: stated.of(name).suppressed if name in blanks else WITHHELD for name in facts}
         columns = tuple(
@@ -188,6 +193,18 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
         facts.name, role, kind, judgement.reason, why, _seen(facts, role, kind, form), judgement.candidate, judgement.doubt,
         order, tree, hint, bool((facts.counts < FEW).any()),
     )  # fmt: skip
+
+
+def _with_hierarchy(column: Proposal, paths: Sequence[tuple[str, ...]], source: str, form: TableFormat) -> Proposal:
+    """A proposal with the hierarchy that another tool used, where that can be read as a taxonomy."""
+    if not paths or column.role not in (Role.QUASI, Role.SENSITIVE):
+        return column
+    found = Shape(f"the hierarchy in {source}", tuple(paths))
+    numeric = all(parse_number(path[0], form.decimal) is not None for path in paths)
+    for kind in (Type.NUMERIC, Type.NOMINAL) if numeric else (Type.NOMINAL,):
+        if reads_back(found, kind, form.of(column.name)):
+            return replace(column, type=kind, order=None, taxonomy=found, hint="")
+    return column
 
 
 def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
