@@ -140,7 +140,7 @@ _CONCEPTS: dict[Concept, Words] = {
         "benefit benefits dividend dividends interest profit money agi fica turnover rent einkommen gehalt lohn "
         "vermoegen vermogen schulden steuer ersparnis ausgaben rente umsatz verdienst revenu revenus salaire epargne "
         "dette impot depenses fortune ingreso ingresos salario sueldo renta ahorro ahorros deuda impuesto gastos",
-        "einkommen salaryclass",
+        "einkommen salaryclass housevalue homevalue",
     ),
     Concept.RELIGION: _words(
         "religion religious faith belief church denomination konfession glaube kirche foi croyance eglise fe creencia "
