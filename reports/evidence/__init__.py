@@ -1,5 +1,6 @@
 """Evidence packs: an audit record set under the headings that a guideline's readers look for, as Markdown and HTML.
 
+    cited          one record, with references to its places
     references     where in the record's JSON a sentence comes from; `resolve` finds it there again
     pack           what a pack is made of: sentences with their references, and blanks that only a person can fill in
     parts          the record in such sentences: thresholds, adversaries, transformations, residual risk, utility, …
@@ -15,8 +16,8 @@ from __future__ import annotations
 from auditor.model.errors import UsageError
 from auditor.model.record.record import RunRecord
 from reports.evidence import ema, hipaa, sp800_188, wp29
+from reports.evidence.cited import Evidence
 from reports.evidence.pack import Pack, Template
-from reports.evidence.parts import Evidence
 
 TEMPLATES: tuple[Template, ...] = (ema.TEMPLATE, hipaa.TEMPLATE, sp800_188.TEMPLATE, wp29.TEMPLATE)
 """The templates, in the order of the help."""

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from auditor.model.record.record import AuditRecord
+from reports.evidence.cited import Evidence
 from reports.evidence.references import Reference
-
-if TYPE_CHECKING:
-    from auditor.model.record.record import AuditRecord
-    from reports.evidence.parts import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class Blank:
 
 
 Item = Statement | Blank
-Part = Blank | Callable[["Evidence"], Iterable[Item]]
+Part = Blank | Callable[[Evidence], Iterable[Item]]
 """A part of a section: a blank, or what makes sentences from the record."""
 
 

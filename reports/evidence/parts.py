@@ -7,41 +7,22 @@ record has nothing to say, a part asks a person instead. The sentences on figure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from auditor.model.record.meaning import Goal
-from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyCheck, Risk, Utility
+from auditor.model.record.record import NOT_CONVERGED, OK, Input, PolicyCheck, Risk, Utility
+from auditor.model.record.strongest import excess
+from reports.evidence.cited import Evidence
 from reports.evidence.pack import Blank, Item, Statement
-from reports.evidence.references import Reference, reference_to
-from reports.reading import Meanings, figures, size
+from reports.evidence.references import Reference
+from reports.reading import size, value_of
+from reports.tables.tables import tool_text
 from reports.text import capital, clean, finite, interval, number, percent, settings, short, spoken, words
 from reports.words.sentences import comparison, sentence
 from reports.words.verdicts import check_text
 
 _MOST_NAMES = 30
-
-
-class Evidence:
-    """One record, and references to its places."""
-
-    def __init__(self, record: AuditRecord) -> None:
-        self.record, self.meanings = record, Meanings(record)
-        self.rows = figures(record)
-        known = [i for i, r in enumerate(record.risks) if r.status == OK and finite(r.value) is not None]
-        self._places = {id(row): place for row, place in zip(self.rows, known, strict=True)}
-
-    def release(self, *keys: str) -> Reference:
-        """The reference to keys of the release's facts."""
-        return Reference("release", None, keys)
-
-    def risk(self, row: Risk) -> Reference:
-        """The reference to one of `rows`."""
-        place = self._places[id(row)]
-        return reference_to("risk", place, self.record.risks[place])
-
-    def every(self, word: str, entries: Sequence[Any]) -> Iterator[tuple[Reference, Any]]:
-        """The entries of a list of the record, each with its reference."""
-        return ((reference_to(word, place, entry), entry) for place, entry in enumerate(entries))
+_MOST_PLACES = 4  # of figures that are missing for the same reason the first are cited
 
 
 # ----- the data ------------------------------------------------------------------------------------------------------
@@ -139,13 +120,13 @@ def adversaries(e: Evidence) -> Iterator[Item]:
     """Who is supposed to attack, with what knowledge, and how they find people."""
     for reference, one in e.every("adversary", e.record.adversaries):
         text = clean(one.sentence, 600).rstrip(".") or f"The adversary is the {clean(one.name, 60)}"
-        knows = f" Known quasi-identifiers: {_names(one.knows)}." if one.knows else ""
+        knows = f" Known quasi-identifiers: {_names(one.knows)}." if one.knows and not one.sentence else ""
         yield Statement(f"{capital(text)}.{knows} Stance: {clean(one.stance, 40)}.", (reference,))
     for reference, link in e.every("link", e.record.links):
         if link.how or link.meaning:
             granted = " The class is taken for known, so its figures are a bound." if link.granted else ""
             text = clean(link.how or link.meaning, 400).rstrip(".")
-            yield Statement(f"Way to a person's class, {clean(link.name, 40)}: {text}.{granted}", (reference,))
+            yield Statement(f"A way to a person's class ({clean(link.name, 40)}): {text}.{granted}", (reference,))
 
 
 def attacks(e: Evidence) -> Iterator[Item]:
@@ -153,7 +134,8 @@ def attacks(e: Evidence) -> Iterator[Item]:
     for reference, one in e.every("attack", e.record.attacks):
         paper = f" Source: {clean(one.paper, 300).rstrip('.')}." if one.paper else ""
         claim = clean(one.claim, 400).rstrip(".")
-        yield Statement(f"{capital(clean(one.name, 60))} (after {clean(one.goal, 40)}): {claim}.{paper}", (reference,))
+        name, goal = capital(clean(one.name, 60)), clean(one.goal, 40)
+        yield Statement(f"{name} seeks {goal} and claims: “{claim}”.{paper}", (reference,))
 
 
 # ----- transformations -----------------------------------------------------------------------------------------------
@@ -198,21 +180,54 @@ def suggestions(e: Evidence) -> Iterator[Item]:
 
 
 def _risks(e: Evidence, wanted: Callable[[str], bool], lacking: str) -> Iterator[Item]:
-    """For each attack that is wanted, adversary and column: its headline and the rate beside control and baseline."""
+    """For each attack that is wanted and each adversary: its headline, and the rate beside control and baseline; on the
+    sensitive column where it gets furthest, and in a sentence how far it gets on the others."""
     rows = [row for row in e.rows if wanted(row.attack)]
-    for attack, sensitive in e.meanings.groups(rows):
-        same = [row for row in rows if (row.attack, row.sensitive) == (attack, sensitive)]
-        facts = e.meanings.attack(attack)
-        for names, own in e.meanings.by_adversary(same):
-            chosen = [e.meanings.pick(own, measure) for measure in (*facts.lead, *facts.support)]
-            compared = e.meanings.compared(own)
-            told = {id(row): row for row in (*chosen, compared) if row is not None}
-            for row in told.values():
-                beside = comparison(e.meanings, row) if row is compared else ""
-                text = sentence(e.meanings, row, f"the {words([clean(name, 60) for name in names])}")
-                yield Statement(f"{text} {beside}".strip(), (e.risk(row),))
+    by_attack: dict[str, list[Risk]] = {}
+    for attack, _ in e.meanings.groups(rows):
+        by_attack.setdefault(attack, [row for row in rows if row.attack == attack])
+    for attack, same in by_attack.items():
+        columns = dict.fromkeys(row.sensitive for row in same)
+        found = [
+            _Told(names, own, e.meanings.compared(own))
+            for column in columns
+            for names, own in e.meanings.by_adversary(row for row in same if row.sensitive == column)
+        ]
+        for names in dict.fromkeys(one.names for one in found):
+            theirs = sorted((one for one in found if one.names == names), key=_Told.reach, reverse=True)
+            yield from _headline(e, attack, theirs[0])
+            others = [one.rate for one in theirs[1:] if one.rate is not None]
+            if others:
+                least, most = min(others, key=value_of), max(others, key=value_of)
+                low, high = percent(value_of(least)), percent(value_of(most))
+                rates = f"its rate is {high}" if low == high else f"its rates are from {low} to {high}"
+                text = f"On {_many(len(others), 'other column', 'other columns')} it gets less far beyond a guess; {rates}."
+                yield Statement(text, tuple(dict.fromkeys((e.risk(least), e.risk(most)))))
     if not rows:
         yield Blank(f"{lacking} The audit has no figure on it: say why that is acceptable, or audit again.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The figures of one attack on one column by adversaries who get the same, and the rate among them."""
+
+    names: tuple[str, ...]
+    rows: list[Risk]
+    rate: Risk | None
+
+    def reach(self) -> float:
+        """How much further the attack gets than a guess without the release."""
+        beyond = None if self.rate is None else excess(self.rate)
+        return -1.0 if beyond is None else beyond[0]
+
+
+def _headline(e: Evidence, attack: str, told: _Told) -> Iterator[Item]:
+    """The headline of an attack, and its rate where that is another figure."""
+    lead = next((row for one in e.meanings.attack(attack).lead if (row := e.meanings.pick(told.rows, one))), None)
+    who = f"the {words([clean(name, 60) for name in told.names])}"
+    for row in {id(one): one for one in (lead, told.rate) if one is not None}.values():
+        beside = comparison(e.meanings, row) if row is told.rate else ""
+        yield Statement(f"{sentence(e.meanings, row, who)} {beside}".strip(), (e.risk(row),))
 
 
 def risks(e: Evidence) -> Iterator[Item]:
@@ -293,19 +308,21 @@ def utility(e: Evidence) -> Iterator[Item]:
 def limits(e: Evidence) -> Iterator[Item]:
     """What was not measured, and what the audit remarks."""
     for reference, lack in e.every("lack", e.record.lacking):
-        text = (
-            f"The audit was not given: {clean(lack.what, 60)}. {_many(len(lack.figures), 'figure', 'figures')} need it."
-        )
+        needed = _many(len(lack.figures), "figure needs", "figures need")
+        text = f"The audit was not given: {clean(lack.what, 60)}. {needed} it."
         yield Statement(text, (reference,))
-    seen: dict[tuple[str, str, str], list[Reference]] = {}
+    seen: dict[tuple[str, str], dict[Reference, str]] = {}
     for reference, row in e.every("risk", e.record.risks):
         if row.status != OK:
-            seen.setdefault((row.attack, row.status, row.reason or ""), []).append(reference)
-    for (attack, status, reason), places in seen.items():
-        what = "did not converge" if status == NOT_CONVERGED else "does not apply"
-        why = clean(reason, 400).rstrip(".")
-        count = _many(len(places), "figure", "figures")
-        yield Statement(f"{capital(clean(attack, 60))} {what} ({count}): {why}.", tuple(places[:6]))
+            reason = (row.reason or "no reason given").replace(row.sensitive or "\0", "the column")
+            seen.setdefault((row.status, reason), {})[reference] = clean(row.attack, 60)
+    for (status, reason), places in seen.items():
+        names = list(dict.fromkeys(places.values()))
+        what = (
+            "did not converge" if status == NOT_CONVERGED else "does not apply" if len(names) == 1 else "do not apply"
+        )
+        text = f"{capital(words(names, _MOST_NAMES))} {what} ({_many(len(places), 'figure', 'figures')}): "
+        yield Statement(f"{text}{clean(reason, 400).rstrip('.')}.", tuple(places)[:_MOST_PLACES])
     for reference, note in e.every("note", e.record.notes):
         yield Statement(clean(note.text, 600), (reference,))
 
@@ -314,8 +331,7 @@ def method(e: Evidence) -> Iterator[Item]:
     """How to get the same figures again."""
     yield Statement(f"The random draws of the audit come from the seed {e.record.seed}.", (Reference("seed"),))
     if e.record.tool:
-        tools = words([f"{clean(name, 40)} {clean(version, 40)}" for name, version in e.record.tool.items()], 12)
-        yield Statement(f"Made with {tools}.", (Reference("tool"),))
+        yield Statement(f"Made with {tool_text([e.record.tool])}.", (Reference("tool"),))
     sample = e.record.sample
     if sample is not None:
         text = (

@@ -14,8 +14,8 @@ import reports.evidence
 from auditor.model.errors import UsageError
 from auditor.model.record.record import AuditRecord
 from reports.evidence import TEMPLATES, evidence_pack
+from reports.evidence.cited import Evidence
 from reports.evidence.pack import Blank, Pack, Statement
-from reports.evidence.parts import Evidence
 from reports.evidence.references import Reference, resolve
 from reports.evidence.writing import render_pack_html, render_pack_markdown
 from reports.words.sentences import sentence
@@ -133,7 +133,14 @@ def test_a_record_without_policy_or_method_asks_for_them() -> None:
 
 def test_every_template_is_registered() -> None:
     folder = Path(reports.evidence.__file__).parent
-    files = {file.stem for file in folder.glob("*.py")} - {"__init__", "pack", "parts", "references", "writing"}
+    files = {file.stem for file in folder.glob("*.py")} - {
+        "__init__",
+        "cited",
+        "pack",
+        "parts",
+        "references",
+        "writing",
+    }
     assert files == {template.name.replace("-", "_") for template in TEMPLATES}
 
 
