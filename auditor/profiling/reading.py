@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from auditor.files.csv_tables import DELIMITERS, ROW_NAMES, STATED
 from auditor.files.tables import read_raw, read_text
 from auditor.model.errors import TableError
-from auditor.model.schema import Marks, TableFormat
+from auditor.model.schema import Marks, Others, TableFormat
 from auditor.model.table import RawTable
 from auditor.model.values import parse_number
 from auditor.profiling.dates import date_format
@@ -80,9 +80,11 @@ def read_unknown(source: str | Path | pd.DataFrame, name: str = "table", release
 
 
 def _as_release(form: TableFormat) -> TableFormat:
-    """The form of a release: `*` is suppressed. Several stars are read as everything, so they are not listed."""
+    """The form of a release: `*` is suppressed. Several stars are read as everything, so they are not listed. The original
+    may have columns that the release has not: no figure needs them."""
     own = {name: Marks(_but_withheld(marks.missing or ())) for name, marks in form.own.items()}
-    return replace(form, missing=_but_withheld(form.missing), suppressed=TableFormat().suppressed, own=own)
+    marks, hidden = _but_withheld(form.missing), TableFormat().suppressed
+    return replace(form, missing=marks, suppressed=hidden, own=own, others=Others.IGNORE)
 
 
 def _but_withheld(texts: Sequence[str]) -> tuple[str, ...]:

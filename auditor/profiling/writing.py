@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from auditor.files.tables import csv_text
 from auditor.model.discretion import printable
-from auditor.model.schema import Marks, Role
+from auditor.model.schema import Marks, Others, Role
 from auditor.profiling.sentences import ranking_lines, safe_harbour_lines
 from auditor.profiling.taxonomies import Shape, nested
 
@@ -109,6 +109,8 @@ def _table(found: Proposed) -> list[str]:
         settings += ["header = [ # rename the columns here and below", *(f"    {quoted(n)}," for n in form.header), "]"]
     settings.append(f"missing = {_list(form.missing)}")
     settings.append(f"suppressed = {_list(form.suppressed)}")
+    if form.others is not Others.ERROR:
+        settings.append(f"others = {quoted(form.others)} # columns that only the original has")
     return [*lines, "[table]", *settings]
 
 

@@ -90,6 +90,16 @@ def test_sites_say_where_and_not_who() -> None:
     assert profile(pd.DataFrame({"site_id": sites, "x": sites[::-1]}))["site_id"].role is Role.QUASI
 
 
+def test_the_original_of_a_release_may_have_more_columns(tmp_path: Path) -> None:
+    release, original, schema = (tmp_path / name for name in ("release.csv", "original.csv", "s.toml"))
+    release.write_text("age,job\n" + "20-39,cook\n" * 5 + "*,nurse\n" * 2)
+    original.write_text(
+        "id,age,job,remark\n" + "".join(f"{n},{20 + n},{'cook' if n < 5 else 'nurse'},x\n" for n in range(7))
+    )
+    schema.write_text(profile(release, release=True).to_toml(), encoding="utf-8")
+    assert explain_labels(release, schema, original=original).find("age").values == 7
+
+
 def test_stars_make_a_quasi_identifier(tmp_path: Path) -> None:
     # a wage class is money to its name; but the tool suppressed it, with age and sex, and never the job
     rows = [("*", "*", "*", "Sales")] * 6 + [("20-39", "f", "low", "Craft"), ("40-59", "m", "high", "Sales")] * 20
