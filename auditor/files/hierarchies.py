@@ -8,8 +8,10 @@ whose labels hold all that could not be read explains them.
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Collection, Iterator
+from itertools import islice
 from pathlib import Path
 
 from auditor.model.discretion import quote
@@ -20,6 +22,7 @@ from auditor.model.taxonomy import Taxonomy
 
 _MOST_FILES = 200
 _MOST_BYTES = 2_000_000
+_LOOKED_AT = 200
 
 
 def explaining(schema: Schema, column: str, unread: Collection[str], domain: Domain | None, release: str) -> list[str]:
@@ -31,11 +34,7 @@ def explaining(schema: Schema, column: str, unread: Collection[str], domain: Dom
         return []
     values = set() if domain is None else set(domain.texts[: domain.known])
     folder = Path(schema.name).parent
-    for file in _files(folder, Path(release).parent) if values else ():
-        try:
-            taxonomy = Taxonomy.from_file(file)
-        except TaxonomyError:
-            continue
+    for file, taxonomy in hierarchies(folder, Path(release).parent) if values else ():
         if labels <= set(taxonomy.labels) and values <= set(taxonomy.leaves):
             name = Path(os.path.relpath(file, folder)).as_posix()
             return [f"[columns.{column}]: {quote(name)} explains them. Write taxonomy = {quote(name)} there."]
@@ -48,21 +47,22 @@ def explaining(schema: Schema, column: str, unread: Collection[str], domain: Dom
     ]
 
 
-def _files(*folders: Path) -> Iterator[Path]:
-    """The CSV files of some folders and of the folders in them, those that are not large, each once."""
-    seen: set[str] = set()
-    for folder in folders:
-        if not folder.is_dir():
+def hierarchies(*folders: Path) -> Iterator[tuple[Path, Taxonomy]]:
+    """The hierarchy files in some folders and in the folders there, each once."""
+    for file in _files(*folders):
+        try:
+            with file.open(encoding="utf-8", errors="replace", newline="") as stream:
+                first = [row[0] for row in islice(csv.reader(stream, delimiter=";"), _LOOKED_AT) if len(row) > 1]
+            if first and len(set(first)) == len(first):  # in a table, values come again
+                yield file, Taxonomy.from_file(file)
+        except (OSError, csv.Error, TaxonomyError):
             continue
-        inner = sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
-        for place in (folder, *inner):
-            for file in sorted(place.glob("*.csv")):
-                real = os.path.realpath(file)
-                if (
-                    len(seen) < _MOST_FILES
-                    and real not in seen
-                    and file.is_file()
-                    and file.stat().st_size <= _MOST_BYTES
-                ):
-                    seen.add(real)
-                    yield file
+
+
+def _files(*folders: Path) -> list[Path]:
+    """The CSV files of some folders and of the folders in them, those that are not large."""
+    places = [folder for folder in folders if folder.is_dir()]
+    inner = [one for folder in places for one in sorted(folder.iterdir()) if one.is_dir() and one.name[:1] != "."]
+    found = {os.path.realpath(file): file for place in (*places, *inner) for file in sorted(place.glob("*.csv"))}
+    small = [file for file in found.values() if file.is_file() and file.stat().st_size <= _MOST_BYTES]
+    return small[:_MOST_FILES]

@@ -22,7 +22,13 @@ from auditor.profiling.facts import Facts, column_facts
 from auditor.profiling.proposals import Proposal, Proposed
 from auditor.profiling.ranking import rank
 from auditor.profiling.reading import WITHHELD, read_unknown
-from auditor.profiling.released import judged_by_suppression, suppressed_blanks, suppressed_cells, with_suppressed
+from auditor.profiling.released import (
+    hierarchies_beside,
+    judged_by_suppression,
+    suppressed_blanks,
+    suppressed_cells,
+    with_suppressed,
+)
 from auditor.profiling.roles import Judgement, column_type, holds_ranges, judge_all
 from auditor.profiling.safe_harbour import safe_harbour
 from auditor.profiling.signs import Looks, look
@@ -145,8 +151,10 @@ def profile(
         _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies), release)
         for one in looks
     )
+    trees = hierarchies_beside(source, judged, list(facts.values())) if release else {}
     if told is not None:
-        columns = tuple(_with_hierarchy(c, told.hierarchies.get(c.name, ()), told.source, stated) for c in columns)
+        trees |= {name: (told.source, paths) for name, paths in told.hierarchies.items()}
+    columns = tuple(_with_hierarchy(c, *trees[c.name], stated) if c.name in trees else c for c in columns)
     if release:
         marks = {name: stated.of(name).suppressed if name in blanks else WITHHELD for name in facts}
         columns = tuple(
@@ -195,9 +203,9 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
     )  # fmt: skip
 
 
-def _with_hierarchy(column: Proposal, paths: Sequence[tuple[str, ...]], source: str, form: TableFormat) -> Proposal:
+def _with_hierarchy(column: Proposal, source: str, paths: Sequence[tuple[str, ...]], form: TableFormat) -> Proposal:
     """A proposal with the hierarchy that another tool used, where that can be read as a taxonomy."""
-    if not paths or column.role not in (Role.QUASI, Role.SENSITIVE):
+    if column.role not in (Role.QUASI, Role.SENSITIVE):
         return column
     found = Shape(f"the hierarchy in {source}", tuple(paths))
     numeric = all(parse_number(path[0], form.decimal) is not None for path in paths)

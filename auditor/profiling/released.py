@@ -8,13 +8,19 @@ quasi-identifier to the tool, and a note says so.
 ARX writes `*`. sdcMicro leaves the cell missing, which R writes as `NA` or as nothing. Such cells are taken for suppressed
 where only quasi-identifiers have them and other columns are complete: values that people did not give are missing in incomes
 and answers too.
+
+Groups in a release are explained by the hierarchy that the tool was given. Where such a file lies beside the release, it
+becomes the taxonomy of its column.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from auditor.files.hierarchies import hierarchies
 from auditor.model.schema import Marks, Role, TableFormat
 from auditor.model.table import RawTable
 from auditor.profiling.facts import Facts
@@ -62,6 +68,25 @@ def suppressed_blanks(judged: Mapping[str, Judgement], facts: Sequence[Facts]) -
     others = [one.name for one in facts if judged[one.name].role in (Role.SENSITIVE, Role.NEUTRAL, Role.WEIGHT)]
     quasi = {name for name, one in judged.items() if one.role is Role.QUASI}
     return tuple(one.name for one in facts if one.name in lacking) if others and lacking <= quasi else ()
+
+
+def hierarchies_beside(
+    source: object, judged: Mapping[str, Judgement], facts: Sequence[Facts]
+) -> dict[str, tuple[str, tuple[tuple[str, ...], ...]]]:
+    """By column of texts, the hierarchy file beside a release that explains its groups: its name, and its paths. A file does
+    that if it holds all that the column holds, groups among it."""
+    if not isinstance(source, str | Path):
+        return {}
+    folder, found = Path(source).parent, {}
+    wanted = [one for one in facts if one.numbers is None and judged[one.name].role in (Role.QUASI, Role.SENSITIVE)]
+    for file, tree in hierarchies(folder):
+        leaves, labels = set(tree.leaves), set(tree.labels)
+        for one in wanted:
+            values = set(one.values)
+            if one.name not in found and values <= labels and not values <= leaves:
+                paths = tuple(tuple(tree.labels[node] for node in tree.path[::-1, leaf]) for leaf in range(len(leaves)))
+                found[one.name] = Path(os.path.relpath(file, folder)).as_posix(), paths
+    return found
 
 
 def with_suppressed(form: TableFormat, raw: RawTable, columns: Sequence[str]) -> TableFormat:

@@ -8,7 +8,9 @@ import pytest
 
 from auditor.model.discretion import revealing
 from auditor.model.errors import ReleaseError
+from auditor.model.schema import Schema
 from auditor.profiling.explaining import explain_labels
+from auditor.profiling.proposal import profile
 
 SCHEMA = "".join(f'[columns.{name}]\nrole = "quasi"\n' for name in ("school", "town", "job"))
 ORIGINAL = "school,town,job\nMasters,Aheim,cook\nBachelors,Bedorf,nurse\n9th,Cestadt,cook\n"
@@ -53,6 +55,20 @@ def test_the_hierarchy_that_explains_them_is_found(folder: Path) -> None:
     text = SCHEMA.replace("[columns.school]\n", "[columns.school]\ntaxonomy = 'hierarchies/zz.csv'\n")
     (folder / "schema.toml").write_text(text)
     assert not any("school" in fault for fault in faults(folder))
+
+
+def test_a_profile_takes_the_hierarchy_beside_a_release(folder: Path) -> None:
+    (folder / "hierarchies" / "zz.csv").write_text(SCHOOLS)
+    (folder / "towns.csv").write_text("Aheim;North;*\nBedorf;North;*\nCestadt;South;*\n")
+    (folder / "jobs.csv").write_text("cook;kitchen;*\nchef;kitchen;*\nnurse;ward;*\n")  # values only: not needed
+    schema = folder / "proposed.toml"
+    schema.write_text(profile(folder / "release.csv", release=True).to_toml(), encoding="utf-8")
+    trees = {name: column.taxonomy for name, column in Schema.read(schema).columns.items()}
+    assert trees["school"] is not None
+    assert set(trees["school"].leaves) == {"Masters", "Bachelors", "9th"}
+    assert trees["town"] is not None
+    assert trees["job"] is None
+    assert "hierarchies/zz.csv" in schema.read_text()
 
 
 def test_of_many_labels_of_a_column_the_number_is_told(folder: Path) -> None:
