@@ -32,6 +32,10 @@ def profile(
     release: Annotated[
         bool, Option("--release", help="The table is a release: * is suppressed, 20-39 and [20, 40[ are numbers.")
     ] = False,
+    original: Annotated[
+        Path | None,
+        Option("--original", help="With --release: what it was made from, to tell suppressed from missing."),
+    ] = None,
     roles_from: Annotated[
         Path | None,
         Option(
@@ -50,10 +54,10 @@ def profile(
 
     to_stdout = json == STDOUT
     written = [file for file in (output, json) if file is not None and file != STDOUT]
-    refuse_inputs(written, [data, roles_from])
+    refuse_inputs(written, [data, original, roles_from])
     refuse_same(written)
     refuse_existing(written, common.force)
-    found = make(data, taxonomies, common.chosen_seed, release, roles_from)
+    found = make(data, taxonomies, common.chosen_seed, release, roles_from, original)
     contents = {} if output is None else files(found, output)
     if json is not None and not to_stdout:
         contents[json] = found.to_json()

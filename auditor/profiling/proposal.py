@@ -123,13 +123,18 @@ def profile(
     seed: int = DEFAULT_SEED,
     release: bool = False,
     roles_from: str | Path | None = None,
+    original: str | Path | pd.DataFrame | None = None,
 ) -> Profile:
     """The proposed schema of an unknown table (a file or frame), with reasons. `release` says that the table is a release to
     be audited: what looks suppressed is suppressed, and ranges of numbers are labels of numbers. `roles_from` is a file that
-    says which roles another tool was given (`tool_roles.py`)."""
+    says which roles another tool was given (`tool_roles.py`); `original` is what a release was made from, which tells
+    suppressed cells from missing ones."""
     if taxonomies not in list(Taxonomies):
         raise UsageError(f"taxonomies must be one of {', '.join(Taxonomies)}. Got {taxonomies!r}.")
+    if original is not None and not release:
+        raise UsageError("An original goes with a release: say that the table is one (--release).")
     unknown = read_unknown(source, release=release)
+    before = None if original is None else read_unknown(original, "original")
     raw, form = unknown.raw, unknown.format
     facts = {name: column_facts(name, cells, form.of(name), seed) for name, cells in raw.columns.items()}
     height = any(Concept.BODY in meaning(name).concepts for name in facts)
@@ -140,12 +145,13 @@ def profile(
     told = None if roles_from is None else read_tool_roles(Path(roles_from), tuple(facts))
     judged, said = judged_by_suppression(judged, hidden) if told is None else told.applied(judged)
     notes += said
-    blanks = suppressed_blanks(judged, list(facts.values())) if release and not hidden else ()
+    blanks = suppressed_blanks(judged, list(facts.values()), before) if release and not hidden else ()
     if blanks:
         stated = with_suppressed(stated, raw, blanks)
+        known = "none of the original" if before is not None else "none of other columns"
         notes.append(
-            f"cells of {', '.join(blanks)} are missing, those of other columns never: they are read as suppressed. If "
-            "people did not give these values, remove the columns' own missing and suppressed"
+            f"cells of {', '.join(blanks)} are missing, and {known}: they are read as suppressed. If people did not give "
+            "these values, remove the columns' own missing and suppressed"
         )
     columns = tuple(
         _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies), release)

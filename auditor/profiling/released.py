@@ -7,7 +7,7 @@ quasi-identifier to the tool, and a note says so.
 
 ARX writes `*`. sdcMicro leaves the cell missing, which R writes as `NA` or as nothing. Such cells are taken for suppressed
 where only quasi-identifiers have them and other columns are complete: values that people did not give are missing in incomes
-and answers too.
+and answers too. With the original at hand, they are suppressed where it lacks no value.
 
 Groups in a release are explained by the hierarchy that the tool was given. Where such a file lies beside the release, it
 becomes the taxonomy of its column.
@@ -24,7 +24,7 @@ from auditor.files.hierarchies import hierarchies
 from auditor.model.schema import Marks, Role, TableFormat
 from auditor.model.table import RawTable
 from auditor.profiling.facts import Facts
-from auditor.profiling.reading import WITHHELD
+from auditor.profiling.reading import WITHHELD, Unknown
 from auditor.profiling.roles import Judgement
 
 _OPEN = (Role.SENSITIVE, Role.NEUTRAL, Role.QUASI)
@@ -62,9 +62,19 @@ def judged_by_suppression(
     return found, notes
 
 
-def suppressed_blanks(judged: Mapping[str, Judgement], facts: Sequence[Facts]) -> tuple[str, ...]:
-    """The columns of a release in which missing cells are suppressed ones; none where that is not clear."""
+def suppressed_blanks(
+    judged: Mapping[str, Judgement], facts: Sequence[Facts], original: Unknown | None = None
+) -> tuple[str, ...]:
+    """The columns of a release in which missing cells are suppressed ones; none where that is not clear. With the original
+    it is: where no value is missing there."""
     lacking = {one.name for one in facts if one.missing and one.distinct}
+    if original is not None:
+        complete = {
+            name
+            for name, cells in original.raw.columns.items()
+            if not {cell.strip() for cell in cells} & set(original.format.of(name).missing)
+        }
+        return tuple(one.name for one in facts if one.name in lacking & complete)
     others = [one.name for one in facts if judged[one.name].role in (Role.SENSITIVE, Role.NEUTRAL, Role.WEIGHT)]
     quasi = {name for name, one in judged.items() if one.role is Role.QUASI}
     return tuple(one.name for one in facts if one.name in lacking) if others and lacking <= quasi else ()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditor.model.errors import TableError
+from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import Role, Schema
 from auditor.profiling.explaining import explain_labels
 from auditor.profiling.proposal import profile
@@ -138,3 +138,13 @@ def test_blank_cells_of_quasi_identifiers_alone_are_suppressed(tmp_path: Path, m
     ).to_csv(table, index=False)
     found = profile(table, release=True)
     assert found["age"].seen == "4 values from 20 to 23, 7 missing"
+    # unless the original has them all
+    original = pd.DataFrame({"age": ["21"] * 60, "sex": ["f"] * 60, "income": ["", *["1000"] * 59]})
+    found = profile(table, release=True, original=original)
+    assert [found[c].seen.rsplit(" ", 1)[1] for c in ("age", "sex", "income")] == [
+        "suppressed",
+        "suppressed",
+        "missing",
+    ]
+    with pytest.raises(UsageError, match="--release"):
+        profile(table, original=original)
