@@ -89,3 +89,12 @@ def test_a_release_made_here_leaves_it_out(tmp_path: Path) -> None:
     table, file = written(tmp_path, ["x"] * 48, IGNORED)
     assert set(read_table(table, file).codes) == {"age", "disease"}
     assert Role.IGNORE not in PUBLISHED
+
+
+@pytest.mark.parametrize("other", [True, False])
+def test_a_sensitive_number_of_its_own_goes_where_another_column_stays(tmp_path: Path, other: bool) -> None:
+    role = "sensitive" if other else "neutral"
+    schema = '[columns.age]\nrole = "quasi"\n[columns.extra]\nrole = "sensitive"\ntype = "numeric"\n'
+    table, file = written(tmp_path, [str(7 * n) for n in range(48)], f'{schema}[columns.disease]\nrole = "{role}"\n')
+    record = auditor.audit(table, file, options=Options(attacks=("linking",), policy=read_policy("k3")))
+    assert [tuple(one.drop) for one in record.remedies if one.passes] == ([("extra",)] if other else [])

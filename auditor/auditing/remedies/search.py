@@ -350,12 +350,14 @@ _DROPPED = ("release.identifiers", "release.distinct")
 
 
 def _disguised(subject: Subject, failing: Sequence[PolicyCheck]) -> tuple[str, ...]:
-    """The columns to drop because the values of each tell nearly all rows apart, where the policy fails for it. A sensitive
-    column stays: without it a release says nothing."""
+    """The columns to drop because the values of each tell nearly all rows apart, where the policy fails for it. Sensitive
+    columns go only where another one stays: without any a release says nothing."""
     if not any(check.measure == "release.distinct" for check in failing):
         return ()
     found = (one for one in (*distinct_columns(subject.release), *subject.ignored) if one.identifying)
-    return tuple(one.column for one in found if one.role != Role.SENSITIVE)
+    named = [(one.column, one.role) for one in found]
+    stays = set(subject.release.sensitive) - {column for column, _ in named}
+    return tuple(column for column, role in named if role != Role.SENSITIVE or stays)
 
 
 def _key(mending: Mending) -> str:
