@@ -113,7 +113,7 @@ def test_what_only_a_person_can_say_is_marked(template: str) -> None:
 
 
 @EACH
-@ALL
+@pytest.mark.parametrize("record", [RECORDS["single"], RECORDS["hostile"]], ids=["single", "hostile"])
 def test_the_page_links_every_reference_and_escapes_names(record: AuditRecord, template: str) -> None:
     pack = pack_of(record, template)
     page = render_pack_html(pack)
