@@ -84,12 +84,12 @@ def list_things(
     what: Annotated[
         str,
         Argument(
-            help="anonymizers, attacks, adversaries, formats, links, metrics, policies or scenarios.",
+            help="anonymizers, attacks, adversaries, formats, links, metrics, policies, scenarios or templates.",
             show_default=False,
         ),
     ],
 ) -> None:
-    """List the anonymizers, attacks, adversaries, formats, link models, measures, policies or scenarios."""
+    """List the anonymizers, attacks, adversaries, formats, link models, measures, policies, scenarios or templates."""
     from auditor.commands.catalogue import catalogue
 
     tell(catalogue(what))

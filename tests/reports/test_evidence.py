@@ -155,6 +155,8 @@ def test_on_the_command_line(tmp_path: Path, auditor_cli: Cli) -> None:
     assert auditor_cli("render", record, "--template", "wp29").out == text.read_text(encoding="utf-8")
     assert auditor_cli("render", record, "--template", "wp29", "--markdown", text).code == 2  # it exists
     assert auditor_cli("render", record, "--template", "gdpr").code == 2
+    listed = auditor_cli("list", "templates").out
+    assert all(template.name in listed for template in TEMPLATES)
     assert auditor_cli("render", record, "--template", "ema", "--junit", tmp_path / "j.xml").code == 2
     with pytest.raises(UsageError, match="one release"):
         evidence_pack(sample_run(), "ema")

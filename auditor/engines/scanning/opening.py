@@ -11,10 +11,11 @@ from auditor.engines.scanning.coding import Coding, code_column, refuse_header_r
 from auditor.engines.scanning.counting import Counting
 from auditor.engines.sources.faults import asking
 from auditor.engines.sources.sources import Source, is_database, open_source
+from auditor.files.hierarchies import explaining
 from auditor.files.manifests import declared_beside
 from auditor.files.releases import read_labels, release_schema
 from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError
+from auditor.model.errors import LabelError, ReleaseError
 from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress
 from auditor.model.release import DERIVED, Suppression
@@ -77,10 +78,16 @@ def _labels(
 ) -> dict[str, Labels]:
     """The labels of each coded column, read like those of a file in memory."""
     declared = {} if is_database(where) or Path(where).is_dir() else declared_beside(Path(where), source.sha256, schema)
-    return {
-        c: read_labels(schema, c, coding.texts, source.name, declared=declared.get(c), domain=known.get(c))
-        for c, coding in codings.items()
-    }
+    labels, faults = dict[str, Labels](), list[str]()
+    for c, coding in codings.items():
+        said, held = declared.get(c), known.get(c)
+        try:
+            labels[c] = read_labels(schema, c, coding.texts, source.name, declared=said, domain=held)
+        except LabelError as error:
+            faults += [*error.faults, *explaining(schema, c, error.labels, held, source.name)]
+    if faults:
+        raise ReleaseError.of(faults)
+    return labels
 
 
 def _suppressed_rows(counting: Counting) -> int:
