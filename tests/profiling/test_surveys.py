@@ -13,6 +13,7 @@ from auditor.model.errors import TableError, UsageError
 from auditor.model.schema import Role, Schema
 from auditor.profiling.explaining import explain_labels
 from auditor.profiling.proposal import profile
+from auditor.profiling.words import Concept, meaning
 from tests.support.profile_cases import accepted, roles
 from tests.support.surveys import SURVEY_ROLES, TRIAL_ROLES, as_r, survey, trial
 
@@ -148,3 +149,26 @@ def test_blank_cells_of_quasi_identifiers_alone_are_suppressed(tmp_path: Path, m
     ]
     with pytest.raises(UsageError, match="--release"):
         profile(table, original=original)
+
+
+@pytest.mark.parametrize(
+    ("names", "concept"),
+    [
+        ("RB080 PB140 RB070", Concept.BIRTH),
+        ("RB090 PB150", Concept.SEX),
+        ("PE040 PE041", Concept.EDUCATION),
+        ("PL031 PL051A PL060", Concept.EMPLOYER),
+        ("PH010 PH020", Concept.HEALTH),
+        ("PY010G HY020 HX090 HS130", Concept.MONEY),
+        ("HH021 HX070", Concept.HOUSING),
+        ("PB210 PB220A RB280", Concept.COUNTRY),
+        ("DB040 DB100", Concept.PLACE),
+        ("DB090 RB050 PB040", Concept.WEIGHT),
+        ("RB030 PB030 RB040 DB030 RX030", Concept.IDENTIFIER),
+        ("AETERM LBSTRESN DSDECOD", Concept.HEALTH),
+    ],
+)
+def test_codes_of_surveys_and_trials(names: str, concept: Concept) -> None:
+    for name in names.split():
+        assert concept in meaning(name).concepts, name
+    assert not meaning("RB0901").concepts  # a code is the whole name
