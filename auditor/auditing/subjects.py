@@ -44,6 +44,10 @@ _SEVERAL_BLOCKS = (
     "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
 )
 _NOT_JOINED = "The original was not used, and figures are of the release alone: {}."
+_TOGETHER = (
+    "The release holds the household of each row ({!r}): whoever has the release knows who lives together. No figure counts "
+    "on that; leave the column out before you publish (auditor mend --drop)."
+)
 _FOUND = 0.9  # a note is made where less than this share of the people of the original is found in the population
 
 
@@ -154,6 +158,8 @@ def read_subject(sources: Sources, seed: int) -> Subject:
     )
     if apart is not None:
         subject = replace(subject, notes=(*subject.notes, apart))
+    if schema.household is not None and any(schema.household in table.columns for table in read.tables):
+        subject = replace(subject, notes=(*subject.notes, _TOGETHER.format(schema.household)))
     if sources.match in read.identifiers:
         note = f"The column {sources.match!r} was used to match rows. It is assumed not to be published."
         subject = replace(subject, notes=(*subject.notes, note))

@@ -91,6 +91,18 @@ def test_a_release_made_here_leaves_it_out(tmp_path: Path) -> None:
     assert Role.IGNORE not in PUBLISHED
 
 
+def test_a_household_that_is_published_is_named_and_can_be_dropped(tmp_path: Path, auditor_cli: Cli) -> None:
+    schema = SCHEMA + '[columns.extra]\nrole = "household"\n'
+    table, file = written(tmp_path, [str(n // 2) for n in range(48)], schema)
+    record = auditor.audit(table, file, options=Options(attacks=("linking",)))
+    assert any("who lives together" in note.text and "'extra'" in note.text for note in record.notes)
+    mended = tmp_path / "m.csv"
+    assert auditor_cli("mend", table, "--schema", file, "--drop", "extra", "-o", mended).code == 0
+    assert mended.read_text().splitlines()[0] == "age,disease"
+    record = auditor.audit(mended, file, options=Options(attacks=("linking",)))
+    assert not any("who lives together" in note.text for note in record.notes)
+
+
 @pytest.mark.parametrize("other", [True, False])
 def test_a_sensitive_number_of_its_own_goes_where_another_column_stays(tmp_path: Path, other: bool) -> None:
     role = "sensitive" if other else "neutral"

@@ -166,7 +166,7 @@ def mended_table(read: ReadRelease, mending: Mending, rows: Sequence[int] = ()) 
         raise UsageError(f"{raw.name} has the rows 1 to {raw.rows}. Row {outside[0]} cannot be suppressed.")
     chosen = np.zeros(raw.rows, dtype=np.bool_)
     chosen[place.fragment[list(rows), 0]] = True
-    beside = (*read.identifiers, *read.holding(Role.IGNORE))
+    beside = set(read.release.schema.unpublished) & set(raw.columns)
     published = replace(mending, drop=tuple(c for c in mending.drop if c not in beside))
     mended = mend(read.release, published, chosen)
     block = mended.release.blocks[0]
