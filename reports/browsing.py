@@ -13,7 +13,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from urllib.parse import urlencode
@@ -59,6 +59,10 @@ class Summary:
     risk_note: str
     utility: Mapping[str, tuple[float, str]] = field(default_factory=dict)
     usual: str = ""
+    content: str = ""
+    """The hash of the record: a copy in another file has the same."""
+    cells: frozenset[str] = frozenset()
+    """The ids of the cells of its run, where it is one of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,22 @@ class Unread:
 
 def summaries(run: RunRecord, file: str, changed: float) -> list[Summary]:
     """The records of one file as rows of the list."""
-    return [_summary(record, f"{place}:{file}", file, changed) for place, record in enumerate(run.records, 1)]
+    cells = frozenset(cell.id for cell in run.cells)
+    rows = [_summary(record, f"{place}:{file}", file, changed) for place, record in enumerate(run.records, 1)]
+    return [replace(row, cells=cells) for row in rows]
+
+
+def once(rows: Sequence[Summary]) -> list[Summary]:
+    """The rows without those of releases that another file has too: the finished cells of a comparison beside the comparison,
+    and copies. Of copies the one in the largest run stays, and of those the first."""
+    runs = {row.file: row.cells for row in rows if row.cells}
+    parts = {one for one, cells in runs.items() if any(cells < other for other in runs.values())}
+    whole = [row for row in rows if row.file not in parts]
+    chosen: dict[str, Summary] = {}
+    for row in sorted(whole, key=lambda row: (-len(row.cells), row.file.count("/"), row.file)):
+        chosen.setdefault(row.content, row)
+    kept = {row.key for row in chosen.values()}
+    return [row for row in whole if row.key in kept]
 
 
 def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summary:
@@ -98,6 +117,7 @@ def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summar
         risk_text=text,
         risk_note=note,
         utility=useful,
+        content=hashlib.sha256(record.to_json().encode()).hexdigest(),
         usual=next((meanings.utility_name(m.name, m.statistic) for m in meanings.headlines()), ""),
     )
 

@@ -36,6 +36,7 @@ from reports.browsing import (
     compare_page,
     error_page,
     index_page,
+    once,
     own_policy,
     report_page,
     style_hash,
@@ -183,7 +184,7 @@ class Shelf:
             thread.join(max(until - monotonic(), 0.0))
         entries = [self._seen[name][1] if name in self._seen else Unread(name, _BEING_READ) for name in names]
         unread += [entry for entry in entries if isinstance(entry, Unread)]
-        return [row for entry in entries if not isinstance(entry, Unread) for row in entry], unread
+        return once([row for entry in entries if not isinstance(entry, Unread) for row in entry]), unread
 
     def run(self, file: str) -> RunRecord:
         """The run in a file that a search finds; raises LookupError for any other, RecordError where it cannot be read."""

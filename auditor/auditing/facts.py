@@ -42,7 +42,7 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
             facts = _of_people(facts, subject, options)
         facts = _with_published_person(facts, subject)
         facts = replace(facts, choices=choice_facts(subject, choices_of(subject)))
-    return replace(facts, identifiers=subject.identifiers)
+    return replace(facts, identifiers=subject.identifiers, distinct=(*facts.distinct, *subject.ignored))
 
 
 def _with_published_person(facts: ReleaseFacts, subject: Subject) -> ReleaseFacts:

@@ -19,6 +19,7 @@ from auditor.files.linked import absent_files, with_linked
 from auditor.files.provenances import unordered_fingerprint
 from auditor.files.releases import ReadRelease, in_file_order, read_release
 from auditor.files.tables import as_schema, raw_table, sha256
+from auditor.measure.distinct import distinct_cells
 from auditor.model.arrays import Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
@@ -26,7 +27,7 @@ from auditor.model.key import Key
 from auditor.model.provenance import Provenance
 from auditor.model.record.meaning import Note
 from auditor.model.record.record import Input, Utility
-from auditor.model.record.release_facts import ReleaseFacts
+from auditor.model.record.release_facts import DistinctColumn, ReleaseFacts
 from auditor.model.release import Release
 from auditor.model.schema import Role, Schema
 from auditor.model.seeding import stage
@@ -43,6 +44,10 @@ _SEVERAL_BLOCKS = (
     "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
 )
 _NOT_JOINED = "The original was not used, and figures are of the release alone: {}."
+_TOGETHER = (
+    "The release holds the household of each row ({!r}): whoever has the release knows who lives together. No figure counts "
+    "on that; leave the column out before you publish (auditor mend --drop)."
+)
 _FOUND = 0.9  # a note is made where less than this share of the people of the original is found in the population
 
 
@@ -64,6 +69,8 @@ class Subject:
     notes: tuple[str | Note, ...] = ()
     identifiers: tuple[str, ...] = ()
     """Identifying columns that the release has."""
+    ignored: tuple[DistinctColumn, ...] = ()
+    """Those of its ignored columns that tell nearly all rows apart."""
     others: Mapping[str, Release] = field(default_factory=dict)
     """Further releases about the same people, by name, for adversaries who have them."""
     sample: Sample | None = None
@@ -145,11 +152,14 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         inputs=_inputs(read, raw, sources),
         notes=tuple(note for table in (*raw.values(), *read.tables) for note in table.notes),
         identifiers=tuple(c for c in read.identifiers if c != sources.match),
+        ignored=_ignored(read, sources.match),
         joined=schema.person is not None and any(schema.person in table.columns for table in read.tables),
         unjudged=_repeated(read),
     )
     if apart is not None:
         subject = replace(subject, notes=(*subject.notes, apart))
+    if schema.household is not None and any(schema.household in table.columns for table in read.tables):
+        subject = replace(subject, notes=(*subject.notes, _TOGETHER.format(schema.household)))
     if sources.match in read.identifiers:
         note = f"The column {sources.match!r} was used to match rows. It is assumed not to be published."
         subject = replace(subject, notes=(*subject.notes, note))
@@ -157,6 +167,15 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         subject = replace(subject, provenance=_with_key(sources.key, subject))
     complete = _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
     return _told_apart(complete, read)
+
+
+def _ignored(read: ReadRelease, match: str | None) -> tuple[DistinctColumn, ...]:
+    """The ignored columns of a release that tell nearly all its rows apart, but for the one that matches rows."""
+    schema, found = read.release.schema, []
+    for table in read.tables:
+        for name in (c for c in table.columns if c in schema.names(Role.IGNORE) and c != match):
+            found.append(distinct_cells(schema.columns[name], table.columns[name], schema.format.of(name)))
+    return tuple(one for one in found if one is not None)
 
 
 def _with_key(given: str | Path | Key, subject: Subject) -> Provenance:

@@ -18,6 +18,7 @@ from auditor.model.faults import hint
 from auditor.model.record.policy import GRANTED, Check, builtin_policies
 from auditor.model.record.terms import COLUMNS, STANCES
 from auditor.posterior.links import LINKS
+from reports.evidence import TEMPLATES
 from scenarios.scenario import builtin_scenarios
 
 
@@ -28,7 +29,7 @@ def _scenario_summary(name: str) -> str:
     return comment.split(". ")[0].rstrip(".") + "." if comment else name
 
 
-SORTS = ("anonymizers", "attacks", "adversaries", "formats", "links", "metrics", "policies", "scenarios")
+SORTS = ("anonymizers", "attacks", "adversaries", "formats", "links", "metrics", "policies", "scenarios", "templates")
 """What `list` can be asked for."""
 
 
@@ -49,6 +50,7 @@ def catalogue(what: str) -> str:
             "links": {link.name: link.meaning for link in LINKS},
             "metrics": _metrics(),
             "scenarios": {name: _scenario_summary(name) for name in builtin_scenarios()},
+            "templates": {one.name: f"{one.title}. {one.about}" for one in TEMPLATES},
         }[what]
         return tabulate(pairs.items(), ("name", "what it is"), tablefmt="simple", maxcolwidths=[None, 90])
     return tabulate(rows, ("name", "what it does", "source"), tablefmt="simple", maxcolwidths=[None, 60, 36])

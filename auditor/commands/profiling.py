@@ -32,6 +32,17 @@ def profile(
     release: Annotated[
         bool, Option("--release", help="The table is a release: * is suppressed, 20-39 and [20, 40[ are numbers.")
     ] = False,
+    original: Annotated[
+        Path | None,
+        Option("--original", help="With --release: what it was made from, to tell suppressed from missing."),
+    ] = None,
+    roles_from: Annotated[
+        Path | None,
+        Option(
+            "--roles-from",
+            help="Take roles (and hierarchies) from an ARX project (.deid), or roles from an sdcMicro script or report.",
+        ),
+    ] = None,
     json: Annotated[Path | None, Option("--json", help="Write the profile as JSON; - is stdout.")] = None,
     common: Common,
 ) -> None:
@@ -43,10 +54,10 @@ def profile(
 
     to_stdout = json == STDOUT
     written = [file for file in (output, json) if file is not None and file != STDOUT]
-    refuse_inputs(written, [data])
+    refuse_inputs(written, [data, original, roles_from])
     refuse_same(written)
     refuse_existing(written, common.force)
-    found = make(data, taxonomies, common.chosen_seed, release)
+    found = make(data, taxonomies, common.chosen_seed, release, roles_from, original)
     contents = {} if output is None else files(found, output)
     if json is not None and not to_stdout:
         contents[json] = found.to_json()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument
+from typer import Argument, Option
 
 from auditor.commands.groups import Grouped
 from auditor.commands.options import Files, Force, Quiet, ReportDate, Reports
-from auditor.commands.output import Output
+from auditor.commands.output import STDOUT, Output
 from auditor.commands.telling import tell
+
+if TYPE_CHECKING:
+    from auditor.model.record.record import RunRecord
 
 
 @Grouped
@@ -20,6 +24,13 @@ def render(
     ],
     reports: Annotated[Files, Reports(without=("json",))],
     date: ReportDate = None,
+    template: Annotated[
+        str | None,
+        Option(
+            "--template",
+            help="Write an evidence pack for one release instead (ema, hipaa, sp800-188 or wp29), with --markdown or --html.",
+        ),
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -40,7 +51,34 @@ def render(
         everything = tuple(record for one in runs for record in one.records)
         day = run.date if all(one.date == run.date for one in runs) else None
         run = RunRecord(", ".join(one.title for one in runs), run.seed, everything, run.tool, date=day)
+    if template is not None:
+        _write_pack(output.dated(run), template, records[0].name, reports, force, quiet)
+        return
     output.finish(run)
+
+
+def _write_pack(run: RunRecord, template: str, source: str, files: Files, force: bool, quiet: bool) -> None:
+    """Writes the evidence pack of a run of one release, as Markdown to stdout where no file is named."""
+    from auditor.files.tables import write_files
+    from auditor.model.errors import UsageError
+    from reports.evidence import evidence_pack
+    from reports.evidence.writing import render_pack_html, render_pack_markdown
+
+    renderers = {"markdown": render_pack_markdown, "html": render_pack_html}
+    asked = {name: file for name, file in files.items() if file is not None}
+    other = [name for name in asked if name not in renderers]
+    if other:
+        raise UsageError(f"An evidence pack is written with --markdown or --html. Got --{other[0]}.")
+    pack = evidence_pack(run, template, source)
+    made = {file: renderers[name](pack) for name, file in (asked or {"markdown": STDOUT}).items()}
+    write_files({file: text for file, text in made.items() if file != STDOUT}, force)
+    if STDOUT in made:
+        sys.stdout.write(made[STDOUT])
+    elif not quiet:
+        blanks = sum(1 for _ in pack.blanks())
+        tell(f"{len(pack.references())} references to the record; {blanks} places are for a person to fill in.")
+        for name, file in asked.items():
+            tell(f"{name}: {file}")
 
 
 @Grouped
@@ -48,12 +86,12 @@ def list_things(
     what: Annotated[
         str,
         Argument(
-            help="anonymizers, attacks, adversaries, formats, links, metrics, policies or scenarios.",
+            help="anonymizers, attacks, adversaries, formats, links, metrics, policies, scenarios or templates.",
             show_default=False,
         ),
     ],
 ) -> None:
-    """List the anonymizers, attacks, adversaries, formats, link models, measures, policies or scenarios."""
+    """List the anonymizers, attacks, adversaries, formats, link models, measures, policies, scenarios or templates."""
     from auditor.commands.catalogue import catalogue
 
     tell(catalogue(what))

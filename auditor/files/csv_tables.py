@@ -2,6 +2,7 @@
 
 Encoding and delimiter are detected where the schema does not give them. A file that is not a table is refused with one
 message that names file, line and remedy. A first line `sep=;`, as Excel writes it, gives the delimiter and is not a header.
+A first column without a name that tells the rows apart, as R and pandas write it, is called `row_names`.
 
 Cells that a spreadsheet would run as formulas are written with a leading apostrophe, and read without it: see
 `auditor.model.formulas`.
@@ -13,7 +14,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf
 _MARK = "\ufeff"  # the byte order mark as a character
 STATED = re.compile(r'sep=([^\s\w"]|\t)[ \t]*(?:\r\n|\n|\r|$)', re.IGNORECASE)
 """A first line in which Excel gives the delimiter."""
+ROW_NAMES = "row_names"
+"""What a first column is called that has no name, and holds row names."""
 _HALF = re.compile("[\ud800-\udfff]")  # what some encodings decode to, and no file can hold
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _MOST_POOLED = 100_000
@@ -185,9 +188,26 @@ def _header(rows: list[Row], form: TableFormat, expected: Sequence[str], file: P
     if not rows:
         raise TableError(f"{file} is empty. It must have a header line and rows.")
     line, header = rows[0]
+    if _has_row_names(rows):
+        header = [ROW_NAMES, *(header if header[0] else header[1:])]
     hint = HEADLESS if expected and not set(header) & set(expected) else ""
     check_names(header, f"{file}, line {line}", hint)
     return header, 1
+
+
+def _has_row_names(rows: list[Row]) -> bool:
+    """Whether the first column has no name and holds rising row numbers: R writes row names so, under an empty name
+    (`write.csv`) or under none at all (`write.table`), and pandas its index."""
+    header, body = rows[0][1], [cells for _, cells in rows[1:]]
+    unnamed = not header[0] and len(header) > 1
+    lacking = all(header) and all(len(cells) == len(header) + 1 for cells in body)
+    if len(body) < 2 or ROW_NAMES in header or not (unnamed or lacking):
+        return False
+    first = [cells[0] for cells in body]
+    if not all(cell.isascii() and cell.isdigit() and len(cell) < 16 for cell in first):
+        return False
+    numbers = [int(cell) for cell in first]
+    return all(before < after for before, after in pairwise(numbers)) and any(cells[-1] for cells in body)
 
 
 def _columns(rows: list[Row], header: list[str], file: Path, delimiter: str) -> dict[str, Sequence[str]]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from auditor.files.hierarchies import explaining
 from auditor.files.linked import with_linked
 from auditor.files.manifests import (
     FORMAT,
@@ -36,7 +37,7 @@ from auditor.files.tables import read_raw, sha256, table_file, target_format, wr
 from auditor.model.arrays import Codes, Ints
 from auditor.model.discretion import shown
 from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.errors import LabelError, ReleaseError, UsageError
 from auditor.model.labels.label_values import named_domain, wider_domain
 from auditor.model.labels.labels import Declared, Labels, alias_meaning
 from auditor.model.notation_kinds import Notation
@@ -70,8 +71,12 @@ class ReadRelease:
     @property
     def identifiers(self) -> tuple[str, ...]:
         """The identifying columns that the file holds. They are not part of the release."""
+        return self.holding(Role.IDENTIFIER)
+
+    def holding(self, role: Role) -> tuple[str, ...]:
+        """The columns with a role that the file holds."""
         columns = self.release.schema.columns
-        return tuple(c for table in self.tables for c in table.columns if columns[c].role is Role.IDENTIFIER)
+        return tuple(c for table in self.tables for c in table.columns if columns[c].role is role)
 
 
 def read_release(
@@ -94,7 +99,7 @@ def read_release(
         bucket = raw.buckets[0][order[0]]
     labels: dict[str, Labels] = {}
     cells: dict[str, Codes] = {}
-    unpublished = schema.unpublished
+    unpublished, faults = schema.unpublished, list[str]()
     for block, lines in zip(raw.blocks, order, strict=True):
         for name, texts in block.columns.items():
             if name not in unpublished:
@@ -102,8 +107,15 @@ def read_release(
                 where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
                 if held is not None and schema.columns[name].role is Role.NEUTRAL:
                     held = wider_domain(held, block.name, distinct)  # no attack needs to know its values beforehand
-                labels[name] = read_labels(schema, name, distinct, block.name, place=where, declared=said, domain=held)
                 cells[name] = numbers[lines]
+                try:
+                    labels[name] = read_labels(
+                        schema, name, distinct, block.name, place=where, declared=said, domain=held
+                    )
+                except LabelError as error:
+                    faults += [*error.faults, *explaining(schema, name, error.labels, held, block.name)]
+    if faults:
+        raise ReleaseError.of(faults)
     columns = [[c for c in block.columns if c in cells] for block in raw.blocks]
     _check_blocks(raw, columns)
     name = Path(raw.name).name
@@ -129,7 +141,7 @@ def release_schema(schema: Schema, blocks: Iterable[RawTable]) -> Schema:
     the schema names no column has no header: its first row is a person's."""
     blocks = list(blocks)
     named = {name for block in blocks for name in block.columns} & set(schema.columns)
-    if not named and schema.format.others is Others.NEUTRAL:
+    if not named and schema.format.others is not Others.ERROR:
         raise ReleaseError(f"{blocks[0].name}: the schema ({schema.name}) names none of its columns.{HEADLESS}")
     for block in blocks:
         schema = block.check(with_derived(schema, block.columns))

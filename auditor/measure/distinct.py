@@ -3,10 +3,14 @@
 A column in which nearly every row has a value of its own names people as well as a number on an identity card does, whatever
 its role in the schema: whoever knows somebody's value finds the row. So such columns are named beside every verdict. Where
 the values are names, codes or whole numbers, and the column is not a quasi-identifier (which the classes account for), a
-policy does not pass unless it allows it. Numbers with fractions, such as incomes, are named only.
+policy does not pass unless it allows it. Numbers with fractions, such as incomes, are named only. That holds for columns
+that are ignored, too: no figure reads them, but whoever has the release does.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +18,8 @@ from auditor.model.arrays import Bools
 from auditor.model.labels.labels import Labels
 from auditor.model.record.release_facts import DistinctColumn
 from auditor.model.release import Release
-from auditor.model.schema import Column, Role, Type
+from auditor.model.schema import Column, Role, TableFormat, Type
+from auditor.model.values import parse_number
 
 NEARLY_ALL = 0.95
 """A column is named if at least this share of its cells that hold something are different values."""
@@ -33,6 +38,18 @@ def distinct_columns(release: Release) -> tuple[DistinctColumn, ...]:
         if one is not None:
             found.append(one)
     return tuple(found)
+
+
+def distinct_cells(column: Column, cells: Iterable[str], form: TableFormat) -> DistinctColumn | None:
+    """What is said of a column that no figure reads, from its cells."""
+    said = [cell for cell in map(str.strip, cells) if cell not in form.missing and cell not in form.suppressed]
+    values = set(said)
+    if not is_distinct(len(values), len(said)):
+        return None
+    numbers = [parse_number(value, form.decimal) for value in values]
+    whole = all(number is None or number.is_integer() for number in numbers)
+    kind = Type.NOMINAL if None in numbers else Type.NUMERIC
+    return distinct_column(replace(column, type=kind), len(values), len(said), whole)
 
 
 def said_labels(labels: Labels) -> Bools:

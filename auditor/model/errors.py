@@ -7,6 +7,7 @@
         ├── SchemaError          the schema file
         ├── TaxonomyError        a hierarchy
         ├── ReleaseError         a release, its labels or its correspondence with the original
+        │   └── LabelError       labels of one column that cannot be read
         ├── ScenarioError        a scenario file
         ├── PolicyError          a policy file
         ├── RecordError          a file that is not an audit record
@@ -72,6 +73,14 @@ class ReleaseError(DataError):
     """A release, its labels, or its correspondence with the original."""
 
     about_people = True
+
+
+class LabelError(ReleaseError):
+    """Labels of one column of a release that cannot be read: all of them at once."""
+
+    def __init__(self, message: str, faults: Sequence[str] = (), labels: Sequence[str] = ()) -> None:
+        super().__init__(message, faults)
+        self.labels = tuple(labels)
 
 
 class ScenarioError(DataError):

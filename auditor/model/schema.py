@@ -4,10 +4,10 @@
     delimiter = ";"              found from the file where it is not given
     missing = ["?"]              texts that mean "no value" (default: the empty cell)
     suppressed = ["*"]           texts that mean "not published" in a release
-    others = "neutral"           the role of columns that are not named here (default: they are an error)
+    others = "neutral"           the role of columns that are not named here: neutral, ignore (default: they are an error)
 
     [columns.age]
-    role = "quasi"               identifier, quasi, sensitive, neutral, choice, weight, person, household
+    role = "quasi"               identifier, quasi, sensitive, neutral, choice, weight, person, household, ignore
     type = "numeric"             numeric, ordinal, nominal
     taxonomy = "hierarchies/age.csv"   a file relative to the schema, or nested: { Group = ["leaf", …] }
     notation = ["interval"]      how labels of this column may be written in a release, the first that fits (default: any)
@@ -53,6 +53,8 @@ class Role(StrEnum):
     WEIGHT = "weight"
     PERSON = "person"
     HOUSEHOLD = "household"
+    IGNORE = "ignore"
+    """No figure reads it. It is still named where nearly every row has a value of its own."""
 
 
 WHOSE = (Role.PERSON, Role.HOUSEHOLD)
@@ -73,6 +75,7 @@ class Others(StrEnum):
 
     ERROR = "error"
     NEUTRAL = "neutral"
+    IGNORE = "ignore"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,12 +194,14 @@ class Schema:
 
     @property
     def unpublished(self) -> tuple[str, ...]:
-        """The columns that are no part of a release, whether or not its file holds them: they say who people are."""
-        return tuple(c.name for c in self.columns.values() if c.role in (Role.IDENTIFIER, *WHOSE))
+        """The columns that are no part of a release, whether or not its file holds them: they say who people are, or are
+        ignored."""
+        return tuple(c.name for c in self.columns.values() if c.role in (Role.IDENTIFIER, *WHOSE, Role.IGNORE))
 
-    def with_neutral(self, names: list[str]) -> Schema:
-        """The same schema with further columns as neutral ones."""
-        extra = {name: Column(name, Role.NEUTRAL) for name in names if name not in self.columns}
+    def with_others(self, names: list[str]) -> Schema:
+        """The same schema with further columns, neutral or ignored ones as [table] others says."""
+        role = Role.IGNORE if self.format.others is Others.IGNORE else Role.NEUTRAL
+        extra = {name: Column(name, role) for name in names if name not in self.columns}
         return replace(self, columns={**self.columns, **extra})
 
     @classmethod

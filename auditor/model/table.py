@@ -71,7 +71,7 @@ class RawTable:
         return cls(name, cells)
 
     def check(self, schema: Schema, needed: Sequence[str] = ()) -> Schema:
-        """The schema with this table's other columns as neutral ones, or an error that names the fault."""
+        """The schema with this table's other columns, or an error that names the fault."""
         others = [name for name in self.columns if name not in schema.columns]
         places = [header(place, name) for place, name in enumerate(self.columns, 1) if name not in schema.columns]
         headless = self.lines is not None and len(others) == len(self.columns)
@@ -80,7 +80,7 @@ class RawTable:
             raise TableError(
                 f"{self.name}: the schema ({schema.name}) does not name {', '.join(places[:8])}"
                 f"{f' and {len(places) - 8} more' if len(places) > 8 else ''} of the table. "
-                f'Add {"them" if len(others) > 1 else "it"}, or set [table] others = "neutral".{hint}'
+                f'Add {"them" if len(others) > 1 else "it"}, or set [table] others to "neutral" or "ignore".{hint}'
             )
         absent = [name for name in needed if name not in self.columns]
         if absent:
@@ -93,7 +93,7 @@ class RawTable:
                 f"{self.name}: the column{'s' if len(absent) > 1 else ''} {', '.join(map(quote, absent))} of the schema "
                 f"({schema.name}) must be in the table. It has {', '.join(found[:20])}.{hint}"
             )
-        return schema.with_neutral(others)
+        return schema.with_others(others)
 
 
 def check_names(names: Sequence[str], where: str, hint: str = "") -> None:
@@ -180,6 +180,8 @@ def shared_domains(schema: Schema, tables: Sequence[RawTable]) -> dict[str, Doma
     """One domain for each column that occurs in the tables."""
     domains = {}
     for name, column in schema.columns.items():
+        if column.role is Role.IGNORE:
+            continue
         seen = [(table.name, table.columns[name], table.lines) for table in tables if name in table.columns]
         if seen:
             domains[name] = Domain.of(column, schema.format, seen)
@@ -197,6 +199,7 @@ def encode(schema: Schema, tables: Sequence[RawTable], needed: Sequence[str] | N
     domains = shared_domains(schema, tables)
     coded = []
     for table in tables:
-        codes = {name: domains[name].encode(cells, table.name, table.lines) for name, cells in table.columns.items()}
+        read = {name: cells for name, cells in table.columns.items() if name in domains}
+        codes = {name: domains[name].encode(cells, table.name, table.lines) for name, cells in read.items()}
         coded.append(Table(table.name, schema, domains, codes, table.rows))
     return coded

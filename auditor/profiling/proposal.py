@@ -17,15 +17,23 @@ from auditor.model.discretion import printable_json
 from auditor.model.errors import UsageError
 from auditor.model.schema import WHOSE, Role, TableFormat, Type
 from auditor.model.seeding import DEFAULT_SEED
-from auditor.model.values import format_number
+from auditor.model.values import format_number, parse_number
 from auditor.profiling.facts import Facts, column_facts
 from auditor.profiling.proposals import Proposal, Proposed
 from auditor.profiling.ranking import rank
 from auditor.profiling.reading import WITHHELD, read_unknown
+from auditor.profiling.released import (
+    hierarchies_beside,
+    judged_by_suppression,
+    suppressed_blanks,
+    suppressed_cells,
+    with_suppressed,
+)
 from auditor.profiling.roles import Judgement, column_type, holds_ranges, judge_all
 from auditor.profiling.safe_harbour import safe_harbour
 from auditor.profiling.signs import Looks, look
-from auditor.profiling.taxonomies import shape
+from auditor.profiling.taxonomies import Shape, reads_back, shape
+from auditor.profiling.tool_roles import read_tool_roles
 from auditor.profiling.words import Concept, meaning
 from auditor.profiling.writing import schema_text
 
@@ -114,27 +122,54 @@ def profile(
     taxonomies: Taxonomies | str = Taxonomies.TEXTS,
     seed: int = DEFAULT_SEED,
     release: bool = False,
+    roles_from: str | Path | None = None,
+    original: str | Path | pd.DataFrame | None = None,
 ) -> Profile:
     """The proposed schema of an unknown table (a file or frame), with reasons. `release` says that the table is a release to
-    be audited: what looks suppressed is suppressed, and ranges of numbers are labels of numbers."""
+    be audited: what looks suppressed is suppressed, and ranges of numbers are labels of numbers. `roles_from` is a file that
+    says which roles another tool was given (`tool_roles.py`); `original` is what a release was made from, which tells
+    suppressed cells from missing ones."""
     if taxonomies not in list(Taxonomies):
         raise UsageError(f"taxonomies must be one of {', '.join(Taxonomies)}. Got {taxonomies!r}.")
+    if original is not None and not release:
+        raise UsageError("An original goes with a release: say that the table is one (--release).")
     unknown = read_unknown(source, release=release)
+    before = None if original is None else read_unknown(original, "original")
     raw, form = unknown.raw, unknown.format
     facts = {name: column_facts(name, cells, form.of(name), seed) for name, cells in raw.columns.items()}
     height = any(Concept.BODY in meaning(name).concepts for name in facts)
     looks = [look(one, height) for one in facts.values()]
     judged = judge_all(looks, raw.rows)
+    stated, notes = unknown.stated, list(unknown.found)
+    hidden = suppressed_cells(raw) if release else {}
+    told = None if roles_from is None else read_tool_roles(Path(roles_from), tuple(facts))
+    judged, said = judged_by_suppression(judged, hidden) if told is None else told.applied(judged)
+    notes += said
+    blanks = suppressed_blanks(judged, list(facts.values()), before) if release and not hidden else ()
+    if blanks:
+        stated = with_suppressed(stated, raw, blanks)
+        known = "none of the original" if before is not None else "none of other columns"
+        notes.append(
+            f"cells of {', '.join(blanks)} are missing, and {known}: they are read as suppressed. If people did not give "
+            "these values, remove the columns' own missing and suppressed"
+        )
     columns = tuple(
         _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies), release)
         for one in looks
     )
+    trees = hierarchies_beside(source, judged, list(facts.values())) if release else {}
+    if told is not None:
+        trees |= {name: (told.source, paths) for name, paths in told.hierarchies.items()}
+    columns = tuple(_with_hierarchy(c, *trees[c.name], stated) if c.name in trees else c for c in columns)
     if release:
-        columns = tuple(replace(c, seen=_withheld(c.seen, facts[c.name], raw.columns[c.name])) for c in columns)
+        marks = {name: stated.of(name).suppressed if name in blanks else WITHHELD for name in facts}
+        columns = tuple(
+            replace(c, seen=_withheld(c.seen, facts[c.name], raw.columns[c.name], marks[c.name])) for c in columns
+        )
     quasi = [facts[column.name] for column in columns if column.role is Role.QUASI]
     ranking = rank(quasi, list(facts.values()), raw.rows, seed)
-    said = safe_harbour(looks, judged)
-    return Profile(raw.name, raw.rows, unknown.stated, unknown.found, columns, ranking, said, seed)
+    harbour = safe_harbour(looks, judged)
+    return Profile(raw.name, raw.rows, stated, tuple(notes), columns, ranking, harbour, seed)
 
 
 def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies: Taxonomies, release: bool) -> Proposal:
@@ -174,6 +209,18 @@ def _proposal(looks: Looks, judgement: Judgement, form: TableFormat, taxonomies:
     )  # fmt: skip
 
 
+def _with_hierarchy(column: Proposal, source: str, paths: Sequence[tuple[str, ...]], form: TableFormat) -> Proposal:
+    """A proposal with the hierarchy that another tool used, where that can be read as a taxonomy."""
+    if column.role not in (Role.QUASI, Role.SENSITIVE):
+        return column
+    found = Shape(f"the hierarchy in {source}", tuple(paths))
+    numeric = all(parse_number(path[0], form.decimal) is not None for path in paths)
+    for kind in (Type.NUMERIC, Type.NOMINAL) if numeric else (Type.NOMINAL,):
+        if reads_back(found, kind, form.of(column.name)):
+            return replace(column, type=kind, order=None, taxonomy=found, hint="")
+    return column
+
+
 def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
     """What is in a column, in numbers. Its range only if that is no person's secret: the least and the greatest value must
     each belong to several people."""
@@ -185,9 +232,9 @@ def _seen(facts: Facts, role: Role, kind: Type, form: TableFormat) -> str:
     return values + (f", {facts.missing} missing" if facts.missing else "")
 
 
-def _withheld(seen: str, facts: Facts, cells: Sequence[str]) -> str:
+def _withheld(seen: str, facts: Facts, cells: Sequence[str], marks: Sequence[str]) -> str:
     """What is in a column of a release, where suppressed cells are not missing."""
-    withheld = sum(cell.strip() in WITHHELD for cell in cells)
+    withheld = sum(cell.strip() in marks for cell in cells)
     if not withheld:
         return seen
     missing = facts.missing - withheld

@@ -3,7 +3,8 @@
 `read_raw` finds encoding and delimiter from the first line. Here the first rows count too: the delimiter must give all of
 them the same number of cells (so `1,5;2,5` is two decimal numbers), and a first row that looks like the rows below it is
 not a header. There are two kinds of marks for missing values: `?` or `N/A` mean nothing else; `NA`, `.` or `-` may be values
-(Namibia, a grade), and count only if everything else in the column is numbers or dates.
+(Namibia, a grade), and count only if everything else in the column is numbers or dates. R writes `NA` in texts as well:
+where it stands among numbers, or the file has R's row names, it means missing everywhere but among codes of countries.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from itertools import chain, count, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from auditor.files.csv_tables import DELIMITERS, STATED
+from auditor.files.csv_tables import DELIMITERS, ROW_NAMES, STATED
 from auditor.files.tables import read_raw, read_text
 from auditor.model.errors import TableError
-from auditor.model.schema import Marks, TableFormat
+from auditor.model.schema import Marks, Others, TableFormat
 from auditor.model.table import RawTable
 from auditor.model.values import parse_number
 from auditor.profiling.dates import date_format
@@ -79,9 +80,11 @@ def read_unknown(source: str | Path | pd.DataFrame, name: str = "table", release
 
 
 def _as_release(form: TableFormat) -> TableFormat:
-    """The form of a release: `*` is suppressed. Several stars are read as everything, so they are not listed."""
+    """The form of a release: `*` is suppressed. Several stars are read as everything, so they are not listed. The original
+    may have columns that the release has not: no figure needs them."""
     own = {name: Marks(_but_withheld(marks.missing or ())) for name, marks in form.own.items()}
-    return replace(form, missing=_but_withheld(form.missing), suppressed=TableFormat().suppressed, own=own)
+    marks, hidden = _but_withheld(form.missing), TableFormat().suppressed
+    return replace(form, missing=marks, suppressed=hidden, own=own, others=Others.IGNORE)
 
 
 def _but_withheld(texts: Sequence[str]) -> tuple[str, ...]:
@@ -208,6 +211,8 @@ def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[st
     for mark in POSSIBLE_MARKS:
         here = [name for name, cells in counts.items() if mark in cells]
         plain = [name for name in here if _plain_but(counts[name])]
+        if mark == "NA" and (plain or ROW_NAMES in counts):  # R writes it in texts too
+            plain = [name for name in here if name in plain or not _country_codes(counts[name])]
         if plain and plain == here:
             marks.append(mark)
         for name in plain if plain != here else ():
@@ -217,8 +222,7 @@ def _marks(counts: Mapping[str, Counter[str]], form: TableFormat, found: list[st
     missing = (*marks, *withheld, "")
     own_marks = {name: Marks((*texts, *missing)) for name, texts in own.items()}
     found += [
-        f"{' and '.join(map(repr, texts))} in the numbers or dates of column {name!r}: a missing value there"
-        for name, texts in own.items()
+        f"{' and '.join(map(repr, texts))} in column {name!r}: a missing value there" for name, texts in own.items()
     ]
     form = replace(form, missing=missing, own=own_marks)
     if "*" in withheld:
@@ -239,6 +243,11 @@ def _plain_but(cells: Counter[str]) -> bool:
     if not others:
         return False
     return all(_number(cell) is not None for cell in others) or date_format(others) is not None
+
+
+def _country_codes(cells: Counter[str]) -> bool:
+    """Whether all texts but the marks are two capital letters, among which NA is Namibia."""
+    return all(len(cell) == 2 and cell.isupper() for cell in cells if cell and cell not in _ALL_MARKS)
 
 
 def _decimal(counts: Mapping[str, Counter[str]], form: TableFormat) -> str:

@@ -23,7 +23,7 @@ from auditor.model.schema import WHOSE, Role, Type
 from auditor.model.values import parse_number
 from auditor.profiling.facts import Facts
 from auditor.profiling.signs import IDENTIFYING, Looks, percent
-from auditor.profiling.words import HOUSEHOLDS, PERSONS, Concept, listed
+from auditor.profiling.words import HOUSEHOLDS, MEASUREMENTS, PERSONS, Concept, listed
 
 _SENSITIVE = (
     Concept.HEALTH, Concept.MONEY, Concept.RELIGION, Concept.POLITICS, Concept.SEX_LIFE, Concept.CRIME, Concept.JUDGEMENT,
@@ -48,6 +48,9 @@ _COUNTS = listed("size number num count n years rooms children kids hours anzahl
 _MOST_CODES = 10
 _MANY_NUMBERS = 50
 _SHARED_ADDRESS = 0.5
+_LARGE = 100  # amounts of money reach it
+_OLDEST = 130
+_LARGEST_HOUSEHOLD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +108,10 @@ def judge(looks: Looks) -> Judgement:
     if sensitive is not None:
         if tells_apart(facts):
             because, differ = looks.because(sensitive), _differ(facts)
-            if sensitive is Concept.MONEY:
-                return Judgement(
-                    Role.SENSITIVE, because, Role.IDENTIFIER, f"{differ}; if these are amounts, round them"
-                )
+            measured = facts.numbers is not None and bool(looks.said.words & MEASUREMENTS)
+            if sensitive is Concept.MONEY or measured:
+                what = "measurements" if measured else "amounts"
+                return Judgement(Role.SENSITIVE, because, Role.IDENTIFIER, f"{differ}; if these are {what}, round them")
             return Judgement(Role.IDENTIFIER, differ, Role.SENSITIVE, because)
         also = _ALSO_QUASI.get(sensitive)
         return Judgement(Role.SENSITIVE, looks.because(sensitive), Role.QUASI if also else None, also or "")
@@ -152,6 +155,9 @@ def _what_is_left(facts: Facts) -> Judgement:
             (Role.QUASI, "if they can be grouped") if facts.numbers is None else (Role.SENSITIVE, "if they are amounts")
         )
         return Judgement(Role.IDENTIFIER, _differ(facts), other, doubt)
+    if _mostly_none(facts):
+        reason = "amounts that most people do not have, and others would hardly know"
+        return Judgement(Role.SENSITIVE, reason, Role.QUASI, "if somebody may know them")
     if facts.numbers is not None and (facts.distinct >= _MANY_NUMBERS or (not facts.whole and facts.distinct >= 20)):
         reason = f"numbers of many values ({facts.distinct}), which an outsider would hardly know"
         return Judgement(Role.SENSITIVE, reason, Role.QUASI, "if somebody may know them")
@@ -161,6 +167,13 @@ def _what_is_left(facts: Facts) -> Judgement:
     return Judgement(
         Role.QUASI, f"{values}; nothing says that an outsider cannot know it", Role.SENSITIVE, "by its meaning"
     )
+
+
+def _mostly_none(facts: Facts) -> bool:
+    """Whether these are amounts of something that most people have none of: 0 in most cells, fractions in the others."""
+    if facts.numbers is None or facts.whole or facts.least < 0 or facts.greatest < _LARGE:
+        return False
+    return facts.cells(facts.numbers == 0) >= 0.5 * facts.present
 
 
 def twins(looks: Sequence[Looks], rows: int) -> Mapping[str, str]:
@@ -183,10 +196,47 @@ def twins(looks: Sequence[Looks], rows: int) -> Mapping[str, str]:
     return found
 
 
+def _plain_numbers(looks: Sequence[Looks], judged: Mapping[str, Judgement]) -> dict[str, Judgement]:
+    """Numbers of people and households whose names say nothing. Household 17 has the people 1701, 1702, …; or the numbers of
+    a column run from the first to the last, each in a few rows."""
+    found: dict[str, Judgement] = {}
+    unknown = [one for one in looks if not one.signs or one.signs[0].concept is Concept.IDENTIFIER]
+    whole = [one.facts for one in unknown if one.facts.whole and one.facts.least >= 0 and not one.facts.missing]
+    shared = [facts for facts in whole if _few_rows_each(facts)]
+    alone = [facts for facts in whole if facts.diversity == 1 and facts.rows >= 20]
+    for home in shared:
+        inside = next((one for one in alone if _begins_with(one, home)), None)
+        said = judged[home.name].role in WHOSE
+        each = f"about {home.present / home.distinct:.1f} rows share a value"
+        if inside is not None:
+            reason = f"{each}, and the numbers in {inside.name!r} begin with it, as those of a household's people do"
+            found[home.name] = Judgement(Role.HOUSEHOLD, reason)
+            found[inside.name] = Judgement(Role.IDENTIFIER, f"all cells differ, and begin with {home.name!r}")
+        elif not said and home.greatest - home.least + 1 <= 1.05 * home.distinct:
+            reason = f"running numbers; {each}, as visits of one person do"
+            found[home.name] = Judgement(Role.PERSON, reason, Role.HOUSEHOLD, "if it is a household's")
+    return found
+
+
+def _few_rows_each(facts: Facts) -> bool:
+    """Whether values occur in a few rows each, as the numbers of households or patients do."""
+    repeats = facts.greatest > _OLDEST and 0.1 <= facts.diversity < 0.95
+    return repeats and facts.distinct >= 20 and int(facts.counts.max()) <= _LARGEST_HOUSEHOLD
+
+
+def _begins_with(inner: Facts, outer: Facts) -> bool:
+    """Whether the numbers of one column are those of another with one to three more digits."""
+    assert inner.numbers is not None
+    assert outer.numbers is not None
+    inside, outside = inner.numbers[inner.codes], outer.numbers[outer.codes]
+    return any(bool((inside // 10**digits == outside).all()) for digits in (1, 2, 3))
+
+
 def judge_all(looks: Sequence[Looks], rows: int) -> dict[str, Judgement]:
     """The roles of all columns. A column that says the same as another takes its role. At most one says whose a row is, and
     one to which household it belongs."""
     judged = {one.facts.name: judge(one) for one in looks}
+    judged |= _plain_numbers(looks, judged)
     same = twins(looks, rows)
     for role in WHOSE:
         named = [one for one in looks if judged[one.facts.name].role is role]

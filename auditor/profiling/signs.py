@@ -214,7 +214,9 @@ def _by_name(facts: Facts, said: Meaning, height_beside: bool, known: bool) -> l
             continue
         if concept is Concept.WEIGHT:
             fits = facts.numbers is not None and facts.least >= 0 and facts.greatest > 1
-            fits = fits and not (is_plain_weight(said) and height_beside)
+            if fits and is_plain_weight(said) and height_beside:
+                found.append(Sign(Concept.BODY, "a weight beside a height"))
+                fits = False
         elif concept is Concept.NAME:
             fits = letters >= MOST and diverse and not known
         elif concept is Concept.IDENTIFIER:

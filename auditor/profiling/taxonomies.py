@@ -66,10 +66,10 @@ def shape(looks: Looks, kind: Type, form: TableFormat) -> Shape | None:
         found = _diagnoses(facts.values)
     else:
         found = None
-    return found if found is not None and _reads_back(found, kind, form) else None
+    return found if found is not None and reads_back(found, kind, form) else None
 
 
-def _reads_back(found: Shape, kind: Type, form: TableFormat) -> bool:
+def reads_back(found: Shape, kind: Type, form: TableFormat) -> bool:
     """Whether the paths form one tree whose labels mean nothing else in the files."""
     try:
         tree = Taxonomy.from_paths("proposed", ((f"line {place}", path) for place, path in enumerate(found.paths, 1)))

@@ -4,6 +4,9 @@ A name is folded (no accents, lower case), split into words at separators and at
 ways: one of its words must *equal* a listed word (`age` is not in `wage`), or its letters without separators must *contain*
 a longer stem (`dateofbirth`, `geburtsdatum`). Short words with many meanings (`name`, `id`, `weight`) are judged in `signs`,
 together with the column's content.
+
+Surveys and trials name columns by codes. `_CODES` knows those of EU-SILC (the first letter is the file, the second the
+subject: `PY010N`, `RB090`) and of clinical trials (`AETERM`, `SYSBP`).
 """
 
 from __future__ import annotations
@@ -78,6 +81,13 @@ def _words(equal: str, held: str = "") -> Words:
     return Words(listed(equal), tuple(held.split()))
 
 
+_MEASURED = (
+    "bmi cholesterol glucose hba1c sysbp diabp sbp dbp systolic diastolic pulse heartrate spo2 creat creatinine platelets "
+    "plt leukocytes wbc rbc hgb hemoglobin haemoglobin bilirubin albumin egfr crp ldl hdl triglycerides"
+)
+MEASUREMENTS = listed(_MEASURED)
+"""Measurements of the body and of blood: their numbers may all differ, and still be no identifiers."""
+
 _CONCEPTS: dict[Concept, Words] = {
     Concept.EMAIL: _words("email mail correo courriel", "emailaddress"),
     Concept.FAX: _words("fax telefax", "faxnumber"),
@@ -116,11 +126,12 @@ _CONCEPTS: dict[Concept, Words] = {
     Concept.HEALTH: _words(
         "disease diseases diagnosis diagnoses diag dx icd icd10 icd9 illness condition symptom symptoms medication "
         "drug drugs medicine treatment therapy surgery procedure allergy allergies hiv aids cancer diabetes asthma "
-        "depression disability disabled pregnant pregnancy smoker smoking alcohol bmi blood cholesterol glucose hba1c "
+        "depression disability disabled pregnant pregnancy smoker smoking alcohol blood "
         "krankheit diagnose diagnosen erkrankung medikament behandlung behinderung schwanger maladie diagnostic "
         "traitement medicament handicap enceinte enfermedad diagnostico tratamiento medicamento discapacidad embarazo "
-        "genotype genetic mutation dna vaccination",
-        "bloodpressure mentalhealth krankheit bloodtype bloodgroup",
+        "genotype genetic mutation dna vaccination arm actarm armcd trt treat placebo severity adverse comorbidity "
+        "comorbidities smoke dthfl deceased ecog nyha biopsy metastasis relapse remission lesion " + _MEASURED,
+        "bloodpressure mentalhealth krankheit bloodtype bloodgroup adverseevent",
     ),
     Concept.MONEY: _words(
         "amount amounts price cost costs betrag montant monto importe income incomes salary salaries wage wages "
@@ -129,7 +140,7 @@ _CONCEPTS: dict[Concept, Words] = {
         "benefit benefits dividend dividends interest profit money agi fica turnover rent einkommen gehalt lohn "
         "vermoegen vermogen schulden steuer ersparnis ausgaben rente umsatz verdienst revenu revenus salaire epargne "
         "dette impot depenses fortune ingreso ingresos salario sueldo renta ahorro ahorros deuda impuesto gastos",
-        "einkommen salaryclass",
+        "einkommen salaryclass housevalue homevalue",
     ),
     Concept.RELIGION: _words(
         "religion religious faith belief church denomination konfession glaube kirche foi croyance eglise fe creencia "
@@ -190,7 +201,7 @@ _CONCEPTS: dict[Concept, Words] = {
         "workclass employmentstatus employer hoursperweek arbeitszeit",
     ),
     Concept.HOUSEHOLD: _words(
-        "relationship relat relation household hh hhsize family children kids siblings parents haushalt kinder "
+        "relationship relat relation household hh hhsize hsize eqss family children kids siblings parents haushalt kinder "
         "familie menage enfants famille hogar hijos familia numchildren famsize",
         "householdsize haushaltsgroesse familysize",
     ),
@@ -202,7 +213,7 @@ _CONCEPTS: dict[Concept, Words] = {
         "city town village municipality county district region state province department precinct parish neighborhood "
         "neighbourhood residence location place latitude longitude lat lon lng gps coordinates geo geocode tract "
         "block fips nuts ort stadt gemeinde kreis bezirk bundesland wohnort ville commune departement ciudad "
-        "municipio provincia barrio community area zone",
+        "municipio provincia barrio community area zone site siteid hospital clinic centre center ward school",
         "geolocation censustract wohnort",
     ),
     Concept.LANGUAGE: _words("language mothertongue sprache muttersprache langue idioma lengua", "mothertongue"),
@@ -223,20 +234,49 @@ _FULL_NAMES = listed(
     "employeename"
 )
 _NAME_WORDS = listed("first last full given family middle maiden patient person customer employee client user")
-_SAMPLING_WEIGHTS = listed("fnlwgt afnlwgt wgt wt wts pweight finalweight fweight perwt hhwt hochrechnungsfaktor")
+_SAMPLING_WEIGHTS = listed(
+    "fnlwgt afnlwgt wgt wght wt wts pweight dweight anweight pspwght finalweight fweight perwt hhwt hochrechnungsfaktor"
+)
 _WEIGHTS = listed("weight weights weighting gewicht gewichtung poids ponderation peso ponderacion w")
 _BODY_UNITS = listed("kg lb lbs kilo kilos pounds grams body birth koerper")
 _IDENTIFIERS = listed(
     "id ids uid pid hid hhid guid uuid idno idnr key index rownumber rownum recordid recid kennung identifier "
-    "identifiant identificador lfdnr serialid caseno casenumber rownames"
+    "identifiant identificador lfdnr serialid caseno casenumber rownames usubjid subjid idpers idperson idhh"
 )
 PERSONS = listed(
     "person patient subject participant respondent client customer member user pid personid patientid rb030 pb030 personne "
-    "persona paciente patiente teilnehmer kunde client"
+    "persona paciente patiente teilnehmer kunde client usubjid subjid idpers idperson"
 )
 """Words for those whose rows a table holds; alone, they are the name of a column that tells people apart."""
-HOUSEHOLDS = listed("household hid hhid hhno hhnr householdid haushalt haushaltsid menage hogar db030 hb030")
+HOUSEHOLDS = listed(
+    "household hid hhid hhno hhnr hhnum idhh householdid haushalt haushaltsid menage hogar db030 hb030 rb040 rx030 px030"
+)
 """Words for households that rows belong to."""
+
+_CODES: tuple[tuple[re.Pattern[str], Concept], ...] = tuple(
+    (re.compile(pattern), concept)
+    for pattern, concept in (
+        # EU-SILC: the letters of the file (d, h, r, p) and of the subject, three digits, and a letter such as n for net
+        (r"[hp]y\d{3}[gn]?|hx0[89]0|h[sd]\d{3}|pd\d{3}", Concept.MONEY),
+        (r"ph\d{3}[a-z]?", Concept.HEALTH),
+        (r"pe\d{3}[a-z]?", Concept.EDUCATION),
+        (r"pl\d{3}[a-z]?", Concept.EMPLOYER),
+        (r"hh\d{3}[a-z]?|hx070", Concept.HOUSING),
+        (r"hx0[456]0|rl0[1-6]0", Concept.HOUSEHOLD),
+        (r"rb0[78]0|pb1[34]0", Concept.BIRTH),
+        (r"rb090|pb150", Concept.SEX),
+        (r"rx0[12]0|px020", Concept.AGE),
+        (r"pb(190|200)", Concept.MARITAL),
+        (r"[drhp]b020|pb2[12]0[ab]?|rb2[89]0", Concept.COUNTRY),
+        (r"db(040|100)", Concept.PLACE),
+        (r"[drhp]b010", Concept.DATE),
+        (r"db0(80|90|95)|rb0(50|6\d)|pb0([4-8]0)|rl070", Concept.WEIGHT),
+        # clinical trials: the letters of the domain (ae: adverse events, lb: laboratory, vs: vital signs) and of the variable
+        (r"(ae|mh|ce)(term|decod|bodsys|sev|ser|rel|out|toxgr)|cm(trt|decod)|ds(term|decod)|trt\w*", Concept.HEALTH),
+        (r"(lb|vs|eg|qs)(orres|stresn|stresc)|aval", Concept.HEALTH),
+    )
+)
+"""Codes that whole names are, and what they mean. Person numbers and households are in the lists above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,13 +310,14 @@ def meaning(name: str) -> Meaning:
         for concept, lists in _CONCEPTS.items()
         if bare & lists.equal or any(stem in letters for stem in lists.held)
     }
+    found |= {concept for pattern, concept in _CODES if pattern.fullmatch(letters)}
     if letters in _FULL_NAMES or ("name" in bare and (bare & _NAME_WORDS or not found)):
         found = {Concept.NAME}  # the name of a city is a place
     if bare & _SAMPLING_WEIGHTS or (bare & _WEIGHTS and not bare & _BODY_UNITS):
         found.add(Concept.WEIGHT)
     ends_so = len(letters) > 3 and letters.endswith("id") and len(words) == 1
-    if letters in PERSONS | HOUSEHOLDS or bare & _IDENTIFIERS or ends_so:
-        found.add(Concept.IDENTIFIER)
+    if letters in PERSONS | HOUSEHOLDS or ((bare & _IDENTIFIERS or ends_so) and Concept.PLACE not in found):
+        found.add(Concept.IDENTIFIER)  # the number of a clinic or a county says where, not who
     return Meaning(bare, letters, frozenset(found))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from auditor.files.tables import csv_text
 from auditor.model.discretion import printable
+from auditor.model.schema import Marks, Others, Role
 from auditor.profiling.sentences import ranking_lines, safe_harbour_lines
 from auditor.profiling.taxonomies import Shape, nested
 
@@ -73,14 +74,13 @@ def schema_text(found: Proposed, places: Mapping[str, str] | None = None) -> str
         *_comment(
             f"Proposed by `auditor profile` for {found.source} ({found.rows} rows). Nothing here is certain: edit it."
         ),
-        *_comment("Roles: identifier, quasi, sensitive, neutral, choice, weight, person, household."),
+        *_comment(f"Roles: {', '.join(Role)}."),
         *_comment("Types: numeric, ordinal, nominal."),
         "",
         *_table(found),
     ]
     for column in found.columns:
-        own = found.format.own.get(column.name)
-        lines += ["", *_column(column, (places or {}).get(column.name), None if own is None else own.missing)]
+        lines += ["", *_column(column, (places or {}).get(column.name), found.format.own.get(column.name, Marks()))]
     lines += ["", *(line for text in ranking_lines(found) for line in _comment(text))]
     lines += ["", *(line for text in safe_harbour_lines(found) for line in _comment(text, then="#     "))]
     return "\n".join(lines) + "\n"
@@ -109,10 +109,12 @@ def _table(found: Proposed) -> list[str]:
         settings += ["header = [ # rename the columns here and below", *(f"    {quoted(n)}," for n in form.header), "]"]
     settings.append(f"missing = {_list(form.missing)}")
     settings.append(f"suppressed = {_list(form.suppressed)}")
+    if form.others is not Others.ERROR:
+        settings.append(f"others = {quoted(form.others)} # columns that only the original has")
     return [*lines, "[table]", *settings]
 
 
-def _column(column: Proposal, place: str | None, missing: tuple[str, ...] | None) -> list[str]:
+def _column(column: Proposal, place: str | None, marks: Marks) -> list[str]:
     lines = _comment(f"{column.seen}.")
     lines += _comment(f"Role: {column.reason}.")
     if column.candidate is not None:
@@ -121,8 +123,10 @@ def _column(column: Proposal, place: str | None, missing: tuple[str, ...] | None
     if column.hint:
         lines += _comment(column.hint)
     lines += [f"[columns.{key(column.name)}]", f"role = {quoted(column.role)}", f"type = {quoted(column.type)}"]
-    if missing is not None:
-        lines.append(f"missing = {_list(missing)}")
+    if marks.missing is not None:
+        lines.append(f"missing = {_list(marks.missing)}")
+    if marks.suppressed is not None:
+        lines.append(f"suppressed = {_list(marks.suppressed)}")
     if column.order is not None:
         lines += ["order = [", *(f"    {quoted(step)}," for step in column.order), "]"]
     if column.taxonomy is not None:

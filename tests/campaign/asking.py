@@ -18,7 +18,7 @@ from tests.campaign.people import People
 LINKS = tuple(str(link) for link in Link)
 ATTACK_NAMES = tuple(ATTACKS.all())
 QUICK = ("linking", "homogeneity", "proximity", "divergence", "skewness", "similarity", "background", "uniqueness")
-POLICIES = ("ema", "cms", "k3", "k5", "k20", "strict")
+POLICIES = ("ema", "cms", "journalist", "k3", "k5", "k20", "strict")
 REPORTS = {"--html": ("a.html", "html"), "--json": ("a.json", "record"), "--markdown": ("a.md", "text")}
 
 

@@ -87,7 +87,10 @@ def test_the_good_files_are_fine(tmp_path: Path) -> None:
         ),
         (GOOD_SCHEMA.replace('["low", "high"]', '["low", "low"]'), ["[columns.grade]: order must name each of its"]),
         (GOOD_SCHEMA.replace('role = "neutral"\n', ""), ["[columns.grade]: role must be given, one of identifier"]),
-        ('[table]\nothers = "drop"\n' + GOOD_SCHEMA, ["[table]: others must be one of error, neutral. Got 'drop'."]),
+        (
+            '[table]\nothers = "drop"\n' + GOOD_SCHEMA,
+            ["[table]: others must be one of error, neutral, ignore. Got 'drop'."],
+        ),
         ('[table]\nencoding = "latin-99"\n' + GOOD_SCHEMA, ["[table]: encoding must be a known one", "'latin-99'"]),
         ('[table]\nmissing = "*"\n' + GOOD_SCHEMA, ["[table]: missing must be a list of values. Got '*'."]),
         (GOOD_SCHEMA.encode("utf-16"), ["schema.toml: the schema must be UTF-8 text"]),

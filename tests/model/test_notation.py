@@ -271,7 +271,7 @@ def test_a_missing_value_that_the_original_has_not() -> None:
     with pytest.raises(ReleaseError) as caught:
         read(domain(["a", "b"]), "")
     assert "row 1, column 'c': '' means a missing value, and the original has none in this column." in str(caught.value)
-    assert "[table] suppressed" in str(caught.value)
+    assert "[columns.c] suppressed" in str(caught.value)
 
 
 def test_a_mask_does_not_cover_the_text_for_a_missing_value() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from auditor.model.errors import PolicyError, UsageError
 from auditor.model.record.policy import Check, builtin_policies, parse_policy, read_policy
+from auditor.model.record.release_facts import RegisterRisk, ReleaseFacts
 
 CHECK = {"figure": "release.k", "at_least": 3}
 
@@ -88,3 +89,22 @@ def test_policies_that_cannot_be_read(tmp_path: Path) -> None:
     file.write_bytes("title = 'é'".encode("cp1252"))
     with pytest.raises(PolicyError, match=r"mine\.toml: the policy must be UTF-8 text"):
         read_policy(str(file))
+
+
+@pytest.mark.parametrize(
+    ("register", "passed", "reason"),
+    [
+        (None, None, "no population was given (--population)"),
+        (RegisterRisk(900, 0.2, journalist_max=1 / 12, journalist_mean=0.01), True, None),
+        (RegisterRisk(900, 0.2, journalist_max=1 / 11, journalist_mean=0.01), False, None),
+        (RegisterRisk(900, 0.2, reason="it has no such column"), None, "it has no such column"),
+    ],
+)
+def test_the_journalist_is_judged_by_the_population(
+    register: RegisterRisk | None, passed: bool | None, reason: str | None
+) -> None:
+    # a class of one record passes where twelve people of the population fit it
+    release = ReleaseFacts("r", "generalised", 9, 0, "excluded", 9, 1, {"1": 9}, register=register)
+    verdict = read_policy("journalist").judge(release, (), ())
+    assert (verdict.checks[0].passed, verdict.checks[0].reason) == (passed, reason)
+    assert verdict.passed is (passed is True)

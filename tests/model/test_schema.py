@@ -120,7 +120,7 @@ def test_faults_of_notation_and_marks_come_with_all_others() -> None:
 
 
 def test_further_columns_become_neutral() -> None:
-    more = schema().with_neutral(["note", "age"])
+    more = schema().with_others(["note", "age"])
     assert list(more.columns) == ["age", "note"]
     assert more.columns["note"].role is Role.NEUTRAL
     assert more.columns["age"].role is Role.QUASI
@@ -159,7 +159,7 @@ def test_texts_are_compared_without_the_spaces_around_them() -> None:
         ({"missing": ["*"]}, "Got suppressed = ['*'] and missing = ['*']."),
         ({"header": ["a", "a"]}, "header must name every column, none twice. Got ['a', 'a']."),
         ({"header": ["a", " "]}, "header must name every column"),
-        ({"others": "ignored"}, "others must be one of error, neutral. Got 'ignored'."),
+        ({"others": "ignored"}, "others must be one of error, neutral, ignore. Got 'ignored'."),
         ({"others": "neutrl"}, "Did you mean 'neutral'?"),
         ({"delimeter": ";"}, "unknown key 'delimeter'. Did you mean 'delimiter'?"),
         ({"colour": "red"}, "unknown key 'colour'. Known keys: delimiter, decimal, encoding, header,"),
@@ -175,7 +175,10 @@ def test_faults_of_the_table_part(table: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ({}, "role must be given, one of identifier, quasi, sensitive, neutral, choice, weight, person, household."),
+        (
+            {},
+            "role must be given, one of identifier, quasi, sensitive, neutral, choice, weight, person, household, ignore.",
+        ),
         ({"role": "sensitve"}, "role must be one of"),
         ({"role": "sensitve"}, "Got 'sensitve'. Did you mean 'sensitive'?"),
         ({"role": 7}, "Got 7."),

@@ -8,6 +8,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from urllib.parse import urlencode
 import pytest
 
 from auditor.model.local_server import known_host
+from auditor.model.record.comparison import RunCell
 from reports import serving
 from reports.serving import RecordServer, Shelf, record_server
 from tests.support import record_samples as samples
@@ -393,7 +395,8 @@ def test_two_hundred_at_once_are_answered_and_each_record_is_read_and_made_once(
 
 
 def test_a_large_record_does_not_keep_others_waiting(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "large.json").write_text(single_record() + " " * 900_000, encoding="utf-8")
+    another = single_record().replace("mondrian k=5", "another")
+    (folder / "large.json").write_text(another + " " * 900_000, encoding="utf-8")
     go_on, original = threading.Event(), serving.read_run
 
     def slow(text: str, name: str) -> Any:
@@ -445,3 +448,21 @@ def test_a_folder_that_cannot_be_read_is_named(folder: Path, monkeypatch: pytest
 def test_an_empty_folder_says_how_to_fill_it(tmp_path: Path) -> None:
     found = Shelf(tmp_path).search()
     assert (found.rows, found.unread) == ([], [])
+
+
+def test_a_release_is_listed_once(tmp_path: Path) -> None:
+    run = samples.sample_run()
+    cells = [RunCell(f"c{place}", "m", "m", {}, 1) for place in range(len(run.records))]
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "run.json").write_text(replace(run, cells=tuple(cells)).to_json(), encoding="utf-8")
+    for cell, record in zip(cells, run.records, strict=True):
+        # a finished cell, whose record the run may hold under another name
+        part = replace(run, records=(replace(record, seed=record.seed + 1),), cells=(cell,))
+        (tmp_path / "cells" / f"{cell.id}.json").write_text(part.to_json(), encoding="utf-8")
+    (tmp_path / "copy.json").write_text(run.records[0].to_json(), encoding="utf-8")
+    other = replace(run.records[0], seed=99)
+    (tmp_path / "other.json").write_text(other.to_json(), encoding="utf-8")
+    found = Shelf(tmp_path).search()
+    assert [row.file for row in found.rows] == ["other.json", *["run.json"] * len(run.records)]
+    opened = Shelf(tmp_path).record("1:copy.json")[1]
+    assert opened.to_json() == run.records[0].to_json()  # it can still be opened and compared

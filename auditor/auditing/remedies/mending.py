@@ -132,7 +132,8 @@ def mend(release: Release, mending: Mending, rows: Bools | None = None, anew: bo
 
 def mended_subject(subject: Subject, mending: Mending) -> tuple[Subject, Mended]:
     """The subject with its release mended."""
-    published = replace(mending, drop=tuple(c for c in mending.drop if c not in subject.identifiers))
+    beside = {*subject.identifiers, *(one.column for one in subject.ignored)}
+    published = replace(mending, drop=tuple(c for c in mending.drop if c not in beside))
     # A population is coded in domains of its own, with or without an original; only a release alone names its own values.
     mended = mend(subject.release, published, anew=not subject.has_original and subject.population is None)
     provenance = subject.provenance
@@ -142,7 +143,9 @@ def mended_subject(subject: Subject, mending: Mending) -> tuple[Subject, Mended]
         fragment = np.where(inside[:, None], mended.moved.fragment[row], -1).astype(np.int32)
         provenance = replace(provenance, bucket=bucket, fragment=fragment)
     kept = tuple(c for c in subject.identifiers if c not in mending.drop)
-    return replace(subject, release=mended.release, provenance=provenance, identifiers=kept), mended
+    ignored = tuple(one for one in subject.ignored if one.column not in mending.drop)
+    made = replace(subject, release=mended.release, provenance=provenance, identifiers=kept, ignored=ignored)
+    return made, mended
 
 
 def mended_table(read: ReadRelease, mending: Mending, rows: Sequence[int] = ()) -> tuple[RawTable, Mended]:
@@ -163,7 +166,8 @@ def mended_table(read: ReadRelease, mending: Mending, rows: Sequence[int] = ()) 
         raise UsageError(f"{raw.name} has the rows 1 to {raw.rows}. Row {outside[0]} cannot be suppressed.")
     chosen = np.zeros(raw.rows, dtype=np.bool_)
     chosen[place.fragment[list(rows), 0]] = True
-    published = replace(mending, drop=tuple(c for c in mending.drop if c not in read.identifiers))
+    beside = set(read.release.schema.unpublished) & set(raw.columns)
+    published = replace(mending, drop=tuple(c for c in mending.drop if c not in beside))
     mended = mend(read.release, published, chosen)
     block = mended.release.blocks[0]
     at = mended.moved.fragment[place.fragment[:, 0], 0]

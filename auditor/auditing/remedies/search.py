@@ -130,7 +130,7 @@ class _Search:
     ) -> None:
         self.subject, self.verdict, self.runs, self.judge = subject, verdict, runs, judge
         self.failing = [c for c in verdict.checks if not c.passed]
-        drop = (*subject.identifiers, *_disguised(subject.release, self.failing))
+        drop = (*subject.identifiers, *_disguised(subject, self.failing))
         self.base = base = Mending(drop=drop, suppression=options.suppression, recursive_l=options.recursive_l)
         found = {c.measure: criterion_of(c, subject.release, base, options.settings) for c in self.failing}
         self.of_figure = {figure: one for figure, one in found.items() if one is not None}
@@ -349,13 +349,15 @@ _DROPPED = ("release.identifiers", "release.distinct")
 """Checks on columns that name people: these are dropped. Where a verdict has such checks, they come first."""
 
 
-def _disguised(release: Release, failing: Sequence[PolicyCheck]) -> tuple[str, ...]:
-    """The columns to drop because the values of each tell nearly all rows apart, where the policy fails for it. A sensitive
-    column stays: without it a release says nothing."""
+def _disguised(subject: Subject, failing: Sequence[PolicyCheck]) -> tuple[str, ...]:
+    """The columns to drop because the values of each tell nearly all rows apart, where the policy fails for it. Sensitive
+    columns go only where another one stays: without any a release says nothing."""
     if not any(check.measure == "release.distinct" for check in failing):
         return ()
-    found = (one for one in distinct_columns(release) if one.identifying)
-    return tuple(one.column for one in found if one.role != Role.SENSITIVE)
+    found = (one for one in (*distinct_columns(subject.release), *subject.ignored) if one.identifying)
+    named = [(one.column, one.role) for one in found]
+    stays = set(subject.release.sensitive) - {column for column, _ in named}
+    return tuple(column for column, role in named if role != Role.SENSITIVE or stays)
 
 
 def _key(mending: Mending) -> str:

@@ -11,10 +11,11 @@ from auditor.engines.scanning.coding import Coding, code_column, refuse_header_r
 from auditor.engines.scanning.counting import Counting
 from auditor.engines.sources.faults import asking
 from auditor.engines.sources.sources import Source, is_database, open_source
+from auditor.files.hierarchies import explaining
 from auditor.files.manifests import declared_beside
 from auditor.files.releases import read_labels, release_schema
 from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError
+from auditor.model.errors import LabelError, ReleaseError
 from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress
 from auditor.model.release import DERIVED, Suppression
@@ -24,11 +25,13 @@ from auditor.model.table import RawTable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A release in an engine, ready to be counted. `columns` are what it publishes, `identifiers` what it should not."""
+    """A release in an engine, ready to be counted. `columns` are what it publishes, `identifiers` what it should not,
+    `ignored` what no figure reads."""
 
     counting: Counting
     columns: tuple[str, ...]
     identifiers: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
 
 
 def open_release(
@@ -66,7 +69,8 @@ def open_release(
     labels = _labels(source, where, schema, codings, dict(known or {}))
     weight = weights[0] if weights else None
     counting = Counting(engine, source, schema, labels, codings, quasi, sensitive, suppression, rows, weight=weight)
-    return Opened(replace(counting, suppressed_rows=_suppressed_rows(counting)), columns, identifiers)
+    ignored = tuple(c for c in source.columns if schema.columns[c].role is Role.IGNORE)
+    return Opened(replace(counting, suppressed_rows=_suppressed_rows(counting)), columns, identifiers, ignored)
 
 
 def _labels(
@@ -74,10 +78,16 @@ def _labels(
 ) -> dict[str, Labels]:
     """The labels of each coded column, read like those of a file in memory."""
     declared = {} if is_database(where) or Path(where).is_dir() else declared_beside(Path(where), source.sha256, schema)
-    return {
-        c: read_labels(schema, c, coding.texts, source.name, declared=declared.get(c), domain=known.get(c))
-        for c, coding in codings.items()
-    }
+    labels, faults = dict[str, Labels](), list[str]()
+    for c, coding in codings.items():
+        said, held = declared.get(c), known.get(c)
+        try:
+            labels[c] = read_labels(schema, c, coding.texts, source.name, declared=said, domain=held)
+        except LabelError as error:
+            faults += [*error.faults, *explaining(schema, c, error.labels, held, source.name)]
+    if faults:
+        raise ReleaseError.of(faults)
+    return labels
 
 
 def _suppressed_rows(counting: Counting) -> int:

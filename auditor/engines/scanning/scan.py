@@ -79,7 +79,7 @@ def scan_facts(
 def _distinct(opened: Opened) -> tuple[DistinctColumn, ...]:
     """The published columns whose values tell nearly all rows apart. Columns that no figure needs are counted here."""
     counting, found = opened.counting, []
-    for name in opened.columns:
+    for name in (*opened.columns, *opened.ignored):
         column, coding = counting.schema.columns[name], counting.codings.get(name)
         if coding is None:
             values, cells, whole = counting.different_values(name)

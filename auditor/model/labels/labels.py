@@ -24,11 +24,12 @@ import numpy as np
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.discretion import quote, shown
 from auditor.model.domain import Domain
-from auditor.model.errors import ReleaseError
+from auditor.model.errors import LabelError
 from auditor.model.labels.notation import Found, Reader, everything, is_everything, is_plain, is_reversed, quoted
 from auditor.model.notation_kinds import Notation
 from auditor.model.schema import TableFormat, Type
 
+_MOST_TOLD = 3  # of more labels of a column that cannot be read the number is told
 _MOST_LISTED = 12  # a set that is the whole domain is written out up to this many values
 
 Declared = str | Mapping[str, str]
@@ -144,28 +145,41 @@ class Labels:
         reader = any_notation = Reader(domain)
         if asked:
             reader = Reader(domain, asked)
+        unread: dict[str, str] = {}
         for i, text in enumerate(texts):
             meaning = alias_meaning(declared, text, domain.format)
             found = reader.read(text) if meaning is None else any_notation.read(meaning)
             if meaning is not None:
                 if found is None:
                     said = f"{shown(text, 'label')} is declared to denote {shown(meaning, 'label')}"
-                    raise ReleaseError(f"{place(i)}: {said}; {_no_label(domain, meaning)}")
+                    unread[text] = f"{place(i)}: {said}; {_no_label(domain, meaning)}"
+                    continue
                 number = domain.number(text) if domain.numbers is not None else None
                 bound = np.nan if number is None else number
                 found = found._replace(hi=min(found.hi, domain.known - 1), low=bound, high=bound)
                 aliases[i] = meaning
             if found is None:
                 if text.strip() in domain.format.missing:
-                    raise ReleaseError(
-                        f"{place(i)}: {quote(text)} means a missing value, and the original has none in this column. "
-                        "List it under [table] suppressed instead if it means a suppressed one."
+                    unread[text] = (
+                        f"{place(i)}: {quote(text)} means a missing value, and the original has none in this column. If it "
+                        f"means a suppressed one, list it under [columns.{domain.column.name}] suppressed, not missing."
                     )
-                other = any_notation.read(text) if asked else None
-                raise ReleaseError(f"{place(i)}: {_not_asked(domain, text, other, asked)}")
+                else:
+                    other = any_notation.read(text) if asked else None
+                    unread[text] = f"{place(i)}: {_not_asked(domain, text, other, asked)}"
+                continue
             lo[i], hi[i], low[i], high[i], codes = found[:5]
             if codes is not None:
                 gaps[i] = codes
+        if unread:
+            faults = list(unread.values())
+            if len(faults) > _MOST_TOLD + 1:
+                more = len(faults) - _MOST_TOLD
+                faults = [
+                    *faults[:_MOST_TOLD],
+                    f"column {domain.column.name!r}: {more} more labels cannot be read either.",
+                ]
+            raise LabelError("\n".join(faults), faults, tuple(unread))
         return cls(domain, tuple(texts), lo, hi, gaps, low, high, suppressed, aliases)
 
     def declared(self) -> Declared | None:

@@ -43,7 +43,8 @@ _NO_FIGURE = ("column", "values", "l_recursive_l", "proximity_epsilon", "records
 _SENSITIVE = tuple(f.name for f in fields(SensitiveFacts) if f.name not in _NO_FIGURE)
 _RISK = tuple(f.name for f in fields(ClassRisk) if f.name not in _NO_FIGURE)
 _WEIGHTED = tuple(f"weighted_{f.name}" for f in fields(WeightedRisk) if f.name not in _NO_FIGURE)
-_FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_SENSITIVE)
+_REGISTER = ("journalist_max", "journalist_mean")
+_FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_REGISTER, *_SENSITIVE)
 """The figures of `release`, named as in the audit record; those of the individual risk begin with `weighted_`."""
 _CHANCES = ("linking.max", "release.prosecutor_max")  # the chance of finding the most exposed person
 OF_ALL = "of_all"  # the key in a row's details that marks a figure of all people although a sample was attacked
@@ -191,6 +192,11 @@ def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], 
             return [], "the release has no column of role weight"
         figure = getattr(release.weighted, measure.removeprefix("weighted_"))
         return ([], release.weighted.reason or "") if figure is None else ([float(figure)], "")
+    if measure in _REGISTER:
+        if release.register is None:
+            return [], "no population was given (--population)"
+        figure = getattr(release.register, measure)
+        return ([], release.register.reason or "") if figure is None else ([float(figure)], "")
     values = [getattr(facts, measure) for facts in release.sensitive]
     known = [float(v) for v in values if v is not None]
     if len(known) < len(values) or not values:
