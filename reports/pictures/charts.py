@@ -21,6 +21,7 @@ _LARGE = 800  # drawings wider than this are higher too
 NARROW = 480  # drawings below this width set their labels above the marks
 Ways = tuple[str, str]
 LOW: Ways = (LOWER, LOWER)  # which way of the axes, across and up, is better
+INTERVAL = "95 % interval"
 CROWD = 14  # with more points only those that no other beats on both axes have their names; the rest have numbers
 
 
@@ -82,8 +83,11 @@ def scatter(
     up = svg.ticks(min(0.0, *(p.y for p in points)), max(0.05, *(p.high or p.y for p in points)), 5)
     x = Scale(across[0], across[-1], left, width - right)
     shapes = _shapes(points)
-    legend, last = marks.legend([clean(method, 40) or "other" for method in shapes], left + 8.0, width - right, 5.5)
-    top += last + 8 if shapes else 0.0
+    known = INTERVAL if whole and any(p.low is not None for p in points) else ""
+    legend, last = marks.legend(
+        [clean(method, 40) or "other" for method in shapes], left + 8.0, width - right, 5.5, known
+    )
+    top += last + 8 if legend else 0.0
     y = Scale(up[0], up[-1], height - bottom, top)
     parts = [svg.line(left, y(t), width - right, y(t), "grid") for t in up]
     parts += [svg.words(left - 8, y(t) + 4, svg.tick_text(t), anchor="end") for t in up]
@@ -315,9 +319,17 @@ def bars(
 
 
 def curve(
-    across: Sequence[float], up: Sequence[float], axes: Axes, name: str, told: str, width: int = 300, dots: bool = False
+    across: Sequence[float],
+    up: Sequence[float],
+    axes: Axes,
+    name: str,
+    told: str,
+    width: int = 300,
+    dots: bool = False,
+    diagonal: str = "chance",
 ) -> str:
-    """Shares against shares, beside the diagonal; `told` says what the diagonal is, `dots` marks each point."""
+    """Shares against shares, beside the diagonal; `told` says what the diagonal is, `diagonal` in a word; `dots` marks each
+    point."""
     height, left, right, top, bottom = width, 48, 10, 10, 46
     x, y = Scale(0.0, 1.0, left, width - right), Scale(0.0, 1.0, height - bottom, top)
     parts = []
@@ -327,6 +339,8 @@ def curve(
             parts.append(svg.words(left - 6, y(t) + 4, svg.tick_text(t), anchor="end"))
             parts.append(svg.words(x(t), y.start + 16, svg.tick_text(t), anchor="middle"))
     parts.append(svg.line(x(0), y(0), x(1), y(1), "baseline"))
+    legend = x(1) - svg.wide(diagonal, 12) - 6
+    parts += [svg.line(legend - 24, y(0.06), legend - 6, y(0.06), "baseline"), svg.words(legend, y(0.06) + 4, diagonal)]
     parts.append(svg.path([(x(a), y(b)) for a, b in zip(across, up, strict=True)], "curve"))
     parts.append(
         svg.words((left + width - right) / 2, height - 8, svg.fitted(axes.x, width - 20, 12.5), "label", "middle")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.pictures import marks, svg
-from reports.pictures.charts import NARROW, Axes
+from reports.pictures.charts import INTERVAL, NARROW, Axes
 from reports.pictures.svg import Scale
 from reports.tables.sweeps import Curve, Sweep
 from reports.text import probability
@@ -41,7 +41,8 @@ def lines(sweep: Sweep, axes: Axes, name: str, width: int = 900) -> str:
     places = {float(known): str(known) for known in range(least, most + 1, every)}
     drawn = [Line(curve.name, tuple(_spots(curve))) for curve in sweep.curves]
     ends = (least - 0.4, most + 0.4)
-    return draw(drawn, places, ends, axes, name, f"{sweep.title}: {axes.y} by {axes.x}", _told(sweep.curves), width)
+    title = f"{sweep.title}: {axes.y} by {axes.x}"
+    return draw(drawn, places, ends, axes, name, title, _told(sweep.curves), width, INTERVAL)
 
 
 def _spots(curve: Curve) -> list[Spot]:
@@ -65,6 +66,7 @@ def draw(
     title: str,
     told: str,
     width: int,
+    interval: str = "interval",
 ) -> str:
     """Lines over the places of an axis, which goes from the first to the second of `ends`; shapes tell them apart, not colour
     alone."""
@@ -74,7 +76,8 @@ def draw(
     room = max(svg.wide(svg.tick_text(t), 12) for t in up) + 24
     left, right, bottom = (48.0, width - 12.0, 50.0) if narrow else (62.0, width - 24.0, 54.0)
     left = max(left, room)
-    legend, top = marks.legend([one.name for one in drawn], left + 6, right)
+    known = interval if any(spot.low is not None for spot in spots) else ""
+    legend, top = marks.legend([one.name for one in drawn], left + 6, right, interval=known)
     top += 16
     height = top + (230 if narrow else 280) + bottom
     x = Scale(*ends, left, right)

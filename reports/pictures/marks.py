@@ -61,14 +61,19 @@ def mark(series: int, x: float, y: float, size: float) -> str:
     return SHAPES[series % len(SHAPES)](x, y, size, f"mark series-{colour(series)}")
 
 
-def legend(names: Sequence[str], left: float, right: float, size: float = 5.0) -> tuple[list[str], float]:
-    """What the marks stand for, in as many lines as it takes, and where the last of them stands."""
+def legend(
+    names: Sequence[str], left: float, right: float, size: float = 5.0, interval: str = ""
+) -> tuple[list[str], float]:
+    """What the marks stand for, in as many lines as it takes, and where the last of them stands. `interval` is what the
+    upright lines are, where there are any."""
     parts: list[str] = []
     x, y = left, 14.0
-    for series, name in enumerate(names):
+    for series, name in enumerate([*names, interval] if interval else names):
         room = svg.wide(name, 12) + 34
         if x + room > right and x > left:
             x, y = left, y + 20
-        parts += [mark(series, x, y - 4, size), svg.words(x + 12, y, svg.fitted(name, right - x - 12, 12))]
+        of_lines = series == len(names)
+        parts.append(svg.line(x, y - 11, x, y + 3, "whisker") if of_lines else mark(series, x, y - 4, size))
+        parts.append(svg.words(x + 12, y, svg.fitted(name, right - x - 12, 12)))
         x += room
     return parts, y

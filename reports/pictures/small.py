@@ -46,7 +46,14 @@ def small_pictures(record: AuditRecord, ending: str, width: int = 420, side: int
     for i, one in enumerate(calibrations(record)):
         axes = Axes("confidence that claims are made with", "share of claims that are right")
         drawing = charts.curve(
-            one.expected, one.realised, axes, f"calibration{ending}-{i}", _OVERCONFIDENT, side, dots=True
+            one.expected,
+            one.realised,
+            axes,
+            f"calibration{ending}-{i}",
+            _OVERCONFIDENT,
+            side,
+            True,
+            "as often right as said",
         )
         yield Small(f"calibration-{one.title.partition(':')[0]}", one.title, drawing)
     for i, found in enumerate(before_and_after(record)):

@@ -72,6 +72,7 @@ def reports(draft: Draft, rng: Random, chance: float = 0.5) -> None:
             draft.write(option, name, form)
     if rng.random() < 0.06:
         draft.write("--plots", "plots", "plots")
+        draft.write("--tables", "tables", "plots")
 
 
 def policy(rng: Random) -> Tree:

@@ -215,6 +215,7 @@ def render(rng: Random) -> Draft:
         draft.write("--junit", "a.xml", "xml")
     if rng.random() < 0.08:
         draft.write("--plots", "plots", "plots")
+        draft.write("--tables", "tables", "plots")
     return _finished(draft, rng)
 
 

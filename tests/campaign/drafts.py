@@ -57,7 +57,10 @@ _NEVER = (
 """Options that would leave the folder, start other machinery or never end."""
 _WHOLE = ("--seed", "--recursive-l", "--suppress-below", "--block-rows", "--memory")
 _READ = ("--schema", "--original", "--provenance", "--population", "--secret")
-_WRITTEN = ("-o", "--output", "--html", "--json", "--markdown", "--junit", "--plots", "--key", "--new-provenance")
+_WRITTEN = (
+    *("-o", "--output", "--html", "--json", "--markdown", "--junit", "--plots", "--tables", "--key"),
+    "--new-provenance",
+)
 GOOD = {
     "--suppression": ("excluded", "own", "wildcard"),
     "--withheld-cells": ("wildcard", "own"),

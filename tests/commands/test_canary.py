@@ -108,7 +108,7 @@ def test_no_value_of_a_person_is_in_an_audit(
     files = [part for kind in ("html", "json", "markdown", "junit") for part in (f"--{kind}", out / f"report.{kind}")]
     ended = auditor_cli(
         "audit", release, *common, "--original", folder / "data.csv", "--provenance", private, "--policy", "strict",
-        *files, "--plots", out / "plots",
+        *files, "--plots", out / "plots", "--tables", out / "tables",
     )  # fmt: skip
     assert ended.code == 1, ended.err  # strict
     searched(out, ended)

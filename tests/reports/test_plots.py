@@ -320,6 +320,13 @@ def test_a_sweep_draws_every_release(releases: int) -> None:
     assert {row[0] for row in table.rows} == {curve.name for curve in curves.curves}
 
 
+def test_legends_say_what_lines_are() -> None:
+    assert ">95 % interval</text>" in plots(samples.many_run(40))["risk-against-utility"].svg
+    sweep = next(plot for name, plot in plots(swept(5)).items() if name.startswith("known-attributes"))
+    assert ">95 % interval</text>" in sweep.svg
+    assert ">chance</text>" in drawn("single_run")["membership-curve"].svg
+
+
 def test_a_crowd_keeps_its_names_and_intervals() -> None:
     run = samples.many_run(40)
     plot = plots(run)["risk-against-utility"]
@@ -328,7 +335,7 @@ def test_a_crowd_keeps_its_names_and_intervals() -> None:
     for place, record in enumerate(run.records, 1):
         assert f"{place} {record.release.name}" in texts
     whiskers = [part for part in root.iter(f"{SVG}line") if "whisker" in part.attrib["class"]]
-    assert len(whiskers) == len(run.records)
+    assert len(whiskers) == len(run.records) + 1  # and that of the legend
     attacks = ElementTree.fromstring(plots(run)["attacks"].svg.encode())
     named = {str(part.text) for part in attacks.iter(f"{SVG}text") if part.attrib["class"] == "name"}
     for place, record in enumerate(run.records, 1):
