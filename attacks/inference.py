@@ -22,7 +22,6 @@ Decided here: Anonymeter looks up the nearest record; a model does better for pe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -35,10 +34,11 @@ from attacks.shared.learning import Lesson
 from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
 from attacks.shared.models import Model, best_model
 from auditor.model.arrays import Floats
+from auditor.model.keeping import kept
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release
 from auditor.model.schema import Type
-from auditor.posterior.beliefs import Mixture, ValueBeliefs, meaning
+from auditor.posterior.beliefs import MOST_COLUMNS, Mixture, ValueBeliefs, meaning
 from auditor.posterior.matching import distinct_people
 
 _MOST = 30_000_000
@@ -96,7 +96,7 @@ class Inference(WholeAttack):
         return WindowClaims(values, domain.numbers, width, False, width, self.tau, start, row, mass, None)
 
 
-@lru_cache(maxsize=16)  # for the link models and sides of one audit: releases are compared by identity
+@kept(MOST_COLUMNS)
 def _model(release: Release, column: str, bins: int) -> Model:
     return best_model(Lesson(release, column, bins))
 

@@ -104,7 +104,7 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     # where a window that begins at a number ends, as a code: integers, so ends are exact
     ends = np.searchsorted(numbers, upper(numbers, width), side="right")
     for where, part in values.parts():
-        rows = part.rows.sorted_indices()
+        rows = part.rows
         keep = rows.indices < len(numbers)
         row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[keep]
         code = rows.indices[keep].astype(np.int64)

@@ -17,9 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.compiling import kernel
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
-from auditor.posterior.beliefs import spread
+from auditor.posterior.beliefs import covered
 from auditor.posterior.matching import expand
 from auditor.posterior.population import IndependentPopulation
 
@@ -49,25 +50,17 @@ class Attribute:
         bin_of = _bins(labels, bins)
         weight = shares + 1e-12
         within = weight / np.bincount(bin_of, weights=weight)[bin_of]
-        covers = spread(labels)
-        covers.data[:] = 1.0
         size = len(bin_of)
         binning = sparse.csr_array((within, (np.arange(size), bin_of)), shape=(size, int(bin_of.max(initial=-1)) + 1))
         used = np.unique(release.blocks[number].cell(column))
         wide = bool((labels.counts[used] != 1).any())
-        return cls(column, number, bin_of, within, sparse.csr_array(covers @ binning), wide)
+        return cls(column, number, bin_of, within, sparse.csr_array(covered(labels) @ binning), wide)
 
     def fitted(self, together: Floats) -> Floats:
         """P(bin|class) from how often each label goes with each class (labels × classes)."""
-        start = self.cover.T @ together.sum(axis=1, keepdims=True) + _NEVER
-        table: Floats = np.repeat(start / start.sum(), together.shape[1], axis=1)
-        for _ in range(_WIDE_STEPS if self.wide else 1):
-            reached = np.maximum(self.cover @ table, _NEVER)
-            counts = table * (self.cover.T @ (together / reached))
-            everybody = counts.sum(axis=1, keepdims=True)
-            pseudo = PSEUDO * len(table) * everybody / max(everybody.sum(), _NEVER)
-            table = (counts + pseudo) / np.maximum(counts.sum(axis=0) + pseudo.sum(), _NEVER)
-        return np.maximum(table, _NEVER)
+        cover = self.cover
+        starts, bins = cover.indptr.astype(np.int64), cover.indices.astype(np.int64)
+        return fit_bins(starts, bins, cover.data, cover.shape[1], together, _WIDE_STEPS if self.wide else 1)
 
     def of_labels(self, table: Floats) -> Floats:
         """log P(label|class)."""
@@ -79,6 +72,43 @@ class Attribute:
         code = np.where(known, codes, 0)
         log = np.log(np.maximum(table[self.bin_of[code]] * self.within[code, None], _NEVER))
         return np.where(known[:, None], log, 0.0)
+
+
+@kernel
+def fit_bins(starts: Ints, bins: Ints, cover: Floats, size: int, together: Floats, steps: int) -> Floats:
+    """P(bin|class) for `size` bins by steps of EM: label l covers the shares `cover` of `bins`, from starts[l] on, and goes
+    together[l, c] times with class c. Each step counts the people of every label by what its bins are believed to hold, and
+    draws rare bins towards everybody's shares."""
+    labels, classes = together.shape
+    table, counts = np.empty((size, classes)), np.empty((size, classes))
+    everybody, whole, held = np.zeros(size), np.zeros(classes), np.empty(classes)
+    for label in range(labels):
+        people = together[label].sum()
+        for i in range(starts[label], starts[label + 1]):
+            everybody[bins[i]] += cover[i] * people
+    everybody += _NEVER
+    for b in range(size):
+        table[b] = everybody[b] / everybody.sum()
+    for _ in range(steps):
+        counts[:] = 0.0
+        for label in range(labels):
+            held[:] = 0.0
+            for i in range(starts[label], starts[label + 1]):
+                for c in range(classes):
+                    held[c] += cover[i] * table[bins[i], c]
+            for i in range(starts[label], starts[label + 1]):
+                for c in range(classes):
+                    counts[bins[i], c] += cover[i] * (together[label, c] / max(held[c], _NEVER))
+        counts *= table
+        whole[:] = 0.0
+        for b in range(size):
+            everybody[b] = counts[b].sum()
+            whole += counts[b]
+        pseudo = PSEUDO * size / max(everybody.sum(), _NEVER) * everybody
+        for b in range(size):
+            for c in range(classes):
+                table[b, c] = max((counts[b, c] + pseudo[b]) / max(whole[c] + pseudo.sum(), _NEVER), _NEVER)
+    return table
 
 
 def _bins(labels: Labels, bins: int) -> Ints:
