@@ -38,7 +38,6 @@ from attacks.shared.finding import Found, Hits
 from attacks.shared.learning import Attribute, Lesson, Pairs
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
-from auditor.model.compiling import kernel
 from auditor.model.keeping import kept
 from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Release
@@ -250,22 +249,7 @@ def scaled_to_people(log: Floats, pairs: Pairs, people: Floats) -> Floats:
     """Chances in proportion to exp(log), scaled until each fragment's sum to one and each slot's to its `people`."""
     top = np.maximum.reduceat(log, pairs.start)
     chance: Floats = np.exp(log - np.repeat(top, pairs.count)) + 1e-12
-    scale_in_turn(chance, pairs.start, pairs.count, pairs.slot, people)
-    return chance
-
-
-@kernel
-def scale_in_turn(chance: Floats, start: Ints, count: Ints, slot: Ints, people: Floats) -> None:
-    """Scales the chances of pairs so that those of each slot sum to its people, then those of each fragment to one, and so on
-    in turn."""
     for _ in range(_SCALINGS):
-        held = np.zeros(len(people))
-        for i in range(len(slot)):
-            held[slot[i]] += chance[i]
-        for fragment in range(len(start)):
-            total = 0.0
-            for i in range(start[fragment], start[fragment] + count[fragment]):
-                chance[i] *= people[slot[i]] / held[slot[i]]
-                total += chance[i]
-            for i in range(start[fragment], start[fragment] + count[fragment]):
-                chance[i] /= total
+        chance *= (people / np.bincount(pairs.slot, weights=chance, minlength=len(people)))[pairs.slot]
+        chance /= np.repeat(np.add.reduceat(chance, pairs.start), pairs.count)
+    return chance

@@ -17,7 +17,6 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Codes, Floats, Ints
-from auditor.model.compiling import kernel
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 from auditor.posterior.beliefs import covered
@@ -28,6 +27,8 @@ PSEUDO = 1.0
 _WIDE_STEPS = 10
 """Steps of EM that part the people of wide labels among the values they cover."""
 _NEVER = 1e-300
+_SMALL = 20_000
+"""Up to so many pairs of a label and a bin their shares are listed in full."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +40,7 @@ class Attribute:
     block: int
     bin_of: Ints
     within: Floats
-    cover: sparse.csr_array
+    cover: Floats | sparse.csr_array
     wide: bool
 
     @classmethod
@@ -54,13 +55,22 @@ class Attribute:
         binning = sparse.csr_array((within, (np.arange(size), bin_of)), shape=(size, int(bin_of.max(initial=-1)) + 1))
         used = np.unique(release.blocks[number].cell(column))
         wide = bool((labels.counts[used] != 1).any())
-        return cls(column, number, bin_of, within, sparse.csr_array(covered(labels) @ binning), wide)
+        cover = sparse.csr_array(covered(labels) @ binning)
+        small = cover.shape[0] * cover.shape[1] <= _SMALL  # where a plain product takes less time
+        return cls(column, number, bin_of, within, cover.toarray() if small else cover, wide)
 
     def fitted(self, together: Floats) -> Floats:
         """P(bin|class) from how often each label goes with each class (labels × classes)."""
-        cover = self.cover
-        starts, bins = cover.indptr.astype(np.int64), cover.indices.astype(np.int64)
-        return fit_bins(starts, bins, cover.data, cover.shape[1], together, _WIDE_STEPS if self.wide else 1)
+        back = self.cover.T
+        start = back @ together.sum(axis=1, keepdims=True) + _NEVER
+        table: Floats = np.repeat(start / start.sum(), together.shape[1], axis=1)
+        for _ in range(_WIDE_STEPS if self.wide else 1):
+            reached = np.maximum(self.cover @ table, _NEVER)
+            counts = table * (back @ (together / reached))
+            everybody = counts.sum(axis=1, keepdims=True)
+            pseudo = PSEUDO * len(table) * everybody / max(everybody.sum(), _NEVER)
+            table = (counts + pseudo) / np.maximum(counts.sum(axis=0) + pseudo.sum(), _NEVER)
+        return np.maximum(table, _NEVER)
 
     def of_labels(self, table: Floats) -> Floats:
         """log P(label|class)."""
@@ -72,43 +82,6 @@ class Attribute:
         code = np.where(known, codes, 0)
         log = np.log(np.maximum(table[self.bin_of[code]] * self.within[code, None], _NEVER))
         return np.where(known[:, None], log, 0.0)
-
-
-@kernel
-def fit_bins(starts: Ints, bins: Ints, cover: Floats, size: int, together: Floats, steps: int) -> Floats:
-    """P(bin|class) for `size` bins by steps of EM: label l covers the shares `cover` of `bins`, from starts[l] on, and goes
-    together[l, c] times with class c. Each step counts the people of every label by what its bins are believed to hold, and
-    draws rare bins towards everybody's shares."""
-    labels, classes = together.shape
-    table, counts = np.empty((size, classes)), np.empty((size, classes))
-    everybody, whole, held = np.zeros(size), np.zeros(classes), np.empty(classes)
-    for label in range(labels):
-        people = together[label].sum()
-        for i in range(starts[label], starts[label + 1]):
-            everybody[bins[i]] += cover[i] * people
-    everybody += _NEVER
-    for b in range(size):
-        table[b] = everybody[b] / everybody.sum()
-    for _ in range(steps):
-        counts[:] = 0.0
-        for label in range(labels):
-            held[:] = 0.0
-            for i in range(starts[label], starts[label + 1]):
-                for c in range(classes):
-                    held[c] += cover[i] * table[bins[i], c]
-            for i in range(starts[label], starts[label + 1]):
-                for c in range(classes):
-                    counts[bins[i], c] += cover[i] * (together[label, c] / max(held[c], _NEVER))
-        counts *= table
-        whole[:] = 0.0
-        for b in range(size):
-            everybody[b] = counts[b].sum()
-            whole += counts[b]
-        pseudo = PSEUDO * size / max(everybody.sum(), _NEVER) * everybody
-        for b in range(size):
-            for c in range(classes):
-                table[b, c] = max((counts[b, c] + pseudo[b]) / max(whole[c] + pseudo.sum(), _NEVER), _NEVER)
-    return table
 
 
 def _bins(labels: Labels, bins: int) -> Ints:

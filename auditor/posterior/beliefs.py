@@ -37,8 +37,8 @@ TIE = 1e-9
 class ValueBeliefs:
     """P(t, s) over the codes of a sensitive column: target t has row `row_of[t]` of `rows` (rows × codes, sparse).
 
-    A row sums to one, or to the probability of membership if that is in doubt. Its entries are in the order of codes. What attacks and scoring ask of the rows is
-    computed once, whoever's they are.
+    A row sums to one, or to the probability of membership if that is in doubt; its entries are in the order of codes. What
+    attacks and scoring ask of the rows is computed once, whoever's they are.
     """
 
     def __init__(self, rows: sparse.csr_array, row_of: Ints, memory: Memory | None = None) -> None:
