@@ -25,6 +25,7 @@ from auditor.auditing.scoring.members import score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
 from auditor.auditing.sides import Side, Sides, trial
+from auditor.auditing.stages import LINK
 from auditor.model.arrays import Bools, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal, Kind
@@ -43,7 +44,7 @@ MOSTLY = 0.5  # above this share of people whom their own record does not cover,
 RARELY = 0.01  # up to this share of them, whether covering records are one's own may be taken for granted
 _COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
 
-Tell = Callable[[str], None]  # is told what comes next
+Tell = Callable[[str, str], None]  # is told what comes next: the kind of stage, and what it is
 
 
 NOBODY_LEFT = "no record fits anybody who is not in the release, and no record is left once a person's own is taken out"
@@ -80,7 +81,7 @@ class Attacker:
             return
         yield from self._linked([a for a in self.attacks if a.linked], tell)
         for attack in (a for a in self.attacks if not a.linked):
-            tell(f"{self.adversary.name}, {attack.name}")
+            tell(attack.name, attack.name)
             yield from self._membership(attack) if attack.goal is Goal.MEMBERSHIP else self._once(attack)
 
     def _nobody(self) -> NotApplicable | None:
@@ -155,10 +156,10 @@ class Attacker:
         """The attacks that run under each link model."""
         links, barred = self.links
         for link, why in barred.items():
-            tell(f"{self.adversary.name}, {link}")
+            tell(f"{LINK} {link}", link)
             yield from (not_applicable(Attempt(a, self.adversary, link), why) for a in attacks)
         for link in links:
-            tell(f"{self.adversary.name}, {link}")
+            tell(f"{LINK} {link}", link)
             if attacks:
                 main, outside = self._both(link)
                 for attack in attacks:
