@@ -41,7 +41,7 @@ from auditor.model.arrays import Floats, Ints
 from auditor.model.keeping import kept
 from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Release
-from auditor.posterior.beliefs import MOST_COLUMNS, ValueBeliefs, meaning
+from auditor.posterior.beliefs import MOST_COLUMNS, ValueBeliefs, meaning, normalised
 from auditor.posterior.matching import expand
 
 _SCALINGS = 10
@@ -145,16 +145,16 @@ class _Learned:
         if found.complete:
             totals = [np.bincount(*self._weights(part)[:2], len(part.row)) for part in found.parts(lesson.slots, _PART)]
             found = found.jointly(np.concatenate(totals)) if totals else found
-        mass = sparse.csr_array((len(found.people), len(labels.texts)))
+        shape = len(found.people), len(labels.texts)
+        mass: sparse.csr_array | None = None
         for part in found.parts(lesson.slots, _PART):
             entry, weight, label = self._weights(part)
-            mass = mass + sparse.csr_array((weight, (part.row[entry], label)), shape=mass.shape)
+            more = sparse.csr_array((weight, (part.row[entry], label)), shape=shape)
+            mass = more if mass is None else mass + more
         prior = found.linked.knowledge.priors.get(lesson.column)
-        rows = sparse.csr_array(mass @ meaning(lesson.release, lesson.column, prior))
-        total = np.asarray(rows.sum(axis=1)).reshape(-1)
-        scale = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
-        rows = sparse.csr_array(sparse.diags_array(scale) @ rows)
-        return found.linked.believed(lesson.column, rows, found.row_of, (total > 0)[found.row_of])
+        whole = sparse.csr_array(shape) if mass is None else mass
+        rows, there = normalised(whole @ meaning(lesson.release, lesson.column, prior))
+        return found.linked.believed(lesson.column, rows, found.row_of, there[found.row_of])
 
     def _weights(self, found: Found) -> tuple[Ints, Floats, Ints]:
         """For each entry and sensitive label the expected number of people who fit and have it: the entry, the number, the

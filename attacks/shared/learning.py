@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.keeping import Memory
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 from auditor.posterior.beliefs import covered
@@ -130,7 +131,7 @@ class Lesson:
     """What a release shows of one sensitive column: a *slot* is a class in a bucket, with `slot_count` people."""
 
     def __init__(self, release: Release, column: str, bins: int) -> None:
-        self.release, self.column = release, column
+        self.release, self.column, self.memory = release, column, Memory()
         self.number = release.block_number(column)
         block, labels = release.blocks[self.number], release.labels[column]
         self.label = block.cell(column)

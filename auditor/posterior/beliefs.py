@@ -458,7 +458,10 @@ def or_prior(rows: sparse.csr_array, row_of: Ints, matched: Bools, prior: Floats
     """Beliefs in which targets whom nothing fits have the prior, as one further row that they share."""
     if matched.all():
         return ValueBeliefs(rows, row_of)
-    extended = sparse.csr_array(sparse.vstack([rows, sparse.csr_array(prior.reshape(1, -1))]))
+    some = np.flatnonzero(prior)
+    data, codes = np.append(rows.data, prior[some]), np.append(rows.indices, some)
+    starts = np.append(rows.indptr, len(codes))
+    extended = sparse.csr_array((data, codes, starts), shape=(rows.shape[0] + 1, rows.shape[1]))
     return ValueBeliefs(extended, np.where(matched, row_of, rows.shape[0]))
 
 
@@ -467,7 +470,22 @@ def scaled(rows: sparse.csr_array, row_of: Ints, present: Floats) -> ValueBelief
     pairs = np.column_stack([row_of.astype(np.float64), present])
     distinct, number = np.unique(pairs, axis=0, return_inverse=True)
     chosen = rows[distinct[:, 0].astype(np.int64)]
-    return ValueBeliefs(sparse.csr_array(sparse.diags_array(distinct[:, 1]) @ chosen), number.reshape(-1))
+    return ValueBeliefs(times(chosen, distinct[:, 1]), number.reshape(-1))
+
+
+def times(rows: sparse.csr_array, scale: Floats) -> sparse.csr_array:
+    """The rows of a matrix, each multiplied by a number; a row times 0 is empty."""
+    made = rows.copy()
+    made.data *= np.repeat(scale, np.diff(made.indptr))
+    if not scale.all():
+        made.eliminate_zeros()
+    return made
+
+
+def normalised(rows: sparse.csr_array) -> tuple[sparse.csr_array, Bools]:
+    """The rows of a matrix, each divided by its sum, and which have any."""
+    total = np.asarray(rows.sum(axis=1)).reshape(-1)
+    return times(rows, np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)), total > 0
 
 
 @kept(MOST_COLUMNS)
