@@ -35,7 +35,7 @@ from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims
 from attacks.shared.dependence import Dependence
 from attacks.shared.finding import Found, Hits
-from attacks.shared.learning import Attribute, Lesson, Pairs
+from attacks.shared.learning import Attribute, Lesson, Pairs, lesson_of
 from attacks.shared.measures import CONFIDENCE, value_measures
 from auditor.model.arrays import Floats, Ints
 from auditor.model.keeping import kept
@@ -242,7 +242,7 @@ class _Learned:
 
 @kept(MOST_COLUMNS)
 def _learned(release: Release, column: str, bins: int, rounds: int, together: int) -> _Learned:
-    return _Learned(Lesson(release, column, bins), rounds, together)
+    return _Learned(lesson_of(release, column, bins), rounds, together)
 
 
 def scaled_to_people(log: Floats, pairs: Pairs, people: Floats) -> Floats:

@@ -30,7 +30,7 @@ from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.proximity import best_windows
 from attacks.shared.finding import Found
-from attacks.shared.learning import Lesson
+from attacks.shared.learning import Lesson, lesson_of
 from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
 from attacks.shared.models import Model, best_model
 from auditor.model.arrays import Floats, Ints
@@ -98,7 +98,7 @@ class Inference(WholeAttack):
 
 @kept(MOST_COLUMNS)
 def _model(release: Release, column: str, bins: int) -> Model:
-    return best_model(Lesson(release, column, bins))
+    return best_model(lesson_of(release, column, bins))
 
 
 def _predicted(model: Model, view: View) -> ValueBeliefs:

@@ -181,7 +181,12 @@ class Simulator:
                 f"adversary {self.adversary.name!r}: acquaintances must leave somebody to attack. Got {wanted:g}; "
                 f"at most {len(free) - (attacked is None)} people of the release can be known."
             )
-        return self._some(self.setting.people, free, count, "acquaintances")
+        if attacked is None:
+            return self._some(self.setting.people, free, count, "acquaintances")
+        # whoever is asked for is passed over: the others are the same people whoever is asked for
+        order = self.setting.people.in_order()
+        order = self._rng("acquaintances").permutation(order[self.setting.released[order]])
+        return np.sort(order[np.isin(order, free)][:count])
 
     def _acquaintances(self, rows: Ints) -> Acquaintances | None:
         if not len(rows):

@@ -17,10 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Codes, Floats, Ints
-from auditor.model.keeping import Memory
+from auditor.model.keeping import Memory, kept
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
-from auditor.posterior.beliefs import covered
+from auditor.posterior.beliefs import MOST_COLUMNS, covered
 from auditor.posterior.matching import expand
 from auditor.posterior.population import IndependentPopulation
 
@@ -179,3 +179,9 @@ class Lesson:
     def parted(self) -> dict[int, Pairs]:
         """The pairs of every block with a quasi-identifier that is parted from the sensitive column."""
         return {b: self.pairs(b) for b in sorted({a.block for a in self.attributes}) if b != self.number}
+
+
+@kept(MOST_COLUMNS)
+def lesson_of(release: Release, column: str, bins: int) -> Lesson:
+    """The lesson of a column, for whatever learns from it."""
+    return Lesson(release, column, bins)

@@ -99,14 +99,19 @@ class Sides:
             return np.empty(0, dtype=np.int64), []
         if subject.sample is not None:
             return subject.sample.targets, []
-        bucket = subject.provenance.bucket
         wanted = np.arange(subject.people.rows)
         if self.options.targets is not None:
             wanted = np.array(self.options.targets, dtype=np.int64)
             if len(wanted) and (wanted.min() < 0 or wanted.max() >= subject.people.rows):
                 raise UsageError(f"targets must be rows from 1 to {subject.people.rows}.")
             wanted = subject.rows_of(wanted)
-        notes = []
+        return self._attackable(wanted)
+
+    def _attackable(self, wanted: Ints) -> tuple[Ints, list[str]]:
+        """Those of some rows that can be attacked, and notes on the others."""
+        subject, notes = self.subject, []
+        assert subject.provenance is not None
+        bucket = subject.provenance.bucket
         out, rows = bucket[wanted] < 0, "targets" if subject.person is None else "rows of targets"
         if out.any():
             notes.append(f"{int(out.sum())} of {len(wanted)} {rows} are not in the release and are not attacked.")
@@ -263,7 +268,8 @@ class Sides:
         if key not in self._cuts:
             bucket = provenance.bucket.astype(np.int64)
             unit = bucket if person is None else person.astype(np.int64)
-            self._cuts[key] = cut(self.release, bucket, self.targets, unit, self._contents(people))
+            everybody = self.targets if self.options.targets is None else self._attackable(np.arange(len(bucket)))[0]
+            self._cuts[key] = cut(self.release, bucket, everybody, unit, self._contents(people), self.targets)
         return self._cuts[key]
 
     def other_classes(self, main: Side, link: Link) -> list[tuple[Release, Ints, Side]]:

@@ -10,7 +10,14 @@ from scenarios.adversaries import Adversary, Stance
 from scenarios.options import Options
 from tests.support.proofs import SLICED, null_subject
 
-SECONDS = {FACTS: 0.1, f"{LINK} containment": 2.0, f"{LINK} class": 1.5, "singling-out": 1.0, "uniqueness": 0.0, UTILITY: 4.0}
+SECONDS = {
+    FACTS: 0.1,
+    f"{LINK} containment": 2.0,
+    f"{LINK} class": 1.5,
+    "singling-out": 1.0,
+    "uniqueness": 0.0,
+    UTILITY: 4.0,
+}
 PEOPLE = ("ann", "bob", "cem")
 
 
@@ -19,7 +26,7 @@ def test_the_time_left_is_that_of_what_is_left() -> None:
     stages = [(kind, who) for who in PEOPLE for kind in list(SECONDS)[1:5]]
     plan = [(FACTS, ""), *stages, (UTILITY, "")]
 
-    def heard(done: int, total: int, what: str) -> None:
+    def heard(done: int, total: int, _: str) -> None:
         told.append((now, (total - done) / 1000))
 
     progress = Stages(heard, plan, lambda: now)
