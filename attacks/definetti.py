@@ -37,7 +37,7 @@ from attacks.shared.dependence import Dependence
 from attacks.shared.finding import Found, Hits
 from attacks.shared.learning import Attribute, Lesson, Pairs, lesson_of
 from attacks.shared.measures import CONFIDENCE, value_measures
-from auditor.model.arrays import Floats, Ints
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.keeping import kept
 from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Release
@@ -196,13 +196,10 @@ class _Learned:
         if inside is not None:
             owner, hit = inside.all()
             cell, likely = inside.cell[hit], inside.weight[hit]
-            of_fragment, cells = inside.cells.of_fragment, len(inside.cells.bucket)
+            kinds, times, edges = _kinds(lesson, inside.cells.of_fragment, len(inside.cells.bucket))
         else:
             owner, cell, likely = np.arange(len(found.row)), found.bucket, np.ones(len(found.row))
-            of_fragment = lesson.release.blocks[lesson.number].bucket.astype(np.int64)
-            cells = len(lesson.release.sizes)
-        kinds, times = np.unique(of_fragment * labels + lesson.label, return_counts=True)
-        edges = np.searchsorted(kinds // labels, np.arange(cells + 1))
+            kinds, times, edges = _kinds(lesson, lesson.release.blocks[lesson.number].bucket, len(lesson.release.sizes))
         each = (edges[1:] - edges[:-1])[cell]
         kind = expand(edges[cell], each)
         owner, cell = np.repeat(owner, each), np.repeat(cell, each)
@@ -238,6 +235,14 @@ class _Learned:
                 mine = mine - everybody
             log += np.where(codes[who] >= 0, mine, 0.0)
         return np.asarray(np.exp(_TRUST * log))
+
+
+@kept(4)  # for all link models, in and out of the release
+def _kinds(lesson: Lesson, of_fragment: Ints | Codes, cells: int) -> tuple[Ints, Ints, Ints]:
+    """The sensitive labels that occur in each cell, as cell · labels + label; how often; and where those of a cell begin."""
+    labels = len(lesson.release.labels[lesson.column].texts)
+    kinds, times = np.unique(of_fragment.astype(np.int64) * labels + lesson.label, return_counts=True)
+    return kinds, times, np.searchsorted(kinds // labels, np.arange(cells + 1))
 
 
 @kept(MOST_COLUMNS)

@@ -104,8 +104,15 @@ class Matching:
         labels that do not overlap: everybody fits one combination of them at most."""
         if len(self.blocks) != 1 or (column is not None and self.release.block_number(column) != self.blocks[0]):
             return False
-        pairs = np.unique(np.column_stack(self.matches[0].hit_pairs()), axis=0)
-        return len(np.unique(pairs[:, 0])) == len(pairs)
+        return self._one_pattern
+
+    @cached_property
+    def _one_pattern(self) -> bool:
+        """Whether everybody fits one combination of labels of the first match at most."""
+        way, pattern = self.matches[0].hit_pairs()
+        first = np.full(self.matches[0].ways, -1, dtype=np.int64)
+        first[way] = pattern
+        return bool((first[way] == pattern).all())
 
     def ungranted(self) -> Matching:
         """The same without granted classes, which only the link model `class` may know."""
