@@ -118,10 +118,7 @@ class _Audit:
         self.subject, self.options, self.keeper = subject, options, keeper
         self.attacks = _attacks(options)
         self.adversaries = _adversaries(subject, options)
-        whole = (
-            options.utility is None and options.targets is None
-        )  # the figures of some people are not about the release
-        self.measures = None if whole else find_measures(options.utility or ())
+        self.measures = None if options.utility is None else find_measures(options.utility)
         check_columns(subject.release, subject.people if subject.has_original else None, options.columns)
         self._stages = Stages(progress, self._planned())
 

@@ -89,7 +89,7 @@ def prepare(
     for adversary in options.adversaries or ():
         adversary.settled(world.people.schema, seed)  # raises what is wrong with it before any work
     if targets is not None:
-        options = replace(options, targets=find_targets(list(targets), world.people))
+        options = options.about(find_targets(list(targets), world.people))
     return options, world
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -73,6 +74,6 @@ def test_people_together_are_found_as_each_of_them_alone() -> None:
 
 def test_no_utility_is_measured_for_certain_people_unless_it_is_asked_for() -> None:
     subject = null_subject(GENERALISED, 40, 1, posing=False, alone=True)
-    options = Options(("linking",), (Link.CLASS,), targets=(3,))
-    assert run_audit(subject, options).utility == ()
-    assert run_audit(subject, Options(("linking",), (Link.CLASS,), targets=(3,), utility=("granularity",))).utility
+    asked = Options(("linking",), (Link.CLASS,))
+    assert run_audit(subject, asked.about((3,))).utility == ()
+    assert run_audit(subject, replace(asked, utility=("granularity",)).about((3,))).utility
