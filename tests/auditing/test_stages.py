@@ -42,6 +42,15 @@ def test_the_time_left_is_that_of_what_is_left() -> None:
     assert last == [pytest.approx(last[1], abs=0.01)] * 2  # the stage before takes no time
 
 
+def test_what_does_not_apply_says_nothing_of_others() -> None:
+    now, told = 0.0, list[int]()
+    plan = [(f"{LINK} distance", "ann"), (f"{LINK} containment", "ann")]
+    progress = Stages(lambda done, total, _: told.append(total - done), plan, lambda: now)
+    for kind, who in plan:
+        progress.begin(kind, who, kind)  # the first takes no time
+    assert told[1] == told[0] / 2
+
+
 def test_what_an_adversary_leaves_out_is_not_waited_for() -> None:
     now, told = 0.0, list[int]()
     progress = Stages(lambda done, total, _: told.append(total - done), [(LINK, "ann"), (LINK, "bob")], lambda: now)
