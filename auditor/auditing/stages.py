@@ -1,9 +1,9 @@
 """Stages: how far an audit is, by what its stages cost.
 
 An attack that learns from the release takes a hundred times as long as one that reads its classes, so counting stages says
-nothing about time. Each kind of stage has a weight, from runs on tables of some hundred and some ten thousand people. Once a
-stage of a kind was run, the next of that kind (for another adversary) is expected to take as long; until then one of a kind
-alike (another link model) is, or its weight times what weights have turned out to be worth.
+nothing about time. Each kind of stage has a weight. Once a stage of a kind was run, the next of that kind (for another
+adversary), or of a kind alike (another link model), is expected to take as long; until then its weight times what weights
+have turned out to be worth.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ class Stages:
 
     def _expected(self, kind: str) -> float:
         """How many seconds a stage will take."""
-        if kind in self._took:
-            return self._took[kind]
         told = {one: took for one, took in self._took.items() if took > _NOTHING}
+        if kind in self._took and kind not in told:
+            return 0.0
         alike = [took for one, took in told.items() if one.split()[0] == kind.split()[0]]
         if alike:
-            return max(alike)
+            return min(alike)  # the first of them may have learned for all
         weights = sum(map(_weight, told))
         return _weight(kind) * (sum(told.values()) / weights if weights else 1.0)
 

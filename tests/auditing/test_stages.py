@@ -42,6 +42,16 @@ def test_the_time_left_is_that_of_what_is_left() -> None:
     assert last == [pytest.approx(last[1], abs=0.01)] * 2  # the stage before takes no time
 
 
+def test_what_the_first_learns_for_all_is_not_expected_again() -> None:
+    now, told = 0.0, list[float]()
+    plan = [(f"{LINK} {link}", who) for who in PEOPLE for link in ("containment", "class")]
+    progress = Stages(lambda done, total, _: told.append((total - done) / 1000), plan, lambda: now)
+    for place, (kind, who) in enumerate(plan):
+        progress.begin(kind, who, who)
+        now += 30.0 if place == 0 else 1.0
+    assert told[2:] == [pytest.approx(len(plan) - place) for place in range(2, len(plan))]
+
+
 def test_what_does_not_apply_says_nothing_of_others() -> None:
     now, told = 0.0, list[int]()
     plan = [(f"{LINK} distance", "ann"), (f"{LINK} containment", "ann")]
