@@ -38,7 +38,7 @@ from auditor.model.labels.labels import Labels
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release
 from auditor.model.table import Table
-from auditor.posterior.beliefs import shown, spread
+from auditor.posterior.beliefs import covered, shown, spread
 from auditor.posterior.published import decoded_beliefs
 
 _MIXED = 0.3
@@ -389,6 +389,4 @@ def _log_shares(labels: Labels, counts: Floats) -> Floats:
     overall = (counts.sum(axis=1) + 1) / (counts.sum() + len(counts))
     mixed = max(_MIXED * counts.sum() / max(counts.shape[1], 1), 1.0)
     shares = (counts + mixed * overall[:, None]) / (counts.sum(axis=0) + mixed)
-    covers = spread(labels)
-    covers.data[:] = 1.0
-    return np.asarray(np.log(np.maximum(covers @ shares, _TINY)))
+    return np.asarray(np.log(np.maximum(covered(labels) @ shares, _TINY)))

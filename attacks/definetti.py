@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -36,12 +35,13 @@ from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims
 from attacks.shared.dependence import Dependence
 from attacks.shared.finding import Found, Hits
-from attacks.shared.learning import Attribute, Lesson, Pairs
+from attacks.shared.learning import Attribute, Lesson, Pairs, lesson_of
 from attacks.shared.measures import CONFIDENCE, value_measures
-from auditor.model.arrays import Floats, Ints
+from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.keeping import kept
 from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Release
-from auditor.posterior.beliefs import ValueBeliefs, meaning
+from auditor.posterior.beliefs import MOST_COLUMNS, ValueBeliefs, meaning, normalised
 from auditor.posterior.matching import expand
 
 _SCALINGS = 10
@@ -146,16 +146,16 @@ class _Learned:
         if found.complete:
             totals = [np.bincount(*self._weights(part)[:2], len(part.row)) for part in found.parts(lesson.slots, _PART)]
             found = found.jointly(np.concatenate(totals)) if totals else found
-        mass = sparse.csr_array((len(found.people), len(labels.texts)))
+        shape = len(found.people), len(labels.texts)
+        mass: sparse.csr_array | None = None
         for part in found.parts(lesson.slots, _PART):
             entry, weight, label = self._weights(part)
-            mass = mass + sparse.csr_array((weight, (part.row[entry], label)), shape=mass.shape)
+            more = sparse.csr_array((weight, (part.row[entry], label)), shape=shape)
+            mass = more if mass is None else mass + more
         prior = found.linked.knowledge.priors.get(lesson.column)
-        rows = sparse.csr_array(mass @ meaning(lesson.release, lesson.column, prior))
-        total = np.asarray(rows.sum(axis=1)).reshape(-1)
-        scale = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
-        rows = sparse.csr_array(sparse.diags_array(scale) @ rows)
-        return found.linked.believed(lesson.column, rows, found.row_of, (total > 0)[found.row_of])
+        whole = sparse.csr_array(shape) if mass is None else mass
+        rows, there = normalised(whole @ meaning(lesson.release, lesson.column, prior))
+        return found.linked.believed(lesson.column, rows, found.row_of, there[found.row_of])
 
     def _weights(self, found: Found) -> tuple[Ints, Floats, Ints]:
         """For each entry and sensitive label the expected number of people who fit and have it: the entry, the number, the
@@ -197,13 +197,10 @@ class _Learned:
         if inside is not None:
             owner, hit = inside.all()
             cell, likely = inside.cell[hit], inside.weight[hit]
-            of_fragment, cells = inside.cells.of_fragment, len(inside.cells.bucket)
+            kinds, times, edges = _kinds(lesson, inside.cells.of_fragment, len(inside.cells.bucket))
         else:
             owner, cell, likely = np.arange(len(found.row)), found.bucket, np.ones(len(found.row))
-            of_fragment = lesson.release.blocks[lesson.number].bucket.astype(np.int64)
-            cells = len(lesson.release.sizes)
-        kinds, times = np.unique(of_fragment * labels + lesson.label, return_counts=True)
-        edges = np.searchsorted(kinds // labels, np.arange(cells + 1))
+            kinds, times, edges = _kinds(lesson, lesson.release.blocks[lesson.number].bucket, len(lesson.release.sizes))
         each = (edges[1:] - edges[:-1])[cell]
         kind = expand(edges[cell], each)
         owner, cell = np.repeat(owner, each), np.repeat(cell, each)
@@ -241,9 +238,17 @@ class _Learned:
         return np.asarray(np.exp(_TRUST * log))
 
 
-@lru_cache(maxsize=16)  # for the link models and sides of one audit: releases are compared by identity
+@kept(4)  # for all link models, in and out of the release
+def _kinds(lesson: Lesson, of_fragment: Ints | Codes, cells: int) -> tuple[Ints, Ints, Ints]:
+    """The sensitive labels that occur in each cell, as cell · labels + label; how often; and where those of a cell begin."""
+    labels = len(lesson.release.labels[lesson.column].texts)
+    kinds, times = np.unique(of_fragment.astype(np.int64) * labels + lesson.label, return_counts=True)
+    return kinds, times, np.searchsorted(kinds // labels, np.arange(cells + 1))
+
+
+@kept(MOST_COLUMNS)
 def _learned(release: Release, column: str, bins: int, rounds: int, together: int) -> _Learned:
-    return _Learned(Lesson(release, column, bins), rounds, together)
+    return _Learned(lesson_of(release, column, bins), rounds, together)
 
 
 def scaled_to_people(log: Floats, pairs: Pairs, people: Floats) -> Floats:

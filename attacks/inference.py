@@ -22,7 +22,6 @@ Decided here: Anonymeter looks up the nearest record; a model does better for pe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -31,14 +30,15 @@ from attacks.base import Lacks, NotApplicable, View, WholeAttack
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.proximity import best_windows
 from attacks.shared.finding import Found
-from attacks.shared.learning import Lesson
+from attacks.shared.learning import Lesson, lesson_of
 from attacks.shared.measures import CONFIDENCE, near_measures, value_measures
 from attacks.shared.models import Model, best_model
-from auditor.model.arrays import Floats
+from auditor.model.arrays import Floats, Ints
+from auditor.model.keeping import kept
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release
 from auditor.model.schema import Type
-from auditor.posterior.beliefs import Mixture, ValueBeliefs, meaning
+from auditor.posterior.beliefs import MOST_COLUMNS, Mixture, ValueBeliefs, meaning, times
 from auditor.posterior.matching import distinct_people
 
 _MOST = 30_000_000
@@ -97,9 +97,9 @@ class Inference(WholeAttack):
         return WindowClaims(values, domain.numbers, width, False, width, self.tau, start, row, mass, None)
 
 
-@lru_cache(maxsize=16)  # for the link models and sides of one audit: releases are compared by identity
+@kept(MOST_COLUMNS)
 def _model(release: Release, column: str, bins: int) -> Model:
-    return best_model(Lesson(release, column, bins))
+    return best_model(lesson_of(release, column, bins))
 
 
 def _predicted(model: Model, view: View) -> ValueBeliefs:
@@ -122,16 +122,25 @@ def _predicted(model: Model, view: View) -> ValueBeliefs:
     beside = _beside(model, found)
     ratio = np.maximum(np.divide(chance, beside, out=np.ones(chance.shape), where=beside > 0), _LEAST)
     refined = sparse.csr_array(linked.rows[one])
-    class_of = np.asarray(by_code.tocsc().argmax(axis=0)).reshape(-1)
+    class_of = _class_of(lesson, knowledge.priors.get(lesson.column))
     person = np.repeat(np.arange(len(one)), np.diff(refined.indptr))
     before = np.asarray(refined.sum(axis=1)).reshape(-1)  # below one where membership is in doubt
     refined.data = refined.data * ratio[person, class_of[refined.indices]]
     after = np.asarray(refined.sum(axis=1)).reshape(-1)
     scale = np.divide(before, after, out=np.zeros(len(after)), where=matched & (after > 0))
-    alone = sparse.csr_array(chance * ~matched[:, None]) @ by_code
-    return ValueBeliefs(sparse.csr_array(sparse.diags_array(scale) @ refined + alone), found.row_of)
+    refined = times(refined, scale)
+    if not matched.all():
+        refined = refined + sparse.csr_array(chance * ~matched[:, None]) @ by_code
+    return ValueBeliefs(refined, found.row_of)
 
 
+@kept(1)
+def _class_of(lesson: Lesson, prior: Floats | None) -> Ints:
+    """The class of the sensitive column that each code is likeliest of."""
+    return np.asarray(_by_code(lesson, prior).tocsc().argmax(axis=0), dtype=np.int64).reshape(-1)
+
+
+@kept(1)
 def _by_code(lesson: Lesson, prior: Floats | None) -> sparse.csr_array:
     """The values of each class of the sensitive column, by their shares in the release (classes × codes)."""
     times = np.bincount(lesson.label, minlength=len(lesson.of_label)).astype(np.float64)
@@ -153,4 +162,4 @@ def _beside(model: Model, found: Found) -> Floats:
     mass = sparse.csr_array((weight, (found.row[owner], hits.cells.pattern[hits.cell[hit]])), shape=shape)
     total: Floats = np.asarray(mass.sum(axis=1)).reshape(-1)
     scale = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
-    return np.asarray(sparse.diags_array(scale) @ (mass @ model.of_labels(hits.cells)))
+    return np.asarray(scale[:, None] * (mass @ model.of_labels(hits.cells)))

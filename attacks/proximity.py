@@ -25,9 +25,11 @@ from auditor.measure.classes import NEAR, proximity
 from auditor.measure.counts import class_counts
 from auditor.measure.nearness import upper
 from auditor.model.arrays import Floats, Ints
+from auditor.model.keeping import kept
 from auditor.model.record.meaning import Better, Goal, Measure
+from auditor.model.release import Release, Suppression
 from auditor.model.schema import Type
-from auditor.posterior.beliefs import TIE, ValueBeliefs
+from auditor.posterior.beliefs import MOST_COLUMNS, TIE, ValueBeliefs
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Proximity(Attack):
         width = self.width if self.width is not None else (NEAR * domain.width if self.relative else epsilon)
         values = view.beliefs.values(view.column)
         start, row, mass = best_windows(values, domain.numbers, width)
-        m = None if self.relative else _published_m(view, epsilon)
+        m = None if self.relative else _published_m(view.release, view.column, view.suppression, epsilon)
         return WindowClaims(values, domain.numbers, epsilon, self.relative, width, self.tau, start, row, mass, m)
 
 
@@ -105,7 +107,7 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     # where a window that begins at a number ends, as a code: integers, so ends are exact
     ends = np.searchsorted(numbers, upper(numbers, width), side="right")
     for where, part in values.parts():
-        rows = part.rows.sorted_indices()
+        rows = part.rows
         keep = rows.indices < len(numbers)
         row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[keep]
         code = rows.indices[keep].astype(np.int64)
@@ -119,9 +121,9 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     return np.concatenate(starts), np.concatenate(rows_of), np.concatenate(masses)
 
 
-def _published_m(view: View, epsilon: float) -> float | None:
+@kept(MOST_COLUMNS)
+def _published_m(release: Release, column: str, suppression: Suppression, epsilon: float) -> float | None:
     """The largest m for which the published classes are (ε,m)-anonymous; None where cells are not single numbers."""
-    if view.release.beyond is not None:  # a figure of all classes, of which not all are held
-        return view.release.beyond.proximity_m[view.column]
-    found = class_counts(view.release, view.column, view.suppression)
-    return proximity(view.release, view.column, found, epsilon)[1]
+    if release.beyond is not None:  # a figure of all classes, of which not all are held
+        return release.beyond.proximity_m[column]
+    return proximity(release, column, class_counts(release, column, suppression), epsilon)[1]

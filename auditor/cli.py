@@ -33,8 +33,15 @@ _NO_OUTPUT = (errno.EBADF, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What a stream answers that cannot take the output; files that are written have errors of their own."""
 
 
+_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Products of matrices are small here. Threads that share them mostly wait for each other, which takes a busy machine up to
+ten times as long; and one thread gives one answer on every machine. Whoever sets these variables is heard."""
+
+
 def main() -> None:
     """Runs a command and exits with its code."""
+    for name in _ONE_THREAD:  # before numpy is imported, which reads them once
+        os.environ.setdefault(name, "1")
     _open_streams()
     debug = "--debug" in sys.argv[1:]
     signals = Signals()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from auditor.model.errors import UsageError
@@ -52,6 +52,11 @@ class Options:
     """For which numbers of facts about people bounds are told."""
     sample: int | None = None
     """About how many people are attacked, drawn by the seed; None: all."""
+
+    def about(self, targets: tuple[int, ...]) -> Options:
+        """The same about certain people. Their figures say nothing of what the release is good for: that is measured only
+        where it was asked for."""
+        return replace(self, targets=targets, utility=() if self.utility is None else self.utility)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from anonymizers.blocks.running import BLOCK_ROWS, BLOCKS, anonymize_in_blocks
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Acquaintances, Draw, Knowledge, Mechanism, Register
-from auditor.model.packing import contents, mark_of
+from auditor.model.packing import mark_of
 from auditor.model.release import Release
 from auditor.model.schema import Type
 from auditor.model.seeding import stage
@@ -60,23 +60,15 @@ class Simulator:
 
     def __init__(self, adversary: Adversary, setting: Setting, seed: int) -> None:
         self.adversary, self.setting, self.seed = adversary, setting, seed
-        self._orders: dict[int, tuple[Table, Ints]] = {}
         self.register = self._register()
         self.sample = self._sample()
 
     def _rng(self, *what: str) -> np.random.Generator:
         return stage(self.seed, "knowledge", self.adversary.name, *what)
 
-    def _in_order(self, table: Table) -> Ints:
-        """The rows of a table in the order of their contents."""
-        if id(table) not in self._orders:
-            found = np.argsort(contents(table.codes.values(), table.rows), kind="stable")
-            self._orders[id(table)] = table, found
-        return self._orders[id(table)][1]
-
     def _some(self, table: Table, rows: Ints, count: int, what: str) -> Ints:
         """So many of the rows of a table, drawn without replacement."""
-        order = self._in_order(table)
+        order = table.in_order()
         return np.sort(self._rng(what).choice(order[np.isin(order, rows)], count, replace=False))
 
     @cached_property
@@ -110,7 +102,7 @@ class Simulator:
             membership = 0.5 if register is None else min(self.setting.release.rows / people, 1.0)
         return Knowledge(
             columns,
-            self.seen(table.matrix(columns), columns, who, self._in_order(table))[rows],
+            self.seen(table.matrix(columns), columns, who, table.in_order())[rows],
             None,
             register,
             self.setting.priors,
@@ -162,7 +154,7 @@ class Simulator:
             rng = self._rng(who, "not", self._marks.get(column, column))
             excluded = np.zeros((table.rows, domain.size), dtype=np.bool_)
             for begin in range(0, table.rows, _CHUNK):
-                people = self._in_order(table)[begin : begin + _CHUNK]
+                people = table.in_order()[begin : begin + _CHUNK]
                 some = true[people]
                 order = rng.random((len(some), domain.known))
                 inside = np.flatnonzero(some < domain.known)
@@ -189,7 +181,12 @@ class Simulator:
                 f"adversary {self.adversary.name!r}: acquaintances must leave somebody to attack. Got {wanted:g}; "
                 f"at most {len(free) - (attacked is None)} people of the release can be known."
             )
-        return self._some(self.setting.people, free, count, "acquaintances")
+        if attacked is None:
+            return self._some(self.setting.people, free, count, "acquaintances")
+        # whoever is asked for is passed over: the others are the same people whoever is asked for
+        order = self.setting.people.in_order()
+        order = self._rng("acquaintances").permutation(order[self.setting.released[order]])
+        return np.sort(order[np.isin(order, free)][:count])
 
     def _acquaintances(self, rows: Ints) -> Acquaintances | None:
         if not len(rows):
@@ -220,7 +217,7 @@ class Simulator:
         population = self.setting.population
         if population is None or not len(self.sample):
             return None
-        order = self._in_order(population)
+        order = population.in_order()
         return population.take(order[np.isin(order, self.sample)], "sample")
 
     # ----- about the release -----------------------------------------------------------------------------------------

@@ -17,9 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.keeping import Memory, kept
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
-from auditor.posterior.beliefs import spread
+from auditor.posterior.beliefs import MOST_COLUMNS, covered
 from auditor.posterior.matching import expand
 from auditor.posterior.population import IndependentPopulation
 
@@ -27,6 +28,8 @@ PSEUDO = 1.0
 _WIDE_STEPS = 10
 """Steps of EM that part the people of wide labels among the values they cover."""
 _NEVER = 1e-300
+_SMALL = 20_000
+"""Up to so many pairs of a label and a bin their shares are listed in full."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +41,7 @@ class Attribute:
     block: int
     bin_of: Ints
     within: Floats
-    cover: sparse.csr_array
+    cover: Floats | sparse.csr_array
     wide: bool
 
     @classmethod
@@ -49,21 +52,22 @@ class Attribute:
         bin_of = _bins(labels, bins)
         weight = shares + 1e-12
         within = weight / np.bincount(bin_of, weights=weight)[bin_of]
-        covers = spread(labels)
-        covers.data[:] = 1.0
         size = len(bin_of)
         binning = sparse.csr_array((within, (np.arange(size), bin_of)), shape=(size, int(bin_of.max(initial=-1)) + 1))
         used = np.unique(release.blocks[number].cell(column))
         wide = bool((labels.counts[used] != 1).any())
-        return cls(column, number, bin_of, within, sparse.csr_array(covers @ binning), wide)
+        cover = sparse.csr_array(covered(labels) @ binning)
+        small = cover.shape[0] * cover.shape[1] <= _SMALL  # where a plain product takes less time
+        return cls(column, number, bin_of, within, cover.toarray() if small else cover, wide)
 
     def fitted(self, together: Floats) -> Floats:
         """P(bin|class) from how often each label goes with each class (labels × classes)."""
-        start = self.cover.T @ together.sum(axis=1, keepdims=True) + _NEVER
+        back = self.cover.T
+        start = back @ together.sum(axis=1, keepdims=True) + _NEVER
         table: Floats = np.repeat(start / start.sum(), together.shape[1], axis=1)
         for _ in range(_WIDE_STEPS if self.wide else 1):
             reached = np.maximum(self.cover @ table, _NEVER)
-            counts = table * (self.cover.T @ (together / reached))
+            counts = table * (back @ (together / reached))
             everybody = counts.sum(axis=1, keepdims=True)
             pseudo = PSEUDO * len(table) * everybody / max(everybody.sum(), _NEVER)
             table = (counts + pseudo) / np.maximum(counts.sum(axis=0) + pseudo.sum(), _NEVER)
@@ -127,7 +131,7 @@ class Lesson:
     """What a release shows of one sensitive column: a *slot* is a class in a bucket, with `slot_count` people."""
 
     def __init__(self, release: Release, column: str, bins: int) -> None:
-        self.release, self.column = release, column
+        self.release, self.column, self.memory = release, column, Memory()
         self.number = release.block_number(column)
         block, labels = release.blocks[self.number], release.labels[column]
         self.label = block.cell(column)
@@ -175,3 +179,9 @@ class Lesson:
     def parted(self) -> dict[int, Pairs]:
         """The pairs of every block with a quasi-identifier that is parted from the sensitive column."""
         return {b: self.pairs(b) for b in sorted({a.block for a in self.attributes}) if b != self.number}
+
+
+@kept(MOST_COLUMNS)
+def lesson_of(release: Release, column: str, bins: int) -> Lesson:
+    """The lesson of a column, for whatever learns from it."""
+    return Lesson(release, column, bins)

@@ -25,7 +25,8 @@ from auditor.auditing.scoring.members import score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
 from auditor.auditing.sides import Side, Sides, trial
-from auditor.model.arrays import Ints
+from auditor.auditing.stages import LINK
+from auditor.model.arrays import Bools, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import Goal, Kind
 from auditor.model.record.record import Risk
@@ -43,7 +44,7 @@ MOSTLY = 0.5  # above this share of people whom their own record does not cover,
 RARELY = 0.01  # up to this share of them, whether covering records are one's own may be taken for granted
 _COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
 
-Tell = Callable[[str], None]  # is told what comes next
+Tell = Callable[[str, str], None]  # is told what comes next: the kind of stage, and what it is
 
 
 NOBODY_LEFT = "no record fits anybody who is not in the release, and no record is left once a person's own is taken out"
@@ -68,6 +69,7 @@ class Attacker:
         self.subject, self.release = sides.subject, sides.release
         self.attacks = [a for a in attacks if a.goal in adversary.aims]
         self.sides, self.untrue = sides.facing(adversary), sides.untrue
+        self._blind: dict[tuple[str, str | None, bytes], list[Figure] | None] = {}
 
     def risks(self, tell: Tell) -> Iterator[Risk]:
         """The rows of all attacks."""
@@ -79,7 +81,7 @@ class Attacker:
             return
         yield from self._linked([a for a in self.attacks if a.linked], tell)
         for attack in (a for a in self.attacks if not a.linked):
-            tell(f"{self.adversary.name}, {attack.name}")
+            tell(attack.name, attack.name)
             yield from self._membership(attack) if attack.goal is Goal.MEMBERSHIP else self._once(attack)
 
     def _nobody(self) -> NotApplicable | None:
@@ -154,10 +156,10 @@ class Attacker:
         """The attacks that run under each link model."""
         links, barred = self.links
         for link, why in barred.items():
-            tell(f"{self.adversary.name}, {link}")
+            tell(f"{LINK} {link}", link)
             yield from (not_applicable(Attempt(a, self.adversary, link), why) for a in attacks)
         for link in links:
-            tell(f"{self.adversary.name}, {link}")
+            tell(f"{LINK} {link}", link)
             if attacks:
                 main, outside = self._both(link)
                 for attack in attacks:
@@ -188,7 +190,8 @@ class Attacker:
             return
         if not columns:
             yield not_applicable(attempt, NotApplicable("no sensitive column is published"))
-        tried = main.take(main.attempted(attack))
+        attempted = main.attempted(attack)
+        tried = main.take(attempted)
         for column in columns:
             about = replace(attempt, column=column)
             figures = self._trial(about, tried)
@@ -199,8 +202,7 @@ class Attacker:
                 continue
             if not self._expects(about, tried):
                 figures = [figure.unexpected for figure in figures]
-            found = self._trial(about, self.sides.blind(tried))
-            baseline = None if isinstance(found, NotApplicable) else found
+            baseline = self._baseline(about, tried, attempted)
             control = self._control(about, main, outside, baseline)
             if control.figures and control.kind is Control.LEAVE_ONE_OUT:
                 control = replace(control, figures=as_often(control.figures, figures))
@@ -242,6 +244,14 @@ class Attacker:
 
     def _trial(self, attempt: Attempt, side: Side) -> list[Figure] | NotApplicable:
         return trial(attempt, side, self.release, self.options)
+
+    def _baseline(self, attempt: Attempt, tried: Side, which: Bools) -> list[Figure] | None:
+        """The figures of the same attack on some of the targets without the release: the same under all link models."""
+        key = attempt.attack.name, attempt.column, which.tobytes()
+        if key not in self._blind:
+            found = self._trial(attempt, self.sides.blind(tried))
+            self._blind[key] = None if isinstance(found, NotApplicable) else found
+        return self._blind[key]
 
     def _control(self, attempt: Attempt, main: Side, outside: Side | None, baseline: list[Figure] | None) -> _Controls:
         """The figures of the same attack on people who are not in the release."""

@@ -6,10 +6,11 @@ What the attack has over its control is the risk that a person owes to being in 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attacks import ATTACKS
 from attacks.base import Attack
@@ -24,6 +25,7 @@ from auditor.auditing.remedies.search import Advice, advise
 from auditor.auditing.sampling import sampled
 from auditor.auditing.scoring.claims import TRUE_CLAIMS
 from auditor.auditing.sides import Sides
+from auditor.auditing.stages import FACTS, LINK, REMEDIES, UTILITY, Stages
 from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.measure.ambiguity import NOTE
 from auditor.measure.statistics import STATISTICS
@@ -60,12 +62,27 @@ NOT_JUDGED = "The policy was not judged: {}."
 ONLY_SOME = "it is about the whole release, and only some people were attacked"
 
 
-def run_audit(subject: Subject, options: Options, progress: Progress | None = None) -> AuditRecord:
-    """Audits one release. Where `options.sample` asks for it a sample of its people is drawn, unless one was already."""
+class Keeper(Protocol):
+    """Keeps the rows of adversaries who have finished."""
+
+    def read(self, adversary: Adversary, attacks: Sequence[Attack]) -> Sequence[Risk] | None:
+        """The rows of an adversary; None where they are not kept."""
+
+    def write(
+        self, adversary: Adversary, attacks: Sequence[Attack], risks: Sequence[Risk], facts: ReleaseFacts
+    ) -> None:
+        """Keeps them."""
+
+
+def run_audit(
+    subject: Subject, options: Options, progress: Progress | None = None, keeper: Keeper | None = None
+) -> AuditRecord:
+    """Audits one release. Where `options.sample` asks for it a sample of its people is drawn, unless one was already. The
+    rows of adversaries whom the `keeper` has are taken from there."""
     subject = by_people(subject)
     if options.sample is not None and subject.sample is None:
         subject = sampled(subject, options)
-    return _Audit(subject, options, progress or silent).record()
+    return _Audit(subject, options, progress or silent, keeper).record()
 
 
 @shown_in_notebooks
@@ -98,24 +115,36 @@ def audit(
 class _Audit:
     """One audit under way: holds what its steps share."""
 
-    def __init__(self, subject: Subject, options: Options, progress: Progress) -> None:
-        self.subject, self.options = subject, options
+    def __init__(self, subject: Subject, options: Options, progress: Progress, keeper: Keeper | None = None) -> None:
+        self.subject, self.options, self.keeper = subject, options, keeper
         self.attacks = _attacks(options)
         self.adversaries = _adversaries(subject, options)
         self.measures = None if options.utility is None else find_measures(options.utility)
         check_columns(subject.release, subject.people if subject.has_original else None, options.columns)
-        links = len(options.links or tuple(Link))
-        alone = sum(not attack.linked for attack in self.attacks)
-        self._progress, self._done = progress, 0
-        self._steps = len(self.adversaries) * (links + alone) + 1
+        self._stages = Stages(progress, self._planned())
+
+    def _planned(self) -> Iterator[tuple[str, str]]:
+        """The stages of the audit, each with its owner."""
+        options, whoever = self.options, {attack.name for attack in self.attacks if attack.anybody}
+        yield FACTS, ""
+        for number, adversary in enumerate(self.adversaries):
+            if any(attack.linked for attack in self.attacks):
+                yield from ((f"{LINK} {link}", adversary.name) for link in options.links or tuple(Link))
+            alone = [attack.name for attack in self.attacks if not attack.linked and attack.goal in adversary.aims]
+            yield from ((name, adversary.name) for name in alone if number == 0 or name not in whoever)
+        if self.measures != () and not self.subject.utility:
+            yield UTILITY, ""
+        if options.policy is not None and options.remedies:
+            yield REMEDIES, ""
 
     def record(self) -> AuditRecord:
         """The record of the audit."""
         subject, options = self.subject, self.options
+        self._stages.begin(FACTS, "", "facts of the release")
         sides = Sides(subject, options)
         facts = release_facts(subject, options)
-        risks = estimated(list(self._risks(sides)), subject, facts, self.adversaries)
-        self._progress(self._done, self._steps, "utility")
+        risks = estimated(list(self._risks(sides, facts)), subject, facts, self.adversaries)
+        self._stages.begin(UTILITY, "", "utility")
         utility = self._utility(risks)
         adversaries = self._adversary_facts()
         verdict, judged = self._verdict(facts, risks, adversaries)
@@ -146,14 +175,13 @@ class _Audit:
             bounds=release_bounds(subject, options, self.attacks, risks, sides.targets),
         )
 
-    def _risks(self, sides: Sides) -> Iterator[Risk]:
+    def _risks(self, sides: Sides, facts: ReleaseFacts) -> Iterator[Risk]:
         """The rows of all adversaries. An attack for which it does not matter who attacks has those of the first."""
         whoever = {attack.name for attack in self.attacks if attack.anybody}
         done: set[str] = set()
         for adversary in self.adversaries:
             attacks = [attack for attack in self.attacks if attack.name not in done]
-            self._done += len(self.attacks) - len(attacks)
-            for risk in Attacker(adversary, sides, attacks).risks(self._tell):
+            for risk in self._rows(adversary, attacks, sides, facts):
                 if risk.attack in whoever and risk.status != NOT_APPLICABLE:
                     done.add(risk.attack)
                 # Where the original was given, an adversary who knows nothing of the people lacks nothing more.
@@ -161,10 +189,23 @@ class _Audit:
                 if risk.measure in TRUE_CLAIMS and not self.subject.has_original:
                     continue  # what is published counts as the truth there: it cannot show that a claim is right
                 yield replace(risk, lacks=None) if given else risk
+            self._stages.over(adversary.name)
 
-    def _tell(self, what: str) -> None:
-        self._progress(self._done, self._steps, what)
-        self._done += 1
+    def _rows(
+        self, adversary: Adversary, attacks: Sequence[Attack], sides: Sides, facts: ReleaseFacts
+    ) -> Iterable[Risk]:
+        """The rows of one adversary; where they are kept, as they are read: it does not matter when they were made."""
+        found = None if self.keeper is None else self.keeper.read(adversary, attacks)
+        if found is not None:
+            return found
+        made = Attacker(adversary, sides, attacks).risks(partial(self._tell, adversary.name))
+        if self.keeper is None:
+            return made
+        self.keeper.write(adversary, attacks, list(made), facts)
+        return self.keeper.read(adversary, attacks) or ()
+
+    def _tell(self, adversary: str, kind: str, what: str) -> None:
+        self._stages.begin(kind, adversary, f"{adversary}, {what}")
 
     def _utility(self, risks: Sequence[Risk]) -> Sequence[Utility]:
         subject = self.subject.whole or self.subject  # what the rows are good for, whosever they are
@@ -210,7 +251,7 @@ class _Audit:
         """What would help, where the policy fails and that is asked for."""
         if verdict is None or verdict.passed or not self.options.remedies or self.subject.sample is not None:
             return Advice()
-        self._progress(self._done, self._steps, "remedies")
+        self._stages.begin(REMEDIES, "", "remedies")
         return advise(self.subject, verdict, self.options, [attack.name for attack in self.attacks], _judged)
 
 

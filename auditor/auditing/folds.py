@@ -33,12 +33,13 @@ class Fold:
     held: Bools
 
 
-def cut(release: Release, bucket: Ints, targets: Ints, unit: Ints, mark: Hashes) -> list[Fold]:
-    """The folds for some targets (rows). For every row of the data: `bucket` is its class (-1: none), `unit` a number that
-    rows have in common which are held out together (those of a class; or of a person), `mark` a hash of its content. A fold
-    for which every class would be held out is not made."""
+def cut(release: Release, bucket: Ints, everybody: Ints, unit: Ints, mark: Hashes, targets: Ints) -> list[Fold]:
+    """The folds for some targets (rows), who are some of `everybody`: a fold is the same whoever else is a target. For every
+    row of the data: `bucket` is its class (-1: none), `unit` a number that rows have in common which are held out together
+    (those of a class; or of a person), `mark` a hash of its content. A fold for which every class would be held out is not
+    made, nor is one without targets."""
     sizes = release.sizes
-    inside = np.flatnonzero((bucket >= 0) & np.isin(unit, unit[targets]))
+    inside = np.flatnonzero((bucket >= 0) & np.isin(unit, unit[everybody]))
     units, number = np.unique(unit[inside], return_inverse=True)
     content = np.zeros(len(units), dtype=np.uint64)
     np.add.at(content, number, mark[inside])
@@ -48,24 +49,25 @@ def cut(release: Release, bucket: Ints, targets: Ints, unit: Ints, mark: Hashes)
     classes = np.split(pairs[:, 1], np.flatnonzero(np.diff(pairs[:, 0])) + 1)
     weight = np.bincount(rank[np.searchsorted(units, unit[targets])], minlength=len(units))
     folds: list[list[int]] = []
-    held, rows, people = np.zeros(len(sizes), dtype=np.bool_), 0, 0
+    held, rows, asked = np.zeros(len(sizes), dtype=np.bool_), 0, 0
     for place, some in enumerate(classes):
         more = int(sizes[some[~held[some]]].sum())
         if not folds or (rows and (rows + more) * FOLDS > release.rows):
-            if people >= ENOUGH_PEOPLE:
+            if asked >= ENOUGH_PEOPLE:
                 break
             folds.append([])
             held, rows, more = np.zeros(len(sizes), dtype=np.bool_), 0, int(sizes[some].sum())
         held[some] = True
-        rows, people = rows + more, people + int(weight[place])
+        rows, asked = rows + more, asked + int(weight[place])
         folds[-1].append(place)
     mine = rank[np.searchsorted(units, unit[targets])]
     made = []
     for places in folds:
         held = np.zeros(len(sizes), dtype=np.bool_)
         held[np.concatenate([classes[place] for place in places])] = True
-        if not held.all():
-            made.append(Fold(np.flatnonzero(np.isin(mine, places)), held))
+        people = np.flatnonzero(np.isin(mine, places))
+        if len(people) and not held.all():
+            made.append(Fold(people, held))
     return made
 
 

@@ -19,7 +19,6 @@ from auditor.model.arrays import Codes, Ints
 from auditor.model.beyond import Beyond
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
-from auditor.model.packing import contents
 from auditor.model.publishing import publish
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
@@ -125,7 +124,7 @@ def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression
     people = len(everybody)
     assert subject.people is not None
     whose = np.zeros(people, dtype=np.uint64)
-    np.add.at(whose, number, contents(subject.people.codes.values(), subject.people.rows)[rows])
+    np.add.at(whose, number, subject.people.contents()[rows])
     taken = np.empty(people, dtype=np.bool_)  # in the order of contents, so that the order of rows does not matter
     taken[np.argsort(whose, kind="stable")] = stage(seed, "sample").random(people) < share(sample, people)
     if people and not taken.any():

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from auditor.auditing.subjects import Subject
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
-from auditor.model.packing import Hashes, contents
+from auditor.model.packing import Hashes
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release, Suppression
 from auditor.model.seeding import stage
@@ -63,16 +63,22 @@ class Sides:
         self.register = None if population is None else register_of(population)
         self._acquainted = np.empty(0, dtype=np.int64)
         self._simulator: Simulator | None = None
-        self._without: tuple[Posterior | Nearest, LeaveOneOut | WithoutOwn] | None = None
+        self._left: dict[bytes, LeaveOneOut | WithoutOwn] = {}
+        self._left_of: Posterior | Nearest | None = None
         self._others: dict[Link, list[tuple[Release, Ints, Side]]] = {}
+        self._apart_from: dict[int, tuple[Release, Knowledge]] = {}
+        self._matched: dict[tuple[int, int], Matching] = {}
+        self._truths: dict[str | None, Truth | None] = {}
         self._parts: dict[bytes, Release] = {}
+        self._cuts: dict[bytes, list[Fold]] = {}
         self._crowds: dict[bool, Crowd] = {}
 
     def facing(self, adversary: Adversary) -> Sides:
         """The sides of trials by one adversary, who does not attack the people they know already."""
         subject, turned = self.subject, copy(self)
         turned.targets, turned._acquainted = self.everybody, np.empty(0, dtype=np.int64)
-        turned._simulator, turned._without, turned._others = None, None, {}
+        turned._simulator, turned._left_of = None, None
+        turned._left, turned._others, turned._apart_from, turned._matched, turned._truths = {}, {}, {}, {}, {}
         if subject.people is None or subject.provenance is None or not subject.has_original:
             return turned
         released = subject.provenance.bucket >= 0
@@ -93,14 +99,19 @@ class Sides:
             return np.empty(0, dtype=np.int64), []
         if subject.sample is not None:
             return subject.sample.targets, []
-        bucket = subject.provenance.bucket
         wanted = np.arange(subject.people.rows)
         if self.options.targets is not None:
             wanted = np.array(self.options.targets, dtype=np.int64)
             if len(wanted) and (wanted.min() < 0 or wanted.max() >= subject.people.rows):
                 raise UsageError(f"targets must be rows from 1 to {subject.people.rows}.")
             wanted = subject.rows_of(wanted)
-        notes = []
+        return self._attackable(wanted)
+
+    def _attackable(self, wanted: Ints) -> tuple[Ints, list[str]]:
+        """Those of some rows that can be attacked, and notes on the others."""
+        subject, notes = self.subject, []
+        assert subject.provenance is not None
+        bucket = subject.provenance.bucket
         out, rows = bucket[wanted] < 0, "targets" if subject.person is None else "rows of targets"
         if out.any():
             notes.append(f"{int(out.sum())} of {len(wanted)} {rows} are not in the release and are not attacked.")
@@ -174,7 +185,7 @@ class Sides:
 
     def main(self, knowledge: Knowledge, matching: Matching, link: Link) -> Side:
         """The targets, from the release."""
-        return Side(None, knowledge, self._beliefs(knowledge, matching, link), self.truth)
+        return Side(None, knowledge, self._beliefs(self.release, knowledge, link, matching), self.truth)
 
     def matching(self, knowledge: Knowledge) -> Matching:
         """The targets matched with the release, their class granted for the link model that may know it."""
@@ -184,14 +195,22 @@ class Sides:
 
     def outside(self, outsiders: Knowledge, link: Link) -> Side:
         """People who are not in the release."""
-        return Side(Control.OUTSIDERS, outsiders, self._beliefs(outsiders, None, link), self.outside_truth)
+        beliefs = self._beliefs(self.release, outsiders, link)
+        return Side(Control.OUTSIDERS, outsiders, beliefs, cache(self.outside_truth))
 
-    def _beliefs(self, knowledge: Knowledge, matching: Matching | None, link: Link) -> Posterior | Nearest:
+    def _beliefs(
+        self, release: Release, knowledge: Knowledge, link: Link, matching: Matching | None = None
+    ) -> Posterior | Nearest:
         """What is believed under a link model, from the matching where there is one already."""
         suppression, weighting = self.options.suppression, self.options.weighting
         if link is Link.DISTANCE:
-            return Nearest(self.release, knowledge, suppression, weighting)
-        return Posterior(matching or Matching(self.release, knowledge, suppression), link, weighting)
+            return Nearest(release, knowledge, suppression, weighting)
+        if matching is None:
+            key = id(release), id(knowledge)  # nothing else has these, since the matching holds both
+            if key not in self._matched:
+                self._matched[key] = Matching(release, knowledge, suppression)
+            matching = self._matched[key]
+        return Posterior(matching, link, weighting)
 
     def blind(self, side: Side) -> Side:
         """The same people for an adversary without the release."""
@@ -206,10 +225,10 @@ class Sides:
         values would not fit into memory."""
         posterior = main.beliefs
         assert isinstance(posterior, Posterior | Nearest)
-        bucket, fragment = self.records(self.targets)
-        if self._without is None or self._without[0] is not posterior:
-            self._without = (posterior, _without(posterior, bucket, fragment))
-        left, which = self._without[1], np.arange(len(self.targets))
+        if self._left_of is not posterior:
+            self._left_of, self._left = posterior, {}
+        which = np.arange(len(self.targets))
+        left = self._without(posterior, which)
         if attack.goal is Goal.ATTRIBUTE and column is not None:
             values = posterior.values(column)
             which = np.flatnonzero(left.matched)  # nothing is left to attack of the others
@@ -220,7 +239,7 @@ class Sides:
                 rng = stage(self.options.seed, "leave one out")
                 which = np.sort(rng.choice(which, min(count, len(which)), replace=False))
         if len(which) < len(self.targets):
-            left = _without(posterior.take(which), bucket[which], fragment[which])
+            left = self._without(posterior, which)
 
         def truth(wanted: str | None) -> Truth | None:
             known = _hidden(main.truth)(wanted)
@@ -228,16 +247,30 @@ class Sides:
             chosen[which] = True
             return None if known is None else known.take(chosen)
 
-        return Side(Control.LEAVE_ONE_OUT, main.knowledge.take(which), left, truth)
+        return Side(Control.LEAVE_ONE_OUT, main.knowledge.take(which), left, cache(truth))
+
+    def _without(self, posterior: Posterior | Nearest, which: Ints) -> LeaveOneOut | WithoutOwn:
+        """The beliefs about some of the targets with each one's own record left out."""
+        key = which.tobytes()
+        if key not in self._left:
+            full = posterior if len(which) == len(self.targets) else posterior.take(which)
+            bucket, fragment = self.records(self.targets[which])
+            made = full.without(bucket, fragment) if isinstance(full, Nearest) else LeaveOneOut(full, bucket, fragment)
+            self._left[key] = made
+        return self._left[key]
 
     @cached_property
     def _folds(self) -> list[Fold]:
         """The targets in folds of whole classes; those of a person, where somebody has several records."""
         people, provenance, person = self.subject.people, self.subject.provenance, self.subject.person
         assert provenance is not None
-        bucket = provenance.bucket.astype(np.int64)
-        unit = bucket if person is None else person.astype(np.int64)
-        return cut(self.release, bucket, self.targets, unit, self._contents(people))
+        key = self.targets.tobytes()
+        if key not in self._cuts:
+            bucket = provenance.bucket.astype(np.int64)
+            unit = bucket if person is None else person.astype(np.int64)
+            everybody = self.targets if self.options.targets is None else self._attackable(np.arange(len(bucket)))[0]
+            self._cuts[key] = cut(self.release, bucket, everybody, unit, self._contents(people), self.targets)
+        return self._cuts[key]
 
     def other_classes(self, main: Side, link: Link) -> list[tuple[Release, Ints, Side]]:
         """The targets fold by fold, as if they were not in the release: it is without their classes. With each release come
@@ -245,21 +278,14 @@ class Sides:
         either."""
         found = self._others.get(link)
         if found is None:
-            found = self._others[link] = [self._apart(main, link, fold) for fold in self._folds]
+            found = self._others[link] = [self._apart(main, link, number) for number in range(len(self._folds))]
         return found
 
-    def _apart(self, main: Side, link: Link, fold: Fold) -> tuple[Release, Ints, Side]:
-        provenance = self.subject.provenance
-        assert provenance is not None
-        kept = fold.held.tobytes()
-        release = self._parts.get(kept)
-        if release is None:  # one for all links and adversaries: attacks learn from it once
-            release = self._parts[kept] = without(self.release, fold.held)
-        knowledge = replace(main.knowledge.take(fold.people), granted=None)
-        friends = knowledge.acquaintances
-        if friends is not None:
-            left = friends.take(np.flatnonzero(~fold.held[provenance.bucket[self._acquainted]]))
-            knowledge = replace(knowledge, acquaintances=left if left.people else None)
+    def _apart(self, main: Side, link: Link, number: int) -> tuple[Release, Ints, Side]:
+        fold = self._folds[number]
+        if number not in self._apart_from:
+            self._apart_from[number] = self._left_for(main.knowledge, fold)
+        release, knowledge = self._apart_from[number]
         chosen = np.zeros(len(self.targets), dtype=np.bool_)
         chosen[fold.people] = True
 
@@ -270,10 +296,23 @@ class Sides:
             known = known.take(chosen)
             return replace(known, bucket=np.full_like(known.bucket, -1), fragment=np.full_like(known.fragment, -1))
 
-        apart = copy(self)
-        apart.release = release
-        beliefs = apart._beliefs(knowledge, None, link)
-        return release, fold.people, Side(Control.OTHER_CLASSES, knowledge, beliefs, truth)
+        beliefs = self._beliefs(release, knowledge, link)
+        return release, fold.people, Side(Control.OTHER_CLASSES, knowledge, beliefs, cache(truth))
+
+    def _left_for(self, knowledge: Knowledge, fold: Fold) -> tuple[Release, Knowledge]:
+        """The release without the classes of a fold, and what is known of the targets in it."""
+        provenance = self.subject.provenance
+        assert provenance is not None
+        kept = fold.held.tobytes()
+        release = self._parts.get(kept)
+        if release is None:  # one for all links and adversaries: attacks learn from it once
+            release = self._parts[kept] = without(self.release, fold.held)
+        knowledge = replace(knowledge.take(fold.people), granted=None)
+        friends = knowledge.acquaintances
+        if friends is not None:
+            left = friends.take(np.flatnonzero(~fold.held[provenance.bucket[self._acquainted]]))
+            knowledge = replace(knowledge, acquaintances=left if left.people else None)
+        return release, knowledge
 
     def _known(self, table: Table, rows: Ints, who: str) -> Knowledge:
         if self._simulator is None:
@@ -294,7 +333,7 @@ class Sides:
     def _contents(table: Table | None) -> Hashes:
         """The contents of people: who is drawn does not depend on the order of rows."""
         assert table is not None
-        return contents(table.codes.values(), table.rows)
+        return table.contents()
 
     def records(self, rows: Ints) -> tuple[Ints, Ints]:
         """The class and the fragments of some rows of the original."""
@@ -304,6 +343,11 @@ class Sides:
 
     def truth(self, column: str | None) -> Truth | None:
         """The truth about the targets."""
+        if column not in self._truths:
+            self._truths[column] = self._truth(column)
+        return self._truths[column]
+
+    def _truth(self, column: str | None) -> Truth | None:
         people = self.subject.people
         assert people is not None
         truth = self._truth_of(people, self.targets, *self.records(self.targets), column)
@@ -363,13 +407,6 @@ def _is_known(people: Table, column: str) -> bool:
     return column in people.codes and bool((people.codes[column] >= 0).all())
 
 
-def _without(posterior: Posterior | Nearest, bucket: Ints, fragment: Ints) -> LeaveOneOut | WithoutOwn:
-    """The beliefs with each target's own record left out."""
-    if isinstance(posterior, Nearest):
-        return posterior.without(bucket, fragment)
-    return LeaveOneOut(posterior, bucket, fragment)
-
-
 def _hidden(truth: Callable[[str | None], Truth | None]) -> Callable[[str | None], Truth | None]:
     """The same truth, whose values do not go into details."""
 
@@ -406,9 +443,8 @@ class Side:
             known = self.truth(column)
             return None if known is None else known.take(which)
 
-        return Side(
-            self.control, self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which), truth, self.blind
-        )
+        knowledge, beliefs = self.knowledge.take(np.flatnonzero(which)), Some(self.beliefs, which)
+        return Side(self.control, knowledge, beliefs, cache(truth), self.blind)
 
 
 def trial(attempt: Attempt, side: Side, release: Release, options: Options) -> list[Figure] | NotApplicable:
@@ -420,7 +456,8 @@ def trial(attempt: Attempt, side: Side, release: Release, options: Options) -> l
     if not side.beliefs.targets:
         return NotApplicable("no record fits what is known of anybody")
     conventions = options.suppression, options.cells
-    view = View(release, side.knowledge, side.beliefs, attempt.link, column, side.blind, *conventions)
+    link = None if side.blind else attempt.link  # without the release nobody is looked for
+    view = View(release, side.knowledge, side.beliefs, link, column, side.blind, *conventions)
     claims = attack.run(view, stage(options.seed, attack.name))
     if isinstance(claims, NotApplicable):
         return claims

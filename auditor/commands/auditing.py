@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,6 +44,7 @@ from auditor.commands.parsing import (
 )
 from auditor.commands.progress import Progress
 from auditor.commands.scanning import EngineOptions, chosen_engine, local_files, scan
+from auditor.commands.signals import resumable, what_is_kept
 from auditor.commands.telling import tell
 from auditor.model.discretion import is_revealing
 from auditor.model.errors import UsageError
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from scenarios.scenario import Scenario
 
 DEMO = Path("demo")
+_SETS = "adversary", "adversaries"  # what a sweep keeps: one for each set of known columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +241,7 @@ def _in_memory(inputs: Inputs, targets: str | None, options: Options, quiet: boo
         if targets is not None:
             if subject.people is None:
                 raise UsageError("--targets needs the original, which the people are looked up in.")
-            options = replace(options, targets=find_targets(listed_targets(targets), subject.people))
+            options = options.about(find_targets(listed_targets(targets), subject.people))
         record = run_audit(subject, options, progress.step)
     return with_commands(record, Path(inputs.release), inputs.schema, options.suppression, options.recursive_l)
 
@@ -341,10 +344,13 @@ def redteam(
     """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where no release passes the policy or,
     with --require all, where one does not."""
     from auditor.runs import redteaming, sweeping
+    from auditor.runs.store import CELLS
     from scenarios.scenario import read_scenario
 
     files = {**({} if output is None else run_files(output)), **{n: f for n, f in reports.items() if f is not None}}
-    written = Output(files, common.force, common.quiet, output, day=common.date)
+    kept = None if sweep is None or output is None else output
+    force = common.force or (kept is not None and (kept / CELLS).is_dir())  # a sweep that goes on replaces its report
+    written = Output(files, force, common.quiet, output, day=common.date)
     written.check()
     wanted = required(require)
     if sweep is not None and seeds > 1:
@@ -368,7 +374,10 @@ def redteam(
             )
         else:
             counts = sweeping.read_sweep(sweep)
-            run = sweeping.sweep(plan, counts, seed=common.seed, targets=people, progress=progress.step)
+            with nullcontext() if kept is None else resumable(lambda: what_is_kept(kept / CELLS, *_SETS)):
+                run = sweeping.sweep(
+                    plan, counts, seed=common.seed, targets=people, progress=progress.step, folder=kept
+                )
     written.finish(run)
     exit_if_failed(run, wanted, by_choice=people is not None)
 

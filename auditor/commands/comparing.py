@@ -34,7 +34,7 @@ from auditor.commands.parsing import (
     values,
 )
 from auditor.commands.progress import Progress
-from auditor.commands.signals import resumable
+from auditor.commands.signals import resumable, what_is_kept
 from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
@@ -150,12 +150,7 @@ def compare(
     asked = _request(cells, figures, work, common.chosen_seed)
     world = read_world(data, schema, figures.sample, common.chosen_seed)
 
-    def what_is_kept() -> str:
-        count = sum(1 for _ in kept.glob("*.json"))
-        cells = "1 finished cell is" if count == 1 else f"{count} finished cells are"
-        return f"{cells} kept in {kept}. Run the same command again to go on."
-
-    with resumable(what_is_kept):
+    with resumable(lambda: what_is_kept(kept, "cell", "cells")):
         with Progress(common.quiet) as progress:
             found = run_comparison(world, asked, Store(output), progress.step)
         written.write(found.run)

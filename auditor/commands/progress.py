@@ -1,4 +1,8 @@
-"""The progress line of a command: how much is done, how long the rest will take, and what is being done."""
+"""The progress of a command: how much is done, how long the rest will take, and what is being done.
+
+On a terminal it is a line that is drawn again and again. Elsewhere (a log, a pipe, a batch job) it is one every ten seconds
+or so, so that whoever looks at the log of a long run knows how far it is.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,20 @@ from auditor.model.discretion import printable
 _CLEAR = "\r\x1b[K"
 _CELLS = 24
 _PATIENCE = 1  # seconds that work may take before a line is shown
+_EVERY = 10  # seconds between the lines of a log
 
 
 class Progress:
-    """A progress line with the time left, on a terminal only, for work that takes more than a second."""
+    """Progress with the time left: a line for work that takes more than a second, lines in a log for what takes more than
+    ten."""
 
     def __init__(self, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
+        self.quiet, self.terminal = quiet, not quiet and sys.stderr.isatty()
 
     def __enter__(self) -> Progress:
         self.start, self.drawn, self.width = monotonic(), False, get_terminal_size().columns
-        if self.shown:
+        self.told = self.start
+        if self.terminal:
             self._watch_compiler()
         return self
 
@@ -43,12 +50,16 @@ class Progress:
 
     def step(self, done: int, total: int, what: str) -> None:
         """Shows that `done` of `total` steps are finished, and `what` comes next."""
-        spent = monotonic() - self.start
-        if not self.shown or spent < _PATIENCE:
-            return
+        now = monotonic()
+        spent = now - self.start
         left = f", {spent / done * (total - done):.0f} s left" if done else ""
-        filled = round(_CELLS * done / max(total, 1))
-        self._draw(f"[{'#' * filled}{'.' * (_CELLS - filled)}] {100 * done // max(total, 1)} %{left}  {what}")
+        share = f"{100 * done // max(total, 1)} %{left}"
+        if self.terminal and spent >= _PATIENCE:
+            filled = round(_CELLS * done / max(total, 1))
+            self._draw(f"[{'#' * filled}{'.' * (_CELLS - filled)}] {share}  {what}")
+        elif not self.terminal and not self.quiet and now - self.told >= _EVERY:
+            self.told = now
+            self._write(f"{printable(share)}: {printable(what)}\n")
 
     def _draw(self, line: str) -> None:
         self._write(f"{_CLEAR}{printable(line)[: self.width - 1]}")
@@ -59,7 +70,7 @@ class Progress:
         sys.stderr.flush()
 
     def __exit__(self, *_: object) -> None:
-        if self.shown:
+        if self.terminal:
             from numba.core import event
 
             event.unregister("numba:compile", self.watch)

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType, TracebackType
 
 from auditor.files import writing
@@ -31,6 +32,13 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number, self.exit_code = number, _BESIDES_ERRORS + number
+
+
+def what_is_kept(folder: Path, one: str, several: str) -> str:
+    """How many finished parts of the work lie in a folder, and how to go on."""
+    count = sum(1 for _ in folder.glob("*.json"))
+    parts = f"1 finished {one} is" if count == 1 else f"{count} finished {several} are"
+    return f"{parts} kept in {folder}. Run the same command again to go on."
 
 
 @contextmanager

@@ -25,6 +25,7 @@ smaller group has scores, and gets that rate's Wilson interval, so that it is ne
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import hypot, sqrt
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
@@ -69,6 +70,7 @@ class Estimate(NamedTuple):
         return Interval(self.low, self.high)
 
 
+@cache
 def _quantile(confidence: float) -> float:
     """The standard normal quantile of a two-sided interval."""
     if not 0 < confidence < 1:
@@ -98,15 +100,18 @@ def mean_of(each: Floats, confidence: float = CONFIDENCE) -> Interval:
     so that equal figures do not give a point."""
     if not len(each):
         return Interval(0.0, 1.0)
-    mean, trials = min(max(float(np.mean(each)), 0.0), 1.0), trials_of(each)
+    mean = min(max(float(np.mean(each)), 0.0), 1.0)
+    trials = _trials(each, mean)
     return wilson((round(mean) if mean * (1 - mean) < _NOISE else mean) * trials, trials, confidence)
 
 
 def trials_of(each: Floats) -> float:
     """As many rights and wrongs as have a mean that varies as much as that of figures from 0 to 1."""
-    n = len(each)
-    mean = min(max(float(np.mean(each)), 0.0), 1.0) if n else 0.0
-    most = mean * (1 - mean)
+    return _trials(each, min(max(float(np.mean(each)), 0.0), 1.0) if len(each) else 0.0)
+
+
+def _trials(each: Floats, mean: float) -> float:
+    n, most = len(each), mean * (1 - mean)
     if most < _NOISE:
         return float(n)
     variance = (n * min(float(np.var(each)), most) + most) / (n + 1)

@@ -26,6 +26,7 @@ import numpy as np
 from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.beyond import Beyond
 from auditor.model.errors import ReleaseError
+from auditor.model.keeping import Memory
 from auditor.model.labels.labels import Labels
 from auditor.model.schema import Column, Role, Schema, Type
 from auditor.model.upstairs import ask
@@ -85,6 +86,7 @@ class Block:
     columns: tuple[str, ...]
     bucket: Codes
     cells: Codes
+    memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
     def cell(self, column: str) -> Codes:
         """The label numbers of one column."""
@@ -110,6 +112,7 @@ class Release:
     """The number of people who were deleted, as far as it is known."""
     beyond: Beyond | None = None
     """What there is besides the classes held, where a release is held in part."""
+    memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
     @property
     def rows(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,8 @@ from auditor.model.cells import cell_texts
 from auditor.model.discretion import header, quote
 from auditor.model.domain import Domain, row_place
 from auditor.model.errors import TableError
+from auditor.model.keeping import Memory, kept
+from auditor.model.packing import Hashes, contents
 from auditor.model.schema import Others, Role, Schema, TableFormat
 
 if TYPE_CHECKING:
@@ -128,6 +130,17 @@ class Table:
     rows: int
     whole: Mapping[str, Ints] | None = None
     """How often each value occurs in the whole table, where this is a block of it."""
+    memory: Memory = field(default_factory=Memory, init=False, repr=False)
+
+    @kept(1)
+    def contents(self) -> Hashes:
+        """A hash of each row, which depends neither on the order of rows or columns nor on names."""
+        return contents(self.codes.values(), self.rows)
+
+    @kept(1)
+    def in_order(self) -> Ints:
+        """The rows in the order of their contents."""
+        return np.argsort(self.contents(), kind="stable")
 
     def matrix(self, columns: Sequence[str]) -> Codes:
         """The codes of some columns, rows × columns."""

@@ -17,37 +17,58 @@ from typing import Generic, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
-from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.arrays import Bools, Codes, Floats, Ints
+from auditor.model.keeping import Memory, kept
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 from auditor.posterior.blurring import Entries, blurred, nearest
-from auditor.posterior.kernels import running_sums
+from auditor.posterior.kernels import masses_between, running_sums
+from auditor.posterior.matching import expand
 
 A_PART = 2_000_000
 """The entries of beliefs that are worked on at a time."""
+MOST_COLUMNS = 64
+"""Of so many columns (and sets of shares at large) it is kept what their labels stand for."""
 TIE = 1e-9
 """Probabilities whose relative difference is smaller are tied: more than float noise, less than any real difference."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ValueBeliefs:
     """P(t, s) over the codes of a sensitive column: target t has row `row_of[t]` of `rows` (rows × codes, sparse).
 
-    A row sums to one, or to the probability of membership if that is in doubt.
+    A row sums to one, or to the probability of membership if that is in doubt; its entries are in the order of codes. What
+    attacks and scoring ask of the rows is computed once, whoever's they are.
     """
 
-    rows: sparse.csr_array
-    row_of: Ints
+    def __init__(self, rows: sparse.csr_array, row_of: Ints, memory: Memory | None = None) -> None:
+        if memory is None:
+            rows.sum_duplicates()  # in the order of codes, so that no sum depends on how they were made
+            memory = Memory()
+        self._rows, self.row_of, self.memory = rows, row_of, memory
+
+    @property
+    def rows(self) -> sparse.csr_array:
+        """All rows."""
+        return self._rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and codes there are."""
+        return self._rows.shape
 
     @property
     def row_number(self) -> Ints:
         """The row of each stored entry."""
-        return np.repeat(np.arange(self.rows.shape[0]), np.diff(self.rows.indptr))
+        return _row_number(self)
 
     def top(self) -> Floats:
         """The largest probability of a value, for each row."""
-        return np.asarray(np.maximum(self.rows.max(axis=1).toarray().reshape(-1), 0.0))
+        return _top(self)
+
+    def tied(self) -> Floats:
+        """How many values tie for the top, for each row."""
+        return _tied(self)
 
     def top_entries(self) -> Bools:
         """The stored entries that tie for the top of their row."""
@@ -59,75 +80,111 @@ class ValueBeliefs:
 
     def named(self, codes: Ints) -> Floats:
         """The chance that one given value is named for each target: 1 over the number of values that tie for the top."""
-        tied = np.bincount(self.row_number, weights=self.top_entries(), minlength=self.rows.shape[0])
         top = self.top()[self.row_of]
         right = (top > 0) & (self.at(codes) >= top * (1 - TIE))
-        return np.where(right, 1 / np.maximum(tied, 1)[self.row_of], 0.0)
+        return np.where(right, 1 / np.maximum(self.tied(), 1)[self.row_of], 0.0)
 
     def of(self, row_of: Ints) -> ValueBeliefs:
         """The same rows for other targets."""
-        return ValueBeliefs(self.rows, row_of)
+        return ValueBeliefs(self._rows, row_of, self.memory)
 
     def parts(self) -> Iterator[tuple[slice, ValueBeliefs]]:
         """The rows in order, some at a time: no more than work on each of their entries takes little memory for."""
-        ends = self.rows.indptr.astype(np.int64)
+        ends = self._rows.indptr.astype(np.int64)
+        if ends[-1] <= A_PART:
+            if len(ends) > 1:
+                yield slice(0, len(ends) - 1), self
+            return
         begin = 0
-        while begin < self.rows.shape[0]:
+        while begin < self._rows.shape[0]:
             end = max(int(np.searchsorted(ends, ends[begin] + A_PART, side="right")) - 1, begin + 1)
-            some = self.rows if end - begin == self.rows.shape[0] else self.rows[begin:end]
-            yield slice(begin, end), ValueBeliefs(some, np.arange(end - begin))
+            yield slice(begin, end), ValueBeliefs(self._rows[begin:end], np.arange(end - begin))
             begin = end
 
     def between(self, row: Ints, first: Ints, last: Ints) -> Floats:
         """The probability of the codes from `first` up to but not including `last`, for each given row."""
         mass = np.zeros(len(row))
         for rows, part in self.parts():
+            if rows.stop - rows.start == self.shape[0]:
+                return part._between(row, first, last)
             here = np.flatnonzero((row >= rows.start) & (row < rows.stop))
             mass[here] = part._between(row[here] - rows.start, first[here], last[here])
         return mass
 
     def _between(self, row: Ints, first: Ints, last: Ints) -> Floats:
-        rows = self.rows.sorted_indices()
-        width = rows.shape[1] + 1
-        key = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
-        begin, end = np.searchsorted(key, row * width + first), np.searchsorted(key, row * width + last)
-        some = np.flatnonzero(end > begin)
-        begin, end = begin[some], end[some]
-        running = running_sums(rows.data, rows.indptr.astype(np.int64))
-        mass = np.zeros(len(row))
-        mass[some] = np.clip(running[end - 1] - running[begin] + rows.data[begin], 0.0, 1.0)
-        return mass
+        row, first, last = (one.astype(np.int64, copy=False) for one in (row, first, last))
+        return masses_between(row, first, last, *_running(self))
+
+
+@kept(1)
+def _row_number(values: ValueBeliefs) -> Ints:
+    return np.repeat(np.arange(values.rows.shape[0]), np.diff(values.rows.indptr))
+
+
+@kept(1)
+def _top(values: ValueBeliefs) -> Floats:
+    top = np.zeros(values.shape[0])
+    for where, part in values.parts():
+        starts = part.rows.indptr
+        filled = np.flatnonzero(np.diff(starts))
+        if len(filled):
+            top[where.start + filled] = np.maximum(np.maximum.reduceat(part.rows.data, starts[filled]), 0.0)
+    return top
+
+
+@kept(1)
+def _tied(values: ValueBeliefs) -> Floats:
+    tied = np.zeros(values.shape[0])
+    for where, part in values.parts():
+        tied[where] = np.bincount(part.row_number, weights=part.top_entries(), minlength=part.shape[0])
+    return tied
+
+
+@kept(1)
+def _running(values: ValueBeliefs) -> tuple[Ints, Codes, Floats, Floats]:
+    """Where each row begins, the codes and the probabilities of its entries in order, and their running sums."""
+    rows = values.rows
+    starts = rows.indptr.astype(np.int64)
+    return starts, rows.indices.astype(np.int32, copy=False), rows.data, running_sums(rows.data, starts)
 
 
 class Mixture(ValueBeliefs):
     """The same for rows that mix a few distributions: `chance` (rows × distributions) of `each` (distributions × codes).
     Where there are many people and many values, all rows together would fill the memory; they are made some at a time."""
 
-    __slots__ = ("chance", "each")
-
-    chance: Floats
-    each: sparse.csr_array
-
-    def __init__(self, chance: Floats, each: sparse.csr_array, row_of: Ints) -> None:
-        for name, value in (("chance", chance), ("each", each), ("row_of", row_of)):
-            object.__setattr__(self, name, value)
+    def __init__(self, chance: Floats, each: sparse.csr_array, row_of: Ints, memory: Memory | None = None) -> None:
+        self.chance, self.each, self.row_of = chance, each, row_of
+        self.memory = Memory() if memory is None else memory
 
     @property
     def rows(self) -> sparse.csr_array:
-        """All rows."""
         return self._some(slice(0, len(self.chance)))
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.chance), self.each.shape[1]
+
     def of(self, row_of: Ints) -> ValueBeliefs:
-        return Mixture(self.chance, self.each, row_of)
+        return Mixture(self.chance, self.each, row_of, self.memory)
 
     def _some(self, rows: slice) -> sparse.csr_array:
         return sparse.csr_array(sparse.csr_array(self.chance[rows]) @ self.each)
 
     def parts(self) -> Iterator[tuple[slice, ValueBeliefs]]:
         step = max(A_PART // max(self.each.shape[1], 1), 1)
+        if len(self.chance) <= step:
+            if len(self.chance):
+                yield slice(0, len(self.chance)), _made(self)
+            return
         for begin in range(0, len(self.chance), step):
             rows = slice(begin, min(begin + step, len(self.chance)))
             yield rows, ValueBeliefs(self._some(rows), np.arange(rows.stop - begin))
+
+
+@kept(1)
+def _made(values: Mixture) -> ValueBeliefs:
+    """All rows of a few people."""
+    return ValueBeliefs(values.rows, np.arange(len(values.chance)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,9 +225,14 @@ class MemberBeliefs:
 
 
 class Beliefs(ABC):
-    """What is believed about each of `targets` people."""
+    """What is believed about each of `targets` people. What was asked of them is kept in their `memory`."""
 
     targets: int
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What was computed already."""
+        return Memory()
 
     @property
     @abstractmethod
@@ -230,6 +292,7 @@ class Linked(Beliefs):
     def take(self, which: Ints) -> Self:
         """The same beliefs about some of the targets, in the given order."""
         some = copy(self)
+        some.memory = Memory()
         some.targets, some.row_of = len(which), self.row_of[which]
         some.present = self.present[which]
         return some
@@ -244,7 +307,7 @@ class Linked(Beliefs):
         """The same for any prior."""
 
     def values(self, column: str) -> ValueBeliefs:
-        return self.thinned(column, None)
+        return _values(self, column)
 
     def believed(self, column: str, rows: sparse.csr_array, row_of: Ints, matched: Bools) -> ValueBeliefs:
         """Rows as beliefs: of the prior for targets whom nothing fits or, if membership is in doubt, multiplied by P(in)."""
@@ -262,6 +325,16 @@ class Linked(Beliefs):
 
 
 Whole = TypeVar("Whole", bound=Beliefs)
+
+
+def _values(beliefs: Beliefs, column: str) -> ValueBeliefs:
+    """What is believed of a column, kept for the next attack unless that takes much memory."""
+    found: ValueBeliefs | None = beliefs.memory.get(column)
+    if found is None:
+        found = beliefs.thinned(column, None)
+        if found.rows.nnz <= A_PART:
+            beliefs.memory[column] = found
+    return found
 
 
 class Prior(Beliefs):
@@ -329,7 +402,7 @@ class Some(Beliefs):
 
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
         values = self.everybody.values(column) if shares is None else self.everybody.thinned(column, shares)
-        return ValueBeliefs(values.rows, values.row_of[self.which])
+        return values.of(values.row_of[self.which])
 
     def records(self) -> RecordBeliefs:
         records = self.everybody.records()
@@ -365,7 +438,7 @@ class Without(Beliefs, Generic[Whole]):
         self.targets = full.targets
 
     def values(self, column: str) -> ValueBeliefs:
-        return self.thinned(column, None)
+        return _values(self, column)
 
     def records(self) -> RecordBeliefs:
         return self.full.records()
@@ -385,7 +458,10 @@ def or_prior(rows: sparse.csr_array, row_of: Ints, matched: Bools, prior: Floats
     """Beliefs in which targets whom nothing fits have the prior, as one further row that they share."""
     if matched.all():
         return ValueBeliefs(rows, row_of)
-    extended = sparse.csr_array(sparse.vstack([rows, sparse.csr_array(prior.reshape(1, -1))]))
+    some = np.flatnonzero(prior)
+    data, codes = np.append(rows.data, prior[some]), np.append(rows.indices, some)
+    starts = np.append(rows.indptr, len(codes))
+    extended = sparse.csr_array((data, codes, starts), shape=(rows.shape[0] + 1, rows.shape[1]))
     return ValueBeliefs(extended, np.where(matched, row_of, rows.shape[0]))
 
 
@@ -394,9 +470,25 @@ def scaled(rows: sparse.csr_array, row_of: Ints, present: Floats) -> ValueBelief
     pairs = np.column_stack([row_of.astype(np.float64), present])
     distinct, number = np.unique(pairs, axis=0, return_inverse=True)
     chosen = rows[distinct[:, 0].astype(np.int64)]
-    return ValueBeliefs(sparse.csr_array(sparse.diags_array(distinct[:, 1]) @ chosen), number.reshape(-1))
+    return ValueBeliefs(times(chosen, distinct[:, 1]), number.reshape(-1))
 
 
+def times(rows: sparse.csr_array, scale: Floats) -> sparse.csr_array:
+    """The rows of a matrix, each multiplied by a number; a row times 0 is empty."""
+    made = rows.copy()
+    made.data *= np.repeat(scale, np.diff(made.indptr))
+    if not scale.all():
+        made.eliminate_zeros()
+    return made
+
+
+def normalised(rows: sparse.csr_array) -> tuple[sparse.csr_array, Bools]:
+    """The rows of a matrix, each divided by its sum, and which have any."""
+    total = np.asarray(rows.sum(axis=1)).reshape(-1)
+    return times(rows, np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)), total > 0
+
+
+@kept(MOST_COLUMNS)
 def shown(release: Release, column: str) -> Floats:
     """How many records show each value of a column openly, neither under an alias nor as one of several."""
     labels = release.labels[column]
@@ -405,6 +497,7 @@ def shown(release: Release, column: str) -> Floats:
     return np.bincount(labels.lo[plain], weights=counts, minlength=labels.domain.size).astype(np.float64)
 
 
+@kept(MOST_COLUMNS)
 def meaning(release: Release, column: str, prior: Floats | None) -> sparse.csr_array:
     """What each label of a column stands for, labels × codes; an alias, which does not say it, by the prior. Who has an alias
     is one of the people whose value is not shown: so those who show theirs are taken off. Half a person of each value is left
@@ -412,8 +505,10 @@ def meaning(release: Release, column: str, prior: Floats | None) -> sparse.csr_a
     people are taken off what is left for the others. A number that is no value of the domain (noise, an average) stands for
     the values around it (`blurring.py`)."""
     labels, counts = release.labels[column], release.label_counts(column)
-    whole = spread(labels) if prior is None else _joined(labels, _even(labels), blurred(labels, counts, prior))
-    if prior is None or not labels.aliases:
+    if prior is None:
+        return spread(labels)
+    whole = _joined(labels, _even(labels), blurred(labels, counts, prior))
+    if not labels.aliases:
         return whole
     left = np.where(prior > 0, np.maximum(release.rows * prior - shown(release, column), 0.5), 0.0)
     kinds: dict[bytes, list[int]] = {}
@@ -430,10 +525,19 @@ def meaning(release: Release, column: str, prior: Floats | None) -> sparse.csr_a
     return whole
 
 
+@kept(1)
 def spread(labels: Labels) -> sparse.csr_array:
     """Labels × codes: the people of a label spread evenly over the values it covers. A number that is not a value of the
     domain goes to the nearest one: this says where a label stands, not what is believed of anybody (see `meaning`)."""
     return _joined(labels, _even(labels), nearest(labels))
+
+
+@kept(1)
+def covered(labels: Labels) -> sparse.csr_array:
+    """Labels × codes: 1 where a label covers a value, or is a number that stands nearest to it."""
+    whole = spread(labels).copy()
+    whole.data[:] = 1.0
+    return whole
 
 
 def _joined(labels: Labels, *parts: Entries) -> sparse.csr_array:
@@ -443,5 +547,8 @@ def _joined(labels: Labels, *parts: Entries) -> sparse.csr_array:
 
 def _even(labels: Labels) -> Entries:
     counts = labels.counts
-    codes = np.concatenate([np.empty(0, dtype=np.int32), *(labels.codes(label) for label in range(len(counts)))])
+    codes = expand(labels.lo.astype(np.int64), counts)
+    ends = np.cumsum(counts)
+    for label, listed in labels.gaps.items():
+        codes[ends[label] - counts[label] : ends[label]] = listed
     return np.repeat(np.arange(len(counts)), counts), codes, np.repeat(1.0 / np.maximum(counts, 1), counts)

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release, Suppression
+from auditor.posterior.beliefs import meaning
 from auditor.posterior.matching import BlockMatch, Cells, Masses, expand
 from auditor.posterior.noise import Reading, doubts
 from auditor.posterior.population import IndependentPopulation, Population, RegisterPopulation
@@ -45,6 +47,7 @@ class Matching:
     def __init__(self, release: Release, knowledge: Knowledge, suppression: Suppression) -> None:
         self.release, self.knowledge, self.suppression = release, knowledge, suppression
         self.targets = knowledge.targets
+        self._contents: dict[tuple[str, int | None], sparse.csr_array] = {}
         wildcard = suppression is Suppression.WILDCARD
         self.counted = np.ones(len(release.sizes), np.bool_) if wildcard else ~release.suppressed
         self.blocks: list[int] = []
@@ -59,6 +62,38 @@ class Matching:
                 doubtful = {c: doubt for c, doubt in wrong.items() if c in known}
                 self.matches.append(BlockMatch.of(release, cells, codes, self.counted, doubtful))
 
+    def values(self, column: str, place: int | None) -> sparse.csr_array:
+        """What the fragments of a sensitive column's block hold (see `content`)."""
+        key = column, place
+        if key not in self._contents:
+            number = self.release.block_number(column)
+            self._contents[key] = self.content(number, self.marks(column), self.meaning(column), place)
+        return self._contents[key]
+
+    def marks(self, column: str, share: Floats | None = None) -> sparse.csr_array:
+        """The label of each fragment of a column's block (fragments × labels), counting by its share."""
+        label, labels = self.release.block_of(column).cell(column), self.release.labels[column]
+        ones = np.ones(len(label)) if share is None else share
+        return sparse.csr_array((ones, (np.arange(len(label)), label)), shape=(len(label), len(labels.texts)))
+
+    def meaning(self, column: str) -> sparse.csr_array:
+        """What the labels of a sensitive column stand for (labels × codes)."""
+        return meaning(self.release, column, self.knowledge.priors.get(column))
+
+    def content(
+        self, number: int, marks: sparse.csr_array, meaning: sparse.csr_array, place: int | None
+    ) -> sparse.csr_array:
+        """What the fragments of a block hold: the sum over each cell of match `place` or, for None, over each class. `marks`
+        (fragments × marks) tells what a fragment counts for, `meaning` (marks × meanings) what that is."""
+        fragments = np.arange(len(self.release.blocks[number].bucket))
+        if place is None:
+            group, groups = self.release.blocks[number].bucket.astype(np.int64), len(self.release.sizes)
+        else:
+            cells = self.matches[place].cells
+            group, groups = cells.of_fragment, len(cells.bucket)
+        held = sparse.csr_array((np.ones(len(fragments)), (group, fragments)), shape=(groups, len(fragments)))
+        return sparse.csr_array((held @ marks) @ meaning)
+
     @property
     def inexact(self) -> bool:
         """Whether something that is known may be wrong or missing."""
@@ -69,8 +104,15 @@ class Matching:
         labels that do not overlap: everybody fits one combination of them at most."""
         if len(self.blocks) != 1 or (column is not None and self.release.block_number(column) != self.blocks[0]):
             return False
-        pairs = np.unique(np.column_stack(self.matches[0].hit_pairs()), axis=0)
-        return len(np.unique(pairs[:, 0])) == len(pairs)
+        return self._one_pattern
+
+    @cached_property
+    def _one_pattern(self) -> bool:
+        """Whether everybody fits one combination of labels of the first match at most."""
+        way, pattern = self.matches[0].hit_pairs()
+        first = np.full(self.matches[0].ways, -1, dtype=np.int64)
+        first[way] = pattern
+        return bool((first[way] == pattern).all())
 
     def ungranted(self) -> Matching:
         """The same without granted classes, which only the link model `class` may know."""

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,8 @@ class _Types:
             shape=(len(fragments), len(self.counts)),
         )
         each = sparse.csr_array(sparse.eye_array(len(self.counts)))
-        mass = posterior.fragment_mass(self.number, marks, each, posterior.entries, posterior.p, posterior.rows)
+        types = partial(posterior.matching.content, self.number, marks, each)
+        mass = posterior.fragment_mass(self.number, types, posterior.entries, posterior.p, posterior.rows)
         return sparse.csr_array(mass[posterior.row_of[which]])
 
     def shares(self, assigned: Assigned) -> Shares:

@@ -162,6 +162,34 @@ def running_sums(data: Floats, starts: Ints) -> Floats:
 
 
 @kernel
+def masses_between(
+    rows: Ints, first: Ints, last: Ints, starts: Ints, codes: Codes, data: Floats, running: Floats
+) -> Floats:
+    """For each of some rows the sum of its entries with codes from `first` up to but not including `last`, by their running
+    sums; the entries of a row, from `starts` on, are in the order of their codes."""
+    out = np.zeros(len(rows), dtype=np.float64)
+    for i in range(len(rows)):
+        begin, end = starts[rows[i]], starts[rows[i] + 1]
+        low, high = begin, end
+        while low < high:
+            middle = (low + high) // 2
+            if codes[middle] < first[i]:
+                low = middle + 1
+            else:
+                high = middle
+        begin, high = low, end
+        while low < high:
+            middle = (low + high) // 2
+            if codes[middle] < last[i]:
+                low = middle + 1
+            else:
+                high = middle
+        if low > begin:
+            out[i] = min(max(running[low - 1] - running[begin] + data[begin], 0.0), 1.0)
+    return out
+
+
+@kernel
 def sample_seats(
     starts: Ints,
     kinds: Ints,

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.posterior.beliefs import TIE, Shares, ValueBeliefs, Without, meaning
+from auditor.posterior.beliefs import TIE, Shares, ValueBeliefs, Without, meaning, times
 from auditor.posterior.candidates import Entries
 from auditor.posterior.links import Link
 from auditor.posterior.matching import expand
@@ -155,8 +155,10 @@ class LeaveOneOut(Without[Posterior]):
         each = np.divide(plan.after, part.rest, out=np.zeros(len(inside)), where=part.rest > 0)
         shared = full.value_mass(column, full.entries, full.w, full.rows, free)[full.row_of]
         corrected = shared - full.value_mass(column, plan.out, plan.before, self.targets, free)
-        kept = sparse.diags_array(np.where(plan.afresh, 0.0, 1.0))
-        others = full.value_mass(column, plan.others, plan.others_w, self.targets, free)
+        if plan.afresh.any():
+            corrected = times(corrected, np.where(plan.afresh, 0.0, 1.0))
+        if len(plan.others.row):
+            corrected = corrected + full.value_mass(column, plan.others, plan.others_w, self.targets, free)
         own = full.value_mass(column, plan.into, each * part.mass, self.targets, free)
         labels = full.release.labels[column]
         mine = self.fragment[inside, number]
@@ -165,9 +167,9 @@ class LeaveOneOut(Without[Posterior]):
         known = full.knowledge.priors.get(column)
         taken = each * part.gone if shares is None else each * part.gone * shares.gone[mine]
         mark = sparse.csr_array((taken, (inside, label)), shape=shape) @ meaning(full.release, column, known)
-        rows = sparse.csr_array(kept @ corrected + others + own - mark)
+        rows = corrected + own - mark
         rows.data[rows.data < _NOISE * np.repeat(plan.total, np.diff(rows.indptr))] = 0.0
         rows.eliminate_zeros()
         scale = np.divide(1.0, plan.total, out=np.zeros(self.targets), where=plan.total > 0)
-        rows = sparse.csr_array(sparse.diags_array(scale) @ rows)
+        rows = times(rows, scale)
         return full.believed(column, rows, np.arange(self.targets), self.matched)

@@ -19,7 +19,7 @@ from auditor.model.knowledge import Register
 from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
-from auditor.posterior.beliefs import spread
+from auditor.posterior.beliefs import covered
 from auditor.posterior.matching import distinct_people, match_doubtful, match_labels, match_patterns
 from auditor.posterior.noise import Noise
 
@@ -179,8 +179,7 @@ class IndependentPopulation(Population):
         are spread over its values as those of narrower ones are."""
         shares = {}
         for column, share in cls.from_release(release).shares.items():
-            counts, covers = release.label_counts(column), spread(release.labels[column])
-            covers.data[:] = 1.0
+            counts, covers = release.label_counts(column), covered(release.labels[column])
             for _ in range(_STEPS):
                 mass = covers @ share
                 share = share * (covers.T @ np.divide(counts, mass, out=np.zeros(len(mass)), where=mass > 0))

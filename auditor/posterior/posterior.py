@@ -24,13 +24,14 @@ the paper's can be selected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, meaning
+from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs
 from auditor.posterior.candidates import Entries, Matching
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import Masses, expand
@@ -188,28 +189,26 @@ class Posterior(Linked):
     ) -> sparse.csr_array:
         """Sum over entries of coefficient · p(s|t,B), as rows × codes; `share` is how much each fragment counts."""
         number = self.release.block_number(column)
-        label, labels = self.release.blocks[number].cell(column), self.release.labels[column]
-        ones = np.ones(len(label)) if share is None else share
-        marks = sparse.csr_array((ones, (np.arange(len(label)), label)), shape=(len(label), len(labels.texts)))
-        even = meaning(self.release, column, self.knowledge.priors.get(column))
-        return self.fragment_mass(number, marks, even, entries, coefficient, rows)
+        if share is None:
+            values = partial(self.matching.values, column)
+        else:
+            marks, even = self.matching.marks(column, share), self.matching.meaning(column)
+            values = partial(self.matching.content, number, marks, even)
+        return self.fragment_mass(number, values, entries, coefficient, rows)
 
     def fragment_mass(
         self,
         number: int,
-        marks: sparse.csr_array,
-        meaning: sparse.csr_array,
+        content: Callable[[int | None], sparse.csr_array],
         entries: Entries,
         coefficient: Floats,
         rows: int,
     ) -> sparse.csr_array:
-        """Sum over entries of coefficient · the weighted mean mark of the compatible fragments of a block, as rows ×
-        meanings: `marks` (fragments × marks) tells what a fragment counts for, `meaning` (marks × meanings) what that is."""
-        block = self.release.blocks[number]
-        fragments = np.arange(len(block.bucket))
+        """Sum over entries of coefficient · the weighted mean content of the compatible fragments of a block, as rows × what
+        `content` tells of the cells of a match or, for None, of the classes (see `Matching.content`)."""
         if number not in self.matching.blocks:
             open_entries = np.ones(len(entries.row), dtype=np.bool_)
-            out = sparse.csr_array((rows, meaning.shape[1]))
+            out = sparse.csr_array((rows, content(None).shape[1]))
         else:
             i = self.matching.blocks.index(number)
             match, masses = self.matching.matches[i], self.masses[i]
@@ -228,16 +227,12 @@ class Posterior(Linked):
                 each = each * masses.likelihood[hit]
             shape = (rows, len(match.cells.bucket))
             chosen = sparse.csr_array((each, (np.repeat(closed.row, count), cell)), shape=shape)
-            shape = (shape[1], len(fragments))
-            held = sparse.csr_array((np.ones(len(fragments)), (match.cells.of_fragment, fragments)), shape=shape)
-            out = chosen @ ((held @ marks) @ meaning)
+            out = chosen @ content(i)
         if open_entries.any():
             left = entries.take(open_entries)
             each = coefficient[open_entries] / self.release.sizes[left.bucket]
             chosen = sparse.csr_array((each, (left.row, left.bucket)), shape=(rows, len(self.release.sizes)))
-            shape = (len(self.release.sizes), len(fragments))
-            held = sparse.csr_array((np.ones(len(fragments)), (block.bucket, fragments)), shape=shape)
-            out = out + chosen @ ((held @ marks) @ meaning)
+            out = out + chosen @ content(None)
         return sparse.csr_array(out)
 
     def own_entry(self, bucket: Ints, entries: Entries | None = None) -> Ints:

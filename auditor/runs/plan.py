@@ -90,7 +90,7 @@ def grid(
 
 def plan(asked: Grid, world: World, options: Options) -> list[Cell]:
     """The cells of a grid on some data, in its order: by method, settings, seed."""
-    common = [VERSION, _data(world), _asked(options)]
+    common = [VERSION, data_of(world), asked_of(options)]
     cells: list[Cell] = []
     names: dict[str, int] = {}
     for method in asked.methods:
@@ -107,9 +107,9 @@ def plan(asked: Grid, world: World, options: Options) -> list[Cell]:
             point = title if names[title] == 1 else f"{title} ({names[title]})"
             for seed in asked.seeds:
                 name = f"{point} seed={seed}" if len(asked.seeds) > 1 else point
-                number = _hash([json.dumps([*common, method, key, seed]).encode()])
+                number = hashed([json.dumps([*common, method, key, seed]).encode()])
                 fault = found if isinstance(found, str) else None
-                cells.append(Cell(f"{_slug(title)}-{seed}-{number[:16]}", name, point, method, params, seed, fault))
+                cells.append(Cell(f"{slug(title)}-{seed}-{number[:16]}", name, point, method, params, seed, fault))
     return cells
 
 
@@ -145,10 +145,11 @@ def _configured(method: str, params: Mapping[str, Any]) -> tuple[Anonymizer | st
     return found, found.title
 
 
-def _data(world: World) -> list[Any]:
+def data_of(world: World) -> list[Any]:
+    """Marks of the data of a run: its files, tables and outsiders."""
     tables = [world.people, *([world.population] if world.population is not None else [])]
     files = [[one.role, one.name, one.sha256, one.rows] for one in world.inputs]
-    return [files, [fingerprint(table) for table in tables], _hash([world.outsiders.astype("<i8").tobytes()])]
+    return [files, [fingerprint(table) for table in tables], hashed([world.outsiders.astype("<i8").tobytes()])]
 
 
 def fingerprint(table: Table) -> str:
@@ -161,22 +162,24 @@ def fingerprint(table: Table) -> str:
         said += [domain.texts, domain.span, domain.missing]
         said.append(None if tree is None else [tree.labels, tree.parent.tolist()])
         parts += [json.dumps(said).encode(), codes.astype("<i4").tobytes()]
-    return _hash(parts)
+    return hashed(parts)
 
 
-def _asked(options: Options) -> list[Any]:
+def asked_of(options: Options) -> list[Any]:
+    """All that is asked of an audit but its seed, as text."""
     settings = {attack: dict(sorted(given.items())) for attack, given in sorted(options.settings.items())}
     others = {f.name: getattr(options, f.name) for f in dataclasses.fields(options)}
     return [repr(settings), repr([(n, v) for n, v in sorted(others.items()) if n not in ("settings", "seed")])]
 
 
-def _hash(parts: Iterable[bytes]) -> str:
+def hashed(parts: Iterable[bytes]) -> str:
+    """A hash of several parts."""
     whole = hashlib.sha256()
     for part in parts:
         whole.update(len(part).to_bytes(8, "little") + part)
     return whole.hexdigest()
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
     """A name as part of a file's name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower().replace("=", "")).strip("-")[:60]

@@ -24,6 +24,8 @@ from auditor.version import VERSION
 from scenarios.options import Options, Search
 from scenarios.scenario import Plan, Scenario
 
+_A_RELEASE = 1000
+"""The units of progress that a release has."""
 _UNJUDGED = Note(
     "The policy was not judged: none of its checks is about a figure that the search measured.", NoteKind.NOT_JUDGED
 )
@@ -88,7 +90,7 @@ def prepare(
     for adversary in options.adversaries or ():
         adversary.settled(world.people.schema, seed)  # raises what is wrong with it before any work
     if targets is not None:
-        options = replace(options, targets=find_targets(list(targets), world.people))
+        options = options.about(find_targets(list(targets), world.people))
     return options, world
 
 
@@ -100,8 +102,8 @@ def subjects(
     def steps(number: int, plan: Plan) -> Progress:
         def step(done: int, total: int, what: str) -> None:
             if progress is not None:
-                part = 100 * done // max(total, 1)  # per cent, since releases take different numbers of steps
-                progress(100 * number + part, 100 * len(scenario.releases), f"{plan.name}: {what}")
+                part = _A_RELEASE * done // max(total, 1)  # each release tells its progress in units of its own
+                progress(_A_RELEASE * number + part, _A_RELEASE * len(scenario.releases), f"{plan.name}: {what}")
 
         return step
 

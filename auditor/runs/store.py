@@ -31,6 +31,22 @@ def make_folder(folder: Path) -> None:
         raise UsageError(f"{folder}: the folder cannot be made ({error.strerror}).") from error
 
 
+def seal(run: RunRecord, file: Path) -> None:
+    """Writes a run with a hash of itself."""
+    marked = replace(run, tool={**TOOL, _HASH: sha256(run.to_json().encode())})
+    write_files({file: marked.to_json()}, force=True)
+
+
+def opened(file: Path) -> RunRecord | None:
+    """A run that was sealed; None where its file is missing or damaged."""
+    try:
+        run = RunRecord.from_json(file.read_text(encoding="utf-8"), str(file))
+    except (OSError, UnicodeDecodeError, RecordError):
+        return None
+    whole = {**TOOL, _HASH: sha256(replace(run, tool=TOOL).to_json().encode())}
+    return run if run.tool == whole else None
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """The folder of a comparison."""
@@ -43,21 +59,15 @@ class Store:
 
     def read(self, cell: Cell) -> tuple[RunCell, AuditRecord | None] | None:
         """A finished cell; None where its file is missing or damaged."""
-        file = self.folder / self.place(cell)
-        try:
-            run = RunRecord.from_json(file.read_text(encoding="utf-8"), str(file))
-        except (OSError, UnicodeDecodeError, RecordError):
-            return None
-        whole = {**TOOL, _HASH: sha256(replace(run, tool=TOOL).to_json().encode())}
-        if run.tool != whole or len(run.cells) != 1 or run.cells[0].id != cell.id:
+        run = opened(self.folder / self.place(cell))
+        if run is None or len(run.cells) != 1 or run.cells[0].id != cell.id:
             return None
         return run.cells[0], run.records[0] if run.records else None
 
     def write(self, cell: RunCell, record: AuditRecord | None) -> None:
         """Keeps a finished cell."""
         run = RunRecord(cell.name, cell.seed, () if record is None else (record,), TOOL, cells=(cell,))
-        marked = replace(run, tool={**TOOL, _HASH: sha256(run.to_json().encode())})
-        write_files({self.folder / CELLS / f"{cell.id}.json": marked.to_json()}, force=True)
+        seal(run, self.folder / CELLS / f"{cell.id}.json")
 
 
 def to_do(found: RunCell | None, timeout: float | None, memory: int | None, retry: bool) -> bool:

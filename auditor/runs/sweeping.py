@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -22,7 +23,9 @@ from auditor.model.progress import Progress, shown_in_notebooks
 from auditor.model.record.record import OK, AdversaryFacts, AuditRecord, Risk, RunRecord
 from auditor.model.seeding import stage
 from auditor.runs.averaging import by_figure, mean
+from auditor.runs.finished import Finished
 from auditor.runs.redteaming import prepare, subjects
+from auditor.runs.store import make_folder
 from auditor.version import VERSION
 from scenarios.adversaries import PROSECUTOR, Adversary, bases
 from scenarios.scenario import Scenario
@@ -69,9 +72,11 @@ def sweep(
     seed: int | None = None,
     targets: Sequence[str] | None = None,
     progress: Progress | None = None,
+    folder: Path | None = None,
 ) -> RunRecord:
     """Carries out a scenario for each number of known quasi-identifiers: an audit record for each release, with an adversary
-    for each number. Policies are not judged and utility is not measured, since neither depends on what is known."""
+    for each number. Policies are not judged and utility is not measured, since neither depends on what is known. The rows of
+    each set of columns are kept in `folder`, and a sweep that finds some there attacks only with the others."""
     options, world = prepare(scenario, seed, targets)
     quasi = world.people.schema.quasi
     if max(counts) > len(quasi):
@@ -92,8 +97,11 @@ def sweep(
     asked = replace(options, adversaries=crew, policy=None, utility=())
     population = None if world.population is None else world.population.rows
     records = []
+    if folder is not None:
+        make_folder(folder)
     for subject, step_done in subjects(scenario, world, options.seed, progress):
-        record = run_audit(subject, asked, step_done)
+        keeper = None if folder is None else Finished.of(folder, world, asked, subject.release)
+        record = run_audit(subject, asked, step_done, keeper)
         records.append(_averaged(record, steps, quasi, population))
     return RunRecord(scenario.name, options.seed, tuple(records), {"name": "auditor", "version": VERSION})
 

@@ -113,7 +113,7 @@ SHOWN: list[tuple[Release, Ints, bool]] = []
 def rows_of(subject: Subject, attack: WholeAttack) -> list[Risk]:
     SHOWN.clear()
     attacker = Attacker(PROSECUTOR, Sides(subject, Options()), [attack])
-    return list(attacker.risks(lambda _: None))
+    return list(attacker.risks(lambda *_: None))
 
 
 def test_an_attack_that_learns_is_not_shown_the_classes_of_its_control() -> None:

@@ -297,3 +297,17 @@ def test_version_list_and_explain(auditor_cli: Cli) -> None:
         ended = auditor_cli("explain", name)
         assert ended.code == 0
         assert ended.out.startswith(f"{name}: ")
+
+
+def test_products_of_matrices_use_one_thread_unless_more_are_asked_for() -> None:
+    code = (
+        "import os, sys; sys.argv[1:] = ['--version']; from auditor.cli import main; early = 'numpy' not in sys.modules\n"
+        "try: main()\n"
+        "except SystemExit: sys.stderr.write(f\"{early} {os.environ['OPENBLAS_NUM_THREADS']}\")"
+    )
+    for given, expected in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")):
+        env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env={**env, **given}, capture_output=True, text=True, check=True
+        )
+        assert done.stderr == f"True {expected}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from auditor.auditing.attacking import Attacker, Tell
 from auditor.model.errors import UsageError
-from auditor.model.record.record import RunRecord
+from auditor.model.record.record import Risk, RunRecord
 from auditor.runs.sweeping import ORDERS, read_sweep, sweep
 from reports import render_html, render_markdown, render_terminal
 from reports.tables.sweeps import Sweep, is_sweep, sweep_table, sweeps
@@ -169,7 +170,7 @@ def test_the_command(tmp_path: Path, auditor_cli: Callable[..., Ended]) -> None:
     ended = auditor_cli("redteam", file, "--sweep", "known=1,7", "--attacks", "linking", "-o", out)
     assert ended.code == 0, ended.err  # a sweep is not judged
     assert "success by known attributes (of 7)" in ended.out
-    assert {f.name for f in out.iterdir()} == {"report.html", "report.md", "run.json"}
+    assert {f.name for f in out.iterdir()} == {"cells", "report.html", "report.md", "run.json"}
     again = auditor_cli("render", out / "run.json")
     assert "success by known attributes (of 7)" in again.out
     assert auditor_cli("redteam", file, "--sweep", "knows=3").code == 2
@@ -195,3 +196,31 @@ def test_linking_on_adult_grows_with_what_is_known(tmp_path: Path, data_folder: 
             assert fewer.low <= more.high  # monotone within the intervals
         assert curve.points[-1].value > 10 * curve.points[0].value
         assert curve.points[-1].value == pytest.approx(0.0945, abs=0.01)  # 2851 classes of 30162 people
+
+
+def test_a_sweep_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TOWN.replace("k = [2, 10]", "k = 10").replace('"homogeneity", "membership"', '"singling-out"')
+    scenario, folder = read_scenario(str(town_file(tmp_path, text=text))), tmp_path / "out"
+    plain = sweep(scenario, (2,), seed=5)
+    attacked: list[str] = []
+    risks = Attacker.risks
+
+    def counted(self: Attacker, tell: Tell) -> Iterator[Risk]:
+        attacked.append(self.adversary.name)
+        if len(attacked) == 3:
+            raise KeyboardInterrupt
+        return risks(self, tell)
+
+    monkeypatch.setattr(Attacker, "risks", counted)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(scenario, (2,), seed=5, folder=folder)
+    kept = sorted((folder / "cells").iterdir())
+    assert len(kept) == 2
+    kept[0].write_text(kept[0].read_text().replace('"value": ', '"value": 0'))  # damaged
+    assert sweep(scenario, (2,), seed=5, folder=folder).to_json() == plain.to_json()
+    sets = len(list((folder / "cells").iterdir()))
+    assert len(attacked) == 3 + sets - 2 + 1  # the third again, those after it, and the damaged one
+    assert sweep(scenario, (2,), seed=5, folder=folder).to_json() == plain.to_json()
+    assert len(attacked) == 3 + sets - 2 + 1
+    sweep(scenario, (2,), seed=6, folder=folder)  # with another seed nothing of it is used
+    assert len(attacked) > 3 + sets - 2 + 1

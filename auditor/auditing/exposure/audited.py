@@ -39,7 +39,7 @@ class AuditedSets:
         adversary = replace(self.adversary, knows=columns, subsets=None)
         chosen = ATTACKS.get(attack).configure(self.options.settings.get(attack, {}))
         attacker = Attacker(adversary, self._half(half, links), (chosen,))
-        return [_of_risk(columns, risk) for risk in self._wanted(attacker.risks(lambda _: None))]
+        return [_of_risk(columns, risk) for risk in self._wanted(attacker.risks(lambda *_: None))]
 
     def _half(self, half: int, links: tuple[Link, ...]) -> Sides:
         """The sides of trials on the people of one half; of membership, on some of them."""

@@ -11,7 +11,7 @@ from auditor.auditing.scoring.people import greatest
 from auditor.auditing.sides import Sides
 from auditor.auditing.subjects import Subject
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.model.packing import Hashes, contents
+from auditor.model.packing import Hashes
 from auditor.model.seeding import stage
 
 CHOOSING, REPORTING = 0, 1
@@ -35,7 +35,7 @@ class Halves:
         """The place of each person in a random order, drawn in the order of their contents: the first half chooses."""
         people = self.subject.people
         assert people is not None
-        content = contents(people.codes.values(), people.rows)[self.sides.targets]
+        content = people.contents()[self.sides.targets]
         return self._drawn(content, self.person, "people")
 
     def _drawn(self, content: Hashes, person: Ints, what: str) -> Ints:
@@ -69,7 +69,7 @@ class Halves:
         assert truth is not None
         assert truth.codes is not None
         assert truth.table is not None
-        content, people = contents(truth.table.codes.values(), truth.table.rows), np.arange(len(truth.codes))
+        content, people = truth.table.contents(), np.arange(len(truth.codes))
         return truth.codes, _parted(self._drawn(content, people, "outsiders"))
 
     def per_person(self, each: Floats, which: Bools | None = None) -> tuple[Floats, Ints]:

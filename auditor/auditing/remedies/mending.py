@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from auditor.auditing.remedies.coarsening import coarser
+from auditor.auditing.remedies.coarsening import Coarser, coarser
 from auditor.auditing.subjects import Subject
 from auditor.files.releases import ReadRelease, read_labels, release_file
 from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.model.arrays import Bools, Codes, Floats
 from auditor.model.discretion import shown
-from auditor.model.domain import Domain
 from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.keeping import kept
 from auditor.model.labels.label_values import named_domain
 from auditor.model.labels.labels import Labels
 from auditor.model.provenance import Provenance
@@ -37,6 +37,8 @@ from auditor.model.seeding import stage
 from auditor.model.table import RawTable
 from auditor.model.values import format_number
 
+_MOST_LABELS = 512
+"""Of so many different sets of labels it is kept what they denote, and which are one level coarser."""
 _SLACK = 1e-9  # a figure this near a limit meets it, as in policies
 _CRITERION = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([0-9.eE+-]+)\s*")
 
@@ -197,7 +199,7 @@ class _Sheet:
         if reason is not None:
             raise ReleaseError(f"{release.name} cannot be mended: {reason}.")
         block = release.blocks[0]
-        self.schema, self.name = release.schema, release.name
+        self.release, self.schema, self.name = release, release.schema, release.name
         self.form = release.schema.format
         self.columns = list(block.columns)
         self.quasi = list(release.quasi)
@@ -229,7 +231,7 @@ class _Sheet:
             raise ReleaseError(
                 f"{self.name}: {column!r} covers everything after {many} and cannot be coarser. Ask for {many}."
             )
-        made = coarser(self.schema.columns[column], self.form, [old[i] for i in used])
+        made = _coarser(self.release, column, tuple(old[i] for i in used))
         new = {i: made.texts[old[i]] for i in used.tolist()}
         still = {i: old[i] for i in np.unique(number[self.suppressed]).tolist()}
         distinct = sorted({*new.values(), *still.values()})
@@ -275,12 +277,10 @@ class _Sheet:
             if self.texts[column] == base.labels[column].texts:
                 cells[column] = self.numbers[column]
                 continue
-            domain = base.labels[column].domain
-            new = _read(domain, self.texts[column], base.name)
+            new = _relabelled(base, column, self.texts[column], False)
             _check_covered(base.labels[column], block.cell(column), new, self.numbers[column], column)
             if anew:
-                named = named_domain(domain.column, self.form, base.name, self.texts[column])
-                new = _read(named, self.texts[column], base.name)
+                new = _relabelled(base, column, self.texts[column], True)
             labels[column], cells[column] = new, self.numbers[column]
         made_by = base.name, base.method, base.params, base.promises
         release, moved = publish(base.schema, labels, cells, [self.columns], None, stage(0, "mend"), *made_by)
@@ -300,10 +300,19 @@ def meeting(release: Release, mending: Mending) -> Bools:
     return bad
 
 
-def _read(domain: Domain, texts: Sequence[str], name: str) -> Labels:
-    """The labels of a quasi-identifier, in the notations that the schema names."""
-    column = domain.column
-    return Labels.read(domain, texts, lambda _: f"{name}, column {column.name!r}", None, column.notation)
+@kept(_MOST_LABELS)
+def _coarser(release: Release, column: str, texts: tuple[str, ...]) -> Coarser:
+    """Labels of a column one level coarser: the same ones come again in many mendings."""
+    return coarser(release.schema.columns[column], release.schema.format, texts)
+
+
+@kept(_MOST_LABELS)
+def _relabelled(base: Release, column: str, texts: tuple[str, ...], anew: bool) -> Labels:
+    """The labels of a quasi-identifier in the notations that the schema names; with `anew` over the values that they name."""
+    domain = base.labels[column].domain
+    if anew:
+        domain = named_domain(domain.column, base.schema.format, base.name, texts)
+    return Labels.read(domain, texts, lambda _: f"{base.name}, column {column!r}", None, domain.column.notation)
 
 
 def _check_covered(old: Labels, old_cell: Codes, new: Labels, new_cell: Codes, column: str) -> None:
@@ -320,6 +329,7 @@ def _check_covered(old: Labels, old_cell: Codes, new: Labels, new_cell: Codes, c
         raise ReleaseError(f"The column {column!r}: {said}.")
 
 
+@kept(1)
 def _bare(release: Release) -> Release:
     """The release with only those sensitive values that its labels name, so that figures of classes are the same whether or
     not the original is known."""

@@ -251,7 +251,7 @@ def _expected_near(claims: WindowClaims) -> Floats:
     """For each row the mass within ε of the true number that the adversary expects: Σ_s p(s) · mass(s ± ε)."""
     expected = np.zeros(len(claims.mass))
     for where, part in claims.values.parts():
-        rows = part.rows.sorted_indices()
+        rows = part.rows
         owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         keep = rows.indices < len(claims.numbers)
         number = claims.numbers[np.where(keep, rows.indices, 0)]

@@ -190,12 +190,13 @@ def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[
     there = {"baseline": (beside.baseline, rows), "control": (beside.control, beside.rows)}
     fixed = attack.goal is Goal.IDENTITY and figure.each is not None
     found: dict[str, tuple[float, Estimate]] = {}
+    own = figure.interval
     for name, (other, others) in there.items():
-        if figure.interval is None or figure.value is None or other is None or other.value is None:
+        if own is None or figure.value is None or other is None or other.value is None:
             continue
-        limits = other.interval if other.interval and not fixed else (other.value, other.value)
+        limits = (None if fixed else other.interval) or (other.value, other.value)
         together = 0.0 if fixed else _together(figure, rows, other, others)
-        beyond = excess(figure.value, Interval(*figure.interval), other.value, Interval(*limits), together)
+        beyond = excess(figure.value, Interval(*own), other.value, Interval(*limits), together)
         if beyond is None:
             return None
         found[name] = other.value, beyond
@@ -211,6 +212,8 @@ def _together(figure: Figure, rows: Ints, other: Figure, others: Ints | None) ->
     if figure.each is None or other.each is None or others is None:
         return 0.0
     first, second = (default if one.rows is None else one.rows for one, default in ((figure, rows), (other, others)))
+    if np.array_equal(first, second):
+        return correlation(figure.each, other.each)
     _, mine, theirs = np.intersect1d(first, second, return_indices=True)
     if not len(mine):
         return 0.0

@@ -25,6 +25,7 @@ from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.discretion import quote, shown
 from auditor.model.domain import Domain
 from auditor.model.errors import LabelError
+from auditor.model.keeping import Memory, kept
 from auditor.model.labels.notation import Found, Reader, everything, is_everything, is_plain, is_reversed, quoted
 from auditor.model.notation_kinds import Notation
 from auditor.model.schema import TableFormat, Type
@@ -49,8 +50,10 @@ class Labels:
     high: Floats  # the upper published bound of a numeric label; NaN for others
     suppressed: Bools
     aliases: dict[int, str] = field(default_factory=dict)  # what a label is declared to denote, where it is an alias
+    memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
     @property
+    @kept(1)
     def is_alias(self) -> Bools:
         """Which labels are aliases."""
         mask = np.zeros(len(self.texts), dtype=np.bool_)
@@ -58,6 +61,7 @@ class Labels:
         return mask
 
     @property
+    @kept(1)
     def counts(self) -> Ints:
         """How many values of the domain each label covers."""
         counts: Ints = np.maximum(self.hi.astype(np.int64) - self.lo + 1, 0)
@@ -66,6 +70,7 @@ class Labels:
         return counts
 
     @property
+    @kept(1)
     def losses(self) -> Floats:
         """What each label hides, from 0 (exact) to 1 (everything): (values - 1)/(domain - 1), or width over range for
         numbers without a taxonomy. It is 0 also for labels that cover no value (a centroid): what those hide is not known,
@@ -78,6 +83,7 @@ class Labels:
         return np.where(self._covers_everything, 1.0, np.minimum(share, 1.0))
 
     @property
+    @kept(1)
     def value_losses(self) -> Floats:
         """The same by values, for numbers too: (values - 1)/(domain - 1)."""
         if self.domain.known < 2:
