@@ -100,7 +100,6 @@ def anonymize(
     are written only where --provenance and --key say."""
     from anonymizers import ANONYMIZERS
     from anonymizers.anonymizing import anonymize as make
-    from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
     from auditor.files.manifests import files_of_older
     from auditor.files.provenances import read_secret
     from auditor.files.releases import write_release
@@ -121,6 +120,8 @@ def anonymize(
     secret = new_secret() if private.secret is None else read_secret(private.secret)
     table = read_table(data, schema)
     if cut.compare_whole:
+        from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
+
         check_comparable(table)
     cost = None
     with Progress(quiet) as progress:

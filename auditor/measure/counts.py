@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from auditor.model.arrays import Floats, Ints
 from auditor.model.labels.labels import Labels
@@ -73,31 +72,17 @@ class Entries:
         whole = self.whole[order]
         return Entries.of(self.row[kept], column[kept], self.count[kept], len(self.sizes), len(order), whole)
 
-    def matrix(self) -> sparse.csr_array[np.int64, tuple[int, int]]:
-        """The same as a sparse matrix, classes × values."""
-        starts = np.concatenate([[0], np.cumsum(self.distinct)])
-        return sparse.csr_array((self.count, self.column, starts), shape=(len(self.sizes), self.values))
 
-
-Matrix: TypeAlias = "Ints | sparse.csr_array[np.int64, tuple[int, int]] | Entries"
-"""Counts, rows = classes, columns = values: dense, sparse, or the entries themselves."""
+Matrix: TypeAlias = "Ints | Entries"
+"""Counts, rows = classes, columns = values: in full, or the entries themselves."""
 
 
 def entries(counts: Matrix) -> Entries:
-    """The counts above zero of a dense or sparse matrix."""
+    """The counts above zero of a matrix."""
     if isinstance(counts, Entries):
         return counts
-    matrix = sparse.csr_array(counts)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()  # also sorts each row's columns
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    count = matrix.data.astype(np.int64)
-    column = matrix.indices.astype(np.int64)
-    if (count <= 0).any():
-        kept = count > 0
-        row, column, count = row[kept], column[kept], count[kept]
-    return Entries.of(row, column, count, matrix.shape[0], matrix.shape[1])
+    row, column = np.nonzero(counts > 0)
+    return Entries.of(row, column, counts[row, column].astype(np.int64), *counts.shape)
 
 
 def counted(row: Ints, column: Ints, classes: int, values: int, whole: Ints | None = None) -> Entries:

@@ -1,9 +1,9 @@
 """A taxonomy: a tree of ever wider groups over the values of a column.
 
 It is read from a file as ARX writes hierarchies (one row per leaf, `;`-separated, leaf first, root last) or from nested
-tables in the schema, checked as a networkx tree, and compiled: leaves get their depth-first number as code, so that every
-node is a contiguous interval of codes, and the lowest common ancestor of a set follows from its least and greatest code.
-That makes numeric and categorical generalisation the same arithmetic.
+tables in the schema, checked, and compiled: leaves get their depth-first number as code, so that every node is a contiguous
+interval of codes, and the lowest common ancestor of a set follows from its least and greatest code. That makes numeric and
+categorical generalisation the same arithmetic.
 
 A label repeated along one path (`Other;Other;*`) is one node. Several top groups get a common root `*`.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from auditor.model.arrays import Ints
 from auditor.model.errors import TaxonomyError
 from auditor.model.faults import Faults, read_text
 from auditor.model.formulas import unguarded
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 ROOT = "*"
 
@@ -77,9 +74,8 @@ class Taxonomy:
     @classmethod
     def from_paths(cls, name: str, paths: Iterable[tuple[str, Sequence[str]]]) -> Taxonomy:
         """From pairs of a place, which errors name ("line 3"), and the labels from a leaf to the root."""
-        import networkx as nx
-
-        graph: nx.DiGraph[str] = nx.DiGraph()
+        below: dict[str, list[str]] = {}
+        above: dict[str, str] = {}
         leaves: dict[str, str] = {}
         faults = Faults(TaxonomyError, name)
         for place, path in paths:
@@ -96,18 +92,21 @@ class Taxonomy:
             if here.found:
                 continue
             leaves[steps[0]] = place
-            graph.add_node(steps[0], place=place)
-            for child, above in pairwise(steps):
-                parents = list(graph.predecessors(child)) if child in graph else []
-                if parents and parents[0] != above:
-                    here.add(f"{child!r} must have one parent. Got {above!r}, but {parents[0]!r} before.")
+            below.setdefault(steps[0], [])
+            for child, parent in pairwise(steps):
+                before = above.get(child, parent)
+                if before != parent:
+                    here.add(f"{child!r} must have one parent. Got {parent!r}, but {before!r} before.")
                     break
-                graph.add_edge(above, child)
+                children = below.setdefault(parent, [])
+                if child not in above:
+                    above[child] = parent
+                    children.append(child)
         for leaf, place in leaves.items():
-            if graph.out_degree(leaf):
+            if below[leaf]:
                 faults.at(place).add(f"{leaf!r} must be a leaf or a group, not both. Rename the group.")
         faults.check()
-        return cls._compile(name, graph)
+        return cls._compile(name, below)
 
     @classmethod
     def from_nested(cls, name: str, nested: Any) -> Taxonomy:
@@ -163,15 +162,12 @@ class Taxonomy:
 
     def sorted_by(self, key: Callable[[str], float]) -> Taxonomy:
         """The same tree with its leaves in the order of `key`; an error where the values of a group are not neighbours."""
-        import networkx as nx
-
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_node(self.labels[0])
+        below: dict[str, list[str]] = {label: [] for label in self.labels}
         keys = np.array([key(leaf) for leaf in self.leaves])
         least = [float(keys[self.lo[i] : self.hi[i] + 1].min()) for i in range(len(self.labels))]
         for i in sorted(range(1, len(self.labels)), key=lambda i: least[i]):
-            graph.add_edge(self.labels[self.parent[i]], self.labels[i])
-        result = self._compile(self.name, graph)
+            below[self.labels[self.parent[i]]].append(self.labels[i])
+        result = self._compile(self.name, below)
         ordered = [key(leaf) for leaf in result.leaves]
         for after, (before, here) in enumerate(pairwise(ordered), 1):
             if before >= here:
@@ -183,21 +179,24 @@ class Taxonomy:
         return result
 
     @classmethod
-    def _compile(cls, name: str, graph: nx.DiGraph[str]) -> Taxonomy:
-        import networkx as nx
-
-        roots = [node for node, degree in graph.in_degree() if degree == 0]
-        if len(roots) != 1 or not nx.is_arborescence(graph):
+    def _compile(cls, name: str, below: Mapping[str, Sequence[str]]) -> Taxonomy:
+        """The tree in which these labels have these children; each has at most one parent."""
+        above = {child: label for label, children in below.items() for child in children}
+        roots = [label for label in below if label not in above]
+        order, waiting = [], roots[:1]
+        while waiting:
+            order.append(waiting.pop())
+            waiting.extend(reversed(below[order[-1]]))
+        if len(roots) != 1 or len(order) < len(below):
             raise TaxonomyError(f"{name}: a taxonomy must be one tree. Got the roots {', '.join(map(repr, roots))}.")
-        order = list(nx.dfs_preorder_nodes(graph, roots[0]))
         number = {label: i for i, label in enumerate(order)}
         size = len(order)
         parent = np.full(size, -1)
         depth = np.zeros(size, dtype=np.int64)
         for child in order[1:]:
-            above = number[next(iter(graph.predecessors(child)))]
-            parent[number[child]], depth[number[child]] = above, depth[above] + 1
-        leaf_node = np.array([i for i, label in enumerate(order) if graph.out_degree(label) == 0])
+            parent[number[child]] = number[above[child]]
+            depth[number[child]] = depth[number[above[child]]] + 1
+        leaf_node = np.array([i for i, label in enumerate(order) if not below[label]])
         lo, hi = np.full(size, len(leaf_node)), np.full(size, -1)
         path = np.empty((int(depth.max()) + 1, len(leaf_node)), dtype=np.int64)
         for code, leaf in enumerate(leaf_node):
