@@ -131,7 +131,7 @@ def anonymize(
             whole = make(table, technique, secret, progress.step)
             cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)
     summary, warnings = _summary(release, table, whose)  # and its faults, before anything is written
-    written, provenance = write_release(release, whose, output)
+    written, provenance = write_release(release, None if private.provenance is None else whose, output)
     files: dict[Path, str | bytes] = {}
     if private.provenance is not None and provenance is not None:
         files[private.provenance] = provenance  # private files first: no release without its provenance
