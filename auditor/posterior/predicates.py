@@ -28,7 +28,8 @@ Meeting = Mapping[int, tuple[Ints, Floats]]
 
 _NOISE = 1e-9
 _MOST_KNOWN = 4_000_000
-"""Of conditions on one column so many shares are kept: the same labels come again and again."""
+"""Of conditions on one column so many shares are kept: the same labels come again and again. So many kinds as well of
+conditions on several columns whose weight is asked for, which mostly begin alike."""
 
 
 class Sets:
@@ -99,6 +100,8 @@ class ReleasedPeople:
         self.sets, self._cells = {}, {}
         self._bucket, self._times = {}, {}
         self._known: dict[tuple[str, bytes], tuple[Floats, Ints]] = {}
+        self._weighed: dict[tuple[tuple[str, bytes], ...], tuple[Meeting, float]] = {}
+        self._weighed_kinds = 0
         for number in sorted(set(self._block.values())):
             block, own = release.blocks[number], [c for c in columns if self._block[c] == number]
             kind = distinct_rows(np.column_stack([block.bucket, *(block.cell(column) for column in own)]))
@@ -169,11 +172,24 @@ class ReleasedPeople:
         order = sorted(predicate, key=lambda column: (-round(mass[column], 12), self._place[column]))
         after = np.append(np.cumprod([mass[column] for column in order][::-1])[::-1], 1.0)
         heaviest, found = float(after[0]), None
+        conditions = tuple((column, predicate[column].tobytes()) for column in order)
         for place, column in enumerate(order):
-            found = self.meeting(column, predicate[column], found)
-            chance, times = self.chances(found)
-            others = float((chance * times).sum() - chance.max(initial=0.0))
+            found, others = self._weigh(conditions[: place + 1], predicate[column], found)
             heaviest = max(heaviest, others / size * float(after[place + 1]))
             if others <= _NOISE:
                 break
         return float(f"{heaviest:.9g}")  # sums in another order differ in the last digits
+
+    def _weigh(
+        self, conditions: tuple[tuple[str, bytes], ...], allowed: Bools, so_far: Meeting | None
+    ) -> tuple[Meeting, float]:
+        """Who meets some conditions, of which the last allows these values, and how many they are without one of them."""
+        known = self._weighed.get(conditions)
+        if known is None:
+            found = self.meeting(conditions[-1][0], allowed, so_far)
+            chance, times = self.chances(found)
+            known = self._weighed[conditions] = found, float((chance * times).sum() - chance.max(initial=0.0))
+            self._weighed_kinds += sum(len(place) for place, _ in found.values())
+            if self._weighed_kinds > _MOST_KNOWN:
+                self._weighed, self._weighed_kinds = {}, 0
+        return known
