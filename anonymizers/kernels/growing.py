@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymizers.kernels.search import Costs, Stack, farthest, nearest
+from anonymizers.kernels.sorting import below
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Ints
@@ -112,7 +113,8 @@ def finish(growth: Growth, costs: Costs, nodes: Ints, count: int) -> None:
     made = growth.now[MADE]
     for j in range(len(costs.low)):
         growth.low[made, j], growth.high[made, j] = costs.low[j], costs.high[j]
-    growth.node[made] = nodes
+    for j in range(len(nodes)):
+        growth.node[made, j] = nodes[j]
     growth.size[made] = count
     growth.now[MADE] += 1
 
@@ -157,7 +159,7 @@ def grow(
         if len(growth.seeds) > 0:  # the next row in the list that is in no class yet
             while growth.member[growth.seeds[now[NEXT]]] >= 0:
                 now[NEXT] += 1
-            u = np.searchsorted(growth.first, growth.seeds[now[NEXT]], side="right") - 1
+            u = below(growth.first, len(growth.first), growth.seeds[now[NEXT]] + 1) - 1
         elif now[MADE] == 0:
             u = now[SEED]
         else:

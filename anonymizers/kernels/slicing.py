@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymizers.kernels.sorting import below, order_of, sort
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.compiling import kernel
 
@@ -195,14 +196,19 @@ def part(cuts: Cuts, rows: Codes, spare: Codes, cut: Cut) -> None:
         else:
             spare[j] = row
             j += 1
-    rows[i:] = spare[:j]
+    for place in range(j):
+        rows[i + place] = spare[place]
 
 
 @kernel
 def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
     """The value of this rank among those of the rows, which lie from `low` to `high`."""
     if high - low > 2 * len(rows):
-        return int(np.sort(values[rows])[rank])
+        ordered = np.empty(len(rows), dtype=np.int32)
+        for i in range(len(rows)):
+            ordered[i] = values[rows[i]]
+        sort(ordered, len(ordered))
+        return int(ordered[rank])
     counts = np.zeros(high - low + 1, dtype=np.int64)
     for row in rows:
         counts[values[row] - low] += 1
@@ -212,6 +218,18 @@ def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
         value += 1
         below += counts[value - low]
     return value
+
+
+@kernel
+def _sorted(values: Codes, rows: Codes) -> Codes:
+    """The rows by their values; those with equal values as they stand."""
+    keys, line = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int32)
+    for i in range(len(rows)):
+        keys[i] = values[rows[i]]
+    order = order_of(keys)
+    for i in range(len(rows)):
+        line[i] = rows[order[i]]
+    return line
 
 
 @kernel
@@ -443,14 +461,14 @@ def _find_cut(
     even = least - 1  # the smaller part must have more rows than this
     for a in columns:
         values = cuts.codes[a]
-        line = rows[np.argsort(values[rows], kind="mergesort")]
+        line = _sorted(values, rows)
         ends = np.empty(len(line), dtype=np.int64)  # where each value ends, but for the greatest
         places = 0
         for i in range(1, len(line)):
             if values[line[i - 1]] < values[line[i]]:
                 ends[places] = i
                 places += 1
-        middle = np.searchsorted(ends[:places], (len(line) + 1) // 2)
+        middle = below(ends, places, (len(line) + 1) // 2)
         for down in range(2):
             at = 0  # the rows that are counted as left
             count(fragments, counts, line, 1, 1)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import os
 import shutil
 import stat
@@ -66,6 +67,15 @@ class _Kernel(CPUDispatcher):
         self.part = part
         if cache is not None:
             self._cache = cache
+
+    def compile(self, sig: Any) -> Any:
+        collecting = gc.isenabled()
+        gc.disable()  # the compiler makes many objects that stay: looking for garbage among them takes a while
+        try:
+            return super().compile(sig)
+        finally:
+            if collecting:
+                gc.enable()
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return self.part.get_call_template([numba.types.unliteral(arg) for arg in args], kws)

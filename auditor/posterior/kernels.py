@@ -83,7 +83,8 @@ def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, 
                 if bits & _ONE:
                     if total == len(found):
                         grown = np.empty(2 * total, dtype=np.int32)
-                        grown[:total] = found
+                        for done in range(total):
+                            grown[done] = found[done]
                         found = grown
                     found[total] = base + bit
                     total += 1
@@ -194,7 +195,8 @@ def sample_seats(
     """
     people, size = len(starts) - 1, len(counts)
     first = np.zeros(size + 1, dtype=np.int64)
-    first[1:] = np.cumsum(counts)
+    for t in range(size):
+        first[t + 1] = first[t] + counts[t]
     owner = np.full(first[size], -1, dtype=np.int64)
     seat = np.full(people, -1, dtype=np.int64)
     kind_of = np.full(people, -1, dtype=np.int64)
