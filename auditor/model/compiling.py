@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, overload
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
@@ -55,18 +55,34 @@ def _compiled(function: F, inline: Inline) -> F:
     if _CONFIG.DISABLE_JIT or inline == "always":
         made: Any = numba.njit(nogil=True, inline=inline)(function)
     else:
-        made = _Kernel(function, _cache(function, _Cache), _Part(function, _cache(function, _PartCache)))
+        made = _Kernel(function)
     return cast("F", made)
 
 
-class _Kernel(CPUDispatcher):
+class _Kept(CPUDispatcher):
+    """A function whose cache is looked for when it is first called: that takes a few milliseconds, and most are not."""
+
+    def __init__(self, function: Callable[..., Any], sort: type[_Cache], **options: bool) -> None:
+        self.sort = sort
+        super().__init__(function, targetoptions={"nopython": True, "no_cfunc_wrapper": True, **options})
+
+    @property
+    def _cache(self) -> Any:
+        if self._found is None:
+            self._found = _cache(self.py_func, self.sort) or NullCache()
+        return self._found
+
+    @_cache.setter
+    def _cache(self, _: Any) -> None:
+        self._found: Any = None  # numba's own choice, at construction
+
+
+class _Kernel(_Kept):
     """A function that Python calls; what calls it in compiled code calls its `part`."""
 
-    def __init__(self, function: Callable[..., Any], cache: _Cache | None, part: _Part) -> None:
-        super().__init__(function, targetoptions={"nopython": True, "nogil": True, "no_cfunc_wrapper": True})
-        self.part = part
-        if cache is not None:
-            self._cache = cache
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, _Cache, nogil=True)
+        self.part = _Part(function, _PartCache, no_cpython_wrapper=True)
 
     def compile(self, sig: Any) -> Any:
         collecting = gc.isenabled()
@@ -84,14 +100,8 @@ class _Kernel(CPUDispatcher):
         return self.part.get_overload(sig)
 
 
-class _Part(CPUDispatcher):
+class _Part(_Kept):
     """The same function for the kernels that call it."""
-
-    def __init__(self, function: Callable[..., Any], cache: _Cache | None) -> None:
-        options = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        super().__init__(function, targetoptions=options)
-        if cache is not None:
-            self._cache = cache
 
     def compile(self, sig: Any) -> Any:
         with global_compiler_lock:

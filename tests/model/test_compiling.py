@@ -37,21 +37,32 @@ def without_home(temporary: Path, *arguments: str) -> subprocess.CompletedProces
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="users and modes")
 def test_without_a_home_everything_starts_with_one_warning(tmp_path: Path) -> None:
-    own = tmp_path / f"auditor-kernels-{os.getuid()}"
-    done = without_home(tmp_path, "list", "anonymizers")
+    given, temporary = tmp_path / "given", tmp_path / "temporary"
+    given.mkdir()
+    temporary.mkdir()
+    own = temporary / f"auditor-kernels-{os.getuid()}"
+    (given / "data.csv").write_text("age,ill\n1,a\n2,b\n3,a\n4,b\n")
+    (given / "schema.toml").write_text(
+        '[columns.age]\nrole = "quasi"\ntype = "numeric"\n[columns.ill]\nrole = "sensitive"\n'
+    )
+    listed = without_home(temporary, "list", "anonymizers")
+    assert (listed.returncode, listed.stderr) == (0, "")  # compiles nothing, and so needs no folder
+    asked = ["anonymize", f"{given / 'data.csv'}", "--schema", f"{given / 'schema.toml'}", "--method", "anatomy"]
+    asked += ["--set", "l=2", "-o", f"{given / 'release'}", "--force"]
+    done = without_home(temporary, *asked)
     assert done.returncode == 0, done.stderr
-    assert "mondrian" in done.stdout
+    assert "2 classes" in done.stdout
     assert done.stderr == (
         f"Warning: There is no cache folder that can be written. Compiled code is kept in {own}. Set NUMBA_CACHE_DIR to "
         "choose a folder.\n"
     )
     assert own.stat().st_mode & 0o777 == 0o700
     own.chmod(0o777)  # what others can write will not be run
-    again = without_home(tmp_path, "list", "anonymizers")
+    again = without_home(temporary, *asked)
     assert again.returncode == 0, again.stderr
     assert re.search(r"kept in \S*auditor-kernels-\w+\. ", again.stderr)
     assert str(own) not in again.stderr
-    assert os.listdir(tmp_path) == [own.name]  # what was for this run only is gone
+    assert os.listdir(temporary) == [own.name]  # what was for this run only is gone
 
 
 def test_where_nothing_can_be_written_each_run_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
