@@ -44,11 +44,14 @@ class Growth(NamedTuple):
 def fill(costs: Costs, trees: Trees, rise: Ints, node: int) -> None:
     """The cost of every slot of a tree for a class at `node`: that of the lowest node above both."""
     low, high = trees.low[node], trees.high[node]
-    costs.table[low : high + 1] = rise[node]
+    for slot in range(low, high + 1):
+        costs.table[slot] = rise[node]
     while trees.parent[node] >= 0:
         node = trees.parent[node]
-        costs.table[trees.low[node] : low] = rise[node]
-        costs.table[high + 1 : trees.high[node] + 1] = rise[node]
+        for slot in range(trees.low[node], low):
+            costs.table[slot] = rise[node]
+        for slot in range(high + 1, trees.high[node] + 1):
+            costs.table[slot] = rise[node]
         low, high = trees.low[node], trees.high[node]
 
 
@@ -99,7 +102,8 @@ def widen(costs: Costs, trees: Trees, rise: Ints, values: Ints, nodes: Ints) -> 
 def take(growth: Growth, tree: Tree, u: int, count: int, made: int) -> None:
     """Puts some copies of a tuple into class `made`."""
     place = growth.first[u + 1] - growth.left[u]
-    growth.member[place : place + count] = made
+    for i in range(place, place + count):
+        growth.member[i] = made
     growth.left[u] -= count
     growth.now[ROWS] -= count
     if growth.left[u] == 0:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from auditor.files.tables import csv_text, read_raw
-from auditor.model.arrays import Ints
+from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import ReleaseError
 from auditor.model.faults import read_text
 from auditor.model.provenance import Provenance
@@ -77,7 +77,7 @@ def provenance_text(provenance: Provenance, orders: Sequence[Ints], release: str
         line[order] = np.arange(len(order))
         lines.append(line)
     header = ["row", BUCKET, *(f"fragment_{i + 1}" for i in range(len(orders))), RELEASE, SECRET]
-    table = [
+    table: list[Codes | Ints] = [
         np.arange(provenance.rows),
         provenance.bucket,
         *(line[provenance.fragment[:, i]] for i, line in enumerate(lines)),

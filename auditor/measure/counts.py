@@ -14,13 +14,16 @@ are separate values, since they stand for different ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from auditor.model.arrays import Floats, Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
+
+if TYPE_CHECKING:
+    from scipy import sparse  # only attacks hold counts so: a release is made without it
 
 _ROOM = 4
 """Counts are laid out in full first if that takes at most this many places per person."""
@@ -73,16 +76,28 @@ class Entries:
         return Entries.of(self.row[kept], column[kept], self.count[kept], len(self.sizes), len(order), whole)
 
 
-Matrix: TypeAlias = "Ints | Entries"
-"""Counts, rows = classes, columns = values: in full, or the entries themselves."""
+Matrix: TypeAlias = "Ints | sparse.csr_array[np.int64, tuple[int, int]] | Entries"
+"""Counts, rows = classes, columns = values: dense, sparse, or the entries themselves."""
 
 
 def entries(counts: Matrix) -> Entries:
-    """The counts above zero of a matrix."""
+    """The counts above zero of a dense or sparse matrix."""
     if isinstance(counts, Entries):
         return counts
-    row, column = np.nonzero(counts > 0)
-    return Entries.of(row, column, counts[row, column].astype(np.int64), *counts.shape)
+    if isinstance(counts, np.ndarray):
+        row, column = np.nonzero(counts > 0)
+        return Entries.of(row, column, counts[row, column].astype(np.int64), *counts.shape)
+    matrix = counts
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()  # also sorts each row's columns
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    count = matrix.data.astype(np.int64)
+    column = matrix.indices.astype(np.int64)
+    if (count <= 0).any():
+        kept = count > 0
+        row, column, count = row[kept], column[kept], count[kept]
+    return Entries.of(row, column, count, matrix.shape[0], matrix.shape[1])
 
 
 def counted(row: Ints, column: Ints, classes: int, values: int, whole: Ints | None = None) -> Entries:

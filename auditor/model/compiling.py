@@ -62,6 +62,8 @@ def _compiled(function: F, inline: Inline) -> F:
 class _Kept(CPUDispatcher):
     """A function whose cache is looked for when it is first called: that takes a few milliseconds, and most are not."""
 
+    _found: Any = None
+
     def __init__(self, function: Callable[..., Any], sort: type[_Cache], **options: bool) -> None:
         self.sort = sort
         super().__init__(function, targetoptions={"nopython": True, "no_cfunc_wrapper": True, **options})
@@ -74,7 +76,7 @@ class _Kept(CPUDispatcher):
 
     @_cache.setter
     def _cache(self, _: Any) -> None:
-        self._found: Any = None  # numba's own choice, at construction
+        """numba's own choice, at construction, does not count."""
 
 
 class _Kernel(_Kept):

@@ -129,19 +129,19 @@ def tree_of(labels: Codes) -> Patterns:
 def _away(columns: Columns, c: int, value: int, label: int) -> float:
     """What one column adds to a distance."""
     if columns.width[c] > 0:
-        return columns.table[columns.first[c] + value * columns.width[c] + label]
+        return float(columns.table[columns.first[c] + value * columns.width[c] + label])
     value += columns.value_at[c]
     label += columns.label_at[c]
     state = columns.state[value]
     if state == UNKNOWN:
         return 0.0
-    if state == ABSENT:
-        return 0.0 if columns.open_to[label] else columns.apart[c]
-    if columns.nowhere[label]:
-        return columns.apart[c]
+    if state == ABSENT and columns.open_to[label]:
+        return 0.0
+    if state == ABSENT or columns.nowhere[label]:
+        return float(columns.apart[c])
     x = columns.place[value]
     way = max(columns.lower[label] - x, x - columns.upper[label], 0.0) / columns.scale[c]
-    return way * way if columns.squared[c] else way
+    return float(way * way if columns.squared[c] else way)
 
 
 @kernel

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize
+from scipy import optimize, sparse
 
-from auditor.measure.counts import counted
 from auditor.measure.divergences import (
     equal_distance,
     hierarchical_distance,
     node_heights,
     ordered_distance,
 )
+from auditor.measure.diversity import distinct_l
 from auditor.model.arrays import Floats, Ints
 from auditor.model.taxonomy import Taxonomy
 
@@ -77,13 +77,14 @@ def tree_cost(taxonomy: Taxonomy, nodes: list[int]) -> Floats:
 
 def check(
     counts: Ints,
-    fast: Callable[[Ints, Ints], Floats],
+    fast: Callable[[Ints | sparse.csr_array[np.int64, tuple[int, int]], Ints], Floats],
     cost: Floats,
 ) -> None:
     whole = counts.sum(axis=0)
     found = fast(counts, whole)
     expected = [moved(row, whole, cost) if row.sum() else 0.0 for row in counts]
     assert found == pytest.approx(expected, abs=1e-7)
+    assert fast(sparse.csr_array(counts), whole) == pytest.approx(found, abs=0)
 
 
 def matrices(columns: int) -> st.SearchStrategy[Ints]:
@@ -156,9 +157,21 @@ def test_many_classes_and_values_stay_sparse() -> None:
     rng = np.random.default_rng(0)
     size = 100_000
     rows, columns = rng.permutation(size) // 5, rng.integers(0, size, size)
-    counts = counted(rows, columns, size, size)
+    counts = sparse.csr_array((np.ones(size, dtype=np.int64), (rows, columns)), shape=(size, size))
     whole = np.bincount(columns, minlength=size)
     found = ordered_distance(counts, whole)
     row = 17
     p = np.bincount(columns[rows == row], minlength=size) / 5
     assert found[row] == pytest.approx(np.abs(np.cumsum(p - whole / size)).sum() / (size - 1), rel=1e-9)
+
+
+def test_the_counts_are_left_as_they_are() -> None:
+    counts = sparse.csr_array((np.array([1, 2, 3]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
+    assert equal_distance(counts, np.array([2, 0, 4])).tolist() == [0.0]
+    assert counts.indices.tolist() == [2, 0, 2]
+
+
+def test_stored_zeros_are_no_counts() -> None:
+    counts = sparse.csr_array((np.array([2, 0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    assert equal_distance(counts, np.array([1, 1])).tolist() == [0.5]
+    assert distinct_l(counts) == 1

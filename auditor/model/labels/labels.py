@@ -147,9 +147,9 @@ class Labels:
             reader = Reader(domain, asked)
         read = np.zeros(size, dtype=np.bool_)
         if declared is None and not asked:
-            plain, number = _plain_numbers(domain, texts)
+            plain, numbers = _plain_numbers(domain, texts)
             read[plain] = True
-            lo[plain], hi[plain], low[plain] = _values_or_none(domain, number)
+            lo[plain], hi[plain], low[plain] = _values_or_none(domain, numbers)
             high[plain] = low[plain]
         for i in np.flatnonzero(~read).tolist():
             text = texts[i]
