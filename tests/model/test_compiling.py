@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
@@ -86,6 +87,26 @@ def test_a_cache_that_cannot_be_used_is_no_fault(fault: Exception, monkeypatch: 
         return 2 * number
 
     assert twice(21) == 42
+
+
+def test_a_kernel_is_compiled_once_for_those_that_call_it_and_for_python_where_it_does() -> None:
+    @kernel
+    def entry(values: Any, place: int) -> Any:
+        return values[place]
+
+    @kernel
+    def total(values: Any) -> Any:
+        found, place = 0, 0  # numba would compile `entry` for the constant 0, too
+        while place < len(values):
+            found += entry(values, place)
+            place += 1
+        return found
+
+    made: Any = entry
+    assert total(np.array([1, 2, 4])) == 7
+    assert [len(made.part.overloads), len(made.overloads)] == [1, 0]
+    assert entry(np.array([1, 2, 4]), 2) == 4
+    assert [len(made.part.overloads), len(made.overloads)] == [1, 1]
 
 
 def test_every_kernel_is_compiled_here() -> None:
