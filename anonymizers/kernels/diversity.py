@@ -222,7 +222,8 @@ def accept(
     """Makes the cut that is counted the present state. Writes the tuples that match the left part to the beginning of
     `room`, those that match the right part after them, and returns how many they are."""
     i, j = 0, len(matching)
-    for t in matching:
+    for place in range(len(matching)):
+        t = int(matching[place])
         total, error, one, other = _after(fragments, sums, counts, rule, left, right, t)
         sums.total[t] = total
         sums.error[t] = error

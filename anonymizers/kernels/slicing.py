@@ -131,7 +131,7 @@ def part(cuts: Cuts, rows: Codes, spare: Codes, cut: Cut) -> None:
 def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
     """The value of this rank among those of the rows, which lie from `low` to `high`."""
     if high - low > 2 * len(rows):
-        ordered = np.empty(len(rows), dtype=np.int32)
+        ordered = np.empty(len(rows), dtype=np.int64)
         for i in range(len(rows)):
             ordered[i] = values[rows[i]]
         sort(ordered, len(ordered))
@@ -150,7 +150,7 @@ def _ranked(values: Codes, rows: Codes, low: int, high: int, rank: int) -> int:
 @kernel
 def _sorted(values: Codes, rows: Codes) -> Codes:
     """The rows by their values; those with equal values as they stand."""
-    keys, line = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int32)
+    keys, line = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int32)
     for i in range(len(rows)):
         keys[i] = values[rows[i]]
     order = order_of(keys)

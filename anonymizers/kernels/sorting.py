@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from auditor.model.arrays import Codes, Floats, Ints
+from auditor.model.arrays import Floats, Ints
 from auditor.model.compiling import kernel
 
 _SHORT = 24
@@ -16,7 +16,7 @@ _SHORT = 24
 
 
 @kernel
-def order_of(keys: Codes | Ints | Floats) -> Ints:
+def order_of(keys: Ints | Floats) -> Ints:
     """The places of numbers in ascending order; equal ones as they stand."""
     size = len(keys)
     order, spare = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
@@ -40,7 +40,7 @@ def order_of(keys: Codes | Ints | Floats) -> Ints:
 
 
 @kernel
-def sort(values: Codes | Ints | Floats, count: int) -> None:
+def sort(values: Ints | Floats, count: int) -> None:
     """Sorts the first so many numbers, in place."""
     if count > _SHORT:
         copy = values[:count].copy()
@@ -58,7 +58,7 @@ def sort(values: Codes | Ints | Floats, count: int) -> None:
 
 
 @kernel
-def below(ordered: Codes | Ints | Floats, count: int, limit: float) -> int:
+def below(ordered: Ints | Floats, count: int, limit: float) -> int:
     """How many of the first so many ascending numbers are below a limit."""
     low, high = 0, count
     while low < high:
