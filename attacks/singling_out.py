@@ -161,6 +161,7 @@ class _Reader:
         self.most = most / max(release.rows, 1) * _UP
         self.order = _settled(release)
         self._ends = np.cumsum([len(fragments) for fragments in self.order[0]])
+        self._values: dict[tuple[str, int], Bools] = {}
 
     def made(self, most: int, attributes: int | None, rng: np.random.Generator) -> Iterator[Candidate | None]:
         """A predicate for each of some records at random; None where there is none that light."""
@@ -192,25 +193,33 @@ class _Reader:
         found: Meeting = {}
         weight = 1.0
         for place, (column, label) in enumerate(conditions):
-            allowed = np.zeros(self.release.labels[column].domain.size, dtype=np.bool_)
-            allowed[self.people.sets[column].codes(label)] = True
-            predicate[column] = allowed
-            found = self.people.meeting(column, allowed, found)
+            predicate[column] = self._allowed(column, label)
+            found = self.people.meeting(column, predicate[column], found)
             last = place == len(conditions) - 1
             if last or self.people.expected(found) < _ONE:
                 weight = self.people.weight(predicate)
                 if weight <= self.most:
                     break
-        for column in sorted(predicate, key=lambda c: (-int(predicate[c].sum()), self.columns.index(c))):
+        values = {column: np.count_nonzero(allowed) for column, allowed in predicate.items()}
+        for column in sorted(predicate, key=lambda c: (-values[c], self.columns.index(c))):
             people = self.people.expected(found)
             wanted = min(self.most / weight, 1 / people if people >= _ONE else 1.0)
             if wanted >= 1:
                 break
-            if predicate[column].sum() > 1:
+            if values[column] > 1:
                 predicate[column] = _run(predicate[column], self.people.sets[column].shares, wanted, rng)
                 found = self.people.meeting(column, predicate[column], found)
                 weight = self.people.weight(predicate)
         return Candidate(predicate, weight, exactly_one(*self.people.chances(found))) if weight <= self.most else None
+
+    def _allowed(self, column: str, label: int) -> Bools:
+        """The values of a label."""
+        allowed = self._values.get((column, label))
+        if allowed is None:
+            allowed = np.zeros(self.release.labels[column].domain.size, dtype=np.bool_)
+            allowed[self.people.sets[column].codes(label)] = True
+            self._values[column, label] = allowed
+        return allowed
 
 
 class _Guesser:

@@ -53,8 +53,8 @@ def fill(costs: Costs, trees: Trees, node: int) -> None:
     most = costs.table[first]
     for v in range(first, last + 1):
         least, most = min(least, costs.table[v]), max(most, costs.table[v])
-    costs.near[first : last + 1] = least
-    costs.far[first : last + 1] = most
+    for v in range(first, last + 1):
+        costs.near[v], costs.far[v] = least, most
     end = most
     for v in range(first - 1, low - 1, -1):
         end = max(end, costs.table[v])

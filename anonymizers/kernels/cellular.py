@@ -17,6 +17,7 @@ import numpy as np
 
 from anonymizers.kernels.gathering import Ground, Search, hide, look_from, set_aside, show_again
 from anonymizers.kernels.search import HUGE, cost_of, nearest
+from anonymizers.kernels.sorting import order_of
 from auditor.model.arrays import Ints
 from auditor.model.compiling import kernel
 
@@ -68,7 +69,7 @@ def cheapest_ball(ground: Ground, search: Search, u: int, r: int, facility: int)
         far = np.empty(len(others), dtype=np.int64)
         for i in range(len(others)):
             far[i] = cost_of(ground.costs, ground.tuples[others[i]])
-        for at in np.argsort(far, kind="mergesort"):
+        for at in order_of(far):
             if far[at] > best:
                 break
             rows += ground.first[others[at] + 1] - ground.first[others[at]]

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymizers.kernels.sorting import order_of
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Bools, Floats, Ints
@@ -112,7 +113,8 @@ def look_for(measure: Measure, search: Search, values: Floats) -> None:
             search.table[trees.low[node] : low] = cost
             search.table[high + 1 : trees.high[node] + 1] = cost
             low, high = trees.low[node], trees.high[node]
-    search.values[:] = values
+    for j in range(len(values)):
+        search.values[j] = values[j]
 
 
 @kernel(inline="always")
@@ -326,7 +328,7 @@ def release_farthest(
                 away[i] = away[i - 1]
             else:
                 away[i] = distance(measure, values[which[mine[i]]], centre[c])
-        for i in np.argsort(away, kind="mergesort")[k:]:
+        for i in order_of(away)[k:]:
             out[mine[i]] = True
     return out
 

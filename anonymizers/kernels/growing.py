@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymizers.kernels.search import Costs, Stack, farthest, nearest
+from anonymizers.kernels.sorting import below
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Ints
@@ -43,11 +44,14 @@ class Growth(NamedTuple):
 def fill(costs: Costs, trees: Trees, rise: Ints, node: int) -> None:
     """The cost of every slot of a tree for a class at `node`: that of the lowest node above both."""
     low, high = trees.low[node], trees.high[node]
-    costs.table[low : high + 1] = rise[node]
+    for slot in range(low, high + 1):
+        costs.table[slot] = rise[node]
     while trees.parent[node] >= 0:
         node = trees.parent[node]
-        costs.table[trees.low[node] : low] = rise[node]
-        costs.table[high + 1 : trees.high[node] + 1] = rise[node]
+        for slot in range(trees.low[node], low):
+            costs.table[slot] = rise[node]
+        for slot in range(high + 1, trees.high[node] + 1):
+            costs.table[slot] = rise[node]
         low, high = trees.low[node], trees.high[node]
 
 
@@ -98,7 +102,8 @@ def widen(costs: Costs, trees: Trees, rise: Ints, values: Ints, nodes: Ints) -> 
 def take(growth: Growth, tree: Tree, u: int, count: int, made: int) -> None:
     """Puts some copies of a tuple into class `made`."""
     place = growth.first[u + 1] - growth.left[u]
-    growth.member[place : place + count] = made
+    for i in range(place, place + count):
+        growth.member[i] = made
     growth.left[u] -= count
     growth.now[ROWS] -= count
     if growth.left[u] == 0:
@@ -112,7 +117,8 @@ def finish(growth: Growth, costs: Costs, nodes: Ints, count: int) -> None:
     made = growth.now[MADE]
     for j in range(len(costs.low)):
         growth.low[made, j], growth.high[made, j] = costs.low[j], costs.high[j]
-    growth.node[made] = nodes
+    for j in range(len(nodes)):
+        growth.node[made, j] = nodes[j]
     growth.size[made] = count
     growth.now[MADE] += 1
 
@@ -157,7 +163,7 @@ def grow(
         if len(growth.seeds) > 0:  # the next row in the list that is in no class yet
             while growth.member[growth.seeds[now[NEXT]]] >= 0:
                 now[NEXT] += 1
-            u = np.searchsorted(growth.first, growth.seeds[now[NEXT]], side="right") - 1
+            u = below(growth.first, len(growth.first), growth.seeds[now[NEXT]] + 1) - 1
         elif now[MADE] == 0:
             u = now[SEED]
         else:

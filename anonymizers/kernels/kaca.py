@@ -27,6 +27,7 @@ import numpy as np
 
 from anonymizers.kernels.growing import above, fill
 from anonymizers.kernels.search import HUGE, Costs, Stack
+from anonymizers.kernels.sorting import order_of
 from anonymizers.kernels.tree import Tree, remove
 from anonymizers.shapes import Trees
 from auditor.model.arrays import Floats, Ints
@@ -290,13 +291,16 @@ def _move(classes: Classes, tuples: Ints, costs: Costs, c: int, other: int, k: i
     for i in range(count):
         pieces[i], starts[i] = piece, classes.start[piece]
         piece = classes.after[piece]
-    pieces = pieces[np.argsort(starts, kind="mergesort")]
+    listed = pieces.copy()
+    order = order_of(starts)
+    for i in range(count):
+        pieces[i] = listed[order[i]]
     distance = np.empty(count, dtype=np.int64)
     for i in range(count):
         u = classes.of[pieces[i]]
         hull = _hull_loss(costs, tuples[u], tuples[u])
         distance[i] = classes.size[c] * (hull - classes.loss[c]) + hull - classes.alone[u]
-    order = np.argsort(distance, kind="mergesort")  # stable: ties stay in the order of rows
+    order = order_of(distance)  # ties stay in the order of rows
     lacking = k - classes.size[c]
     count_small(classes, c, -1)
     classes.size[c] += lacking

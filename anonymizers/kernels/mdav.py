@@ -117,7 +117,10 @@ def _open_leaf(tree: kd.Tree, v: int, cluster: Ints) -> bool:
         tree.start[v] += 1
     if tree.stop[v] - tree.start[v] <= kd.LEAF:
         return False
-    return bool(np.all(tree.low[v] == tree.high[v]))
+    alike = True
+    for j in range(tree.low.shape[1]):
+        alike = alike and tree.low[v, j] == tree.high[v, j]
+    return alike
 
 
 @kernel

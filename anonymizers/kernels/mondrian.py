@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from anonymizers.kernels.sorting import below as count_below
+from anonymizers.kernels.sorting import sort
 from anonymizers.shapes import Columns, Limits, Room
 from auditor.model.arrays import Codes, Ints
 from auditor.model.compiling import kernel
@@ -47,7 +49,7 @@ def recursive_c(found: Ints, count: Ints, l: int) -> float:
     ordered = np.empty(len(found), dtype=np.int64)
     for i in range(len(found)):
         ordered[i] = count[found[i]]
-    ordered.sort()
+    sort(ordered, len(ordered))
     tail = 0
     for i in range(len(found) - l + 1):
         tail += ordered[i]
@@ -78,7 +80,7 @@ def ordered_distance(found: Ints, count: Ints, limits: Limits) -> float:
         end = found[i + 1] if i + 1 < kept else ranked
         running += count[start]
         inside = running / size
-        split = min(max(np.searchsorted(limits.reached, inside), start), end)
+        split = min(max(count_below(limits.reached, ranked, inside), start), end)
         total += inside * (2 * split - start - end) - 2 * before[split] + before[start] + before[end]
     return max(float(total), 0.0) / (ranked - 1)
 
@@ -145,7 +147,7 @@ def holds(values: Codes, limits: Limits, room: Room) -> bool:
     if allowed and limits.recursive_l > 0:
         allowed = recursive_c(there, count, limits.recursive_l) < limits.recursive_c
     if allowed and (limits.scattered > 0 or len(limits.reached) > 0):
-        there.sort()
+        sort(there, distinct)
     if allowed and limits.scattered > 0:
         allowed = largest_m(there, count, size, limits) >= limits.scattered
     if allowed and len(limits.reached) > 0:
@@ -236,7 +238,7 @@ def _branch(codes: Codes, child: Codes, room: Room) -> int:
             parts += 1
         rows[child[code]] += 1
     children = room.sizes[:parts].copy()
-    children.sort()
+    sort(children, parts)
     for p in range(parts):
         room.sizes[p] = rows[children[p]]
         rows[children[p]] = p
@@ -282,18 +284,19 @@ def _rearrange(line: Codes, ends: Ints, room: Room) -> None:
 
 
 @kernel
-def _allowed(values: Codes, parts: int, limits: Limits, room: Room) -> Ints:
-    """The ends of the parts of a class where all parts hold the constraints; empty where one does not."""
+def _allowed(values: Codes | None, start: int, end: int, parts: int, limits: Limits, room: Room) -> Ints:
+    """The ends of the parts of the class from start to end where all parts hold the constraints; empty where one does not.
+    Where only the size counts there are no values, and what looks at them is not even compiled."""
     none = np.empty(0, dtype=np.int64)
     ends = np.empty(parts, dtype=np.int64)
-    end = 0
+    rows = 0
     for p in range(parts):
         if room.sizes[p] < limits.size:
             return none
-        end += room.sizes[p]
-        ends[p] = end
-    if limits.values > 0:
-        _gather(values, ends, room)
+        rows += room.sizes[p]
+        ends[p] = rows
+    if values is not None:
+        _gather(values[start:end], ends, room)
         for p in range(parts):
             if not holds(room.line[ends[p] - room.sizes[p] : ends[p]], limits, room):
                 return none
@@ -302,7 +305,7 @@ def _allowed(values: Codes, parts: int, limits: Limits, room: Room) -> Ints:
 
 @kernel
 def _find_cut(
-    codes: Codes, values: Codes, start: int, end: int, columns: Columns, limits: Limits, strict: bool, room: Room
+    codes: Codes, values: Codes | None, start: int, end: int, columns: Columns, limits: Limits, strict: bool, room: Room
 ) -> Ints:
     """Cuts the class from start to end in the first allowed way, the column with the widest spread first: the ends of the
     parts; empty where no cut is allowed."""
@@ -330,7 +333,7 @@ def _find_cut(
         spread[widest] = 0.0  # tried
         line = codes[widest, start:end]
         parts = _divide(widest, line, least[widest], greatest[widest], columns, strict, room)
-        ends = _allowed(values[start:end], parts, limits, room)
+        ends = _allowed(values, start, end, parts, limits, room)
         if len(ends) > 0:
             return ends
 
@@ -338,7 +341,7 @@ def _find_cut(
 @kernel
 def cut_classes(
     codes: Codes,
-    values: Codes,
+    values: Codes | None,
     order: Codes,
     group: Ints,
     starts: Ints,
@@ -364,7 +367,8 @@ def cut_classes(
             state[0], state[1], state[2] = start, state[1] - 1, state[2] + 1
             continue
         _rearrange(order[start:end], ends, room)
-        _rearrange(values[start:end], ends, room)
+        if values is not None:
+            _rearrange(values[start:end], ends, room)
         for column in range(len(codes)):
             _rearrange(codes[column, start:end], ends, room)
         for p in range(len(ends) - 1):

@@ -96,7 +96,8 @@ def _move(tree: Tree, c: int, centre: Floats) -> None:
     v = tree.home[c]
     for i in range(tree.start[v], tree.stop[v]):
         if tree.order[i] == c:
-            tree.placed[i] = centre
+            for j in range(len(centre)):
+                tree.placed[i, j] = centre[j]
     while v >= 0:
         for j in range(len(centre)):
             tree.low[v, j] = min(tree.low[v, j], centre[j])

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymizers.kernels.mdav import squared
+from anonymizers.kernels.sorting import order_of, sort
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.compiling import kernel
 
@@ -170,7 +171,7 @@ def divide(space: Space, part: Partition, c: int) -> None:
         gap[i] -= squared(space.values, rows[i], space.values[ends[1]], space.weight, space.measured)
     part.figures[FREE] -= 1
     new = part.free[part.figures[FREE]]
-    for i in np.argsort(gap, kind="mergesort")[: len(rows) // 2]:
+    for i in order_of(gap)[: len(rows) // 2]:
         transfer(part, rows[i], new)
     changed(space, part, c)
     changed(space, part, new)
@@ -192,8 +193,10 @@ def undo(space: Space, part: Partition) -> None:
         row, old = part.journal[i]
         touched[2 * i], touched[2 * i + 1] = part.cluster[row], old
         transfer(part, row, old)
-    for c in np.unique(touched):
-        refresh(space, part, c)
+    sort(touched, 2 * noted)
+    for i in range(2 * noted):
+        if i == 0 or touched[i] != touched[i - 1]:
+            refresh(space, part, touched[i])
 
 
 @kernel

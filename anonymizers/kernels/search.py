@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from anonymizers.kernels.sorting import sort
 from anonymizers.kernels.tree import Tree
 from auditor.model.arrays import Ints
 from auditor.model.compiling import kernel
@@ -177,5 +178,5 @@ def all_at(tree: Tree, left: Ints, costs: Costs, stack: Stack, wanted: int, out:
             if tree.alive[w] > 0 and _least(costs, tree.low[w], tree.high[w]) <= wanted:
                 stack.node[waiting] = w
                 waiting += 1
-    out[:count].sort()
+    sort(out, count)
     return count

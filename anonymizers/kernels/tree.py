@@ -9,11 +9,12 @@ at the median of a sample of its points along its widest side.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizers.kernels.sorting import sort
 from auditor.model.arrays import Floats, Ints
 from auditor.model.compiling import kernel
 
@@ -45,23 +46,38 @@ class Tree(NamedTuple):
     home: Ints
 
 
-@kernel
-def build(points: NDArray[np.generic], chosen: Ints, weight: Floats) -> Tree:
+def build(points: NDArray[Any], chosen: Ints, weight: Floats) -> Tree:
     """A tree over the points with the (ascending) numbers `chosen`; `weight` makes the sides of boxes comparable."""
     count, width = len(chosen), points.shape[1]
     room = max(4, 4 * (count // LEAF + 2))
-    low = np.zeros((room, width), dtype=points.dtype)
-    high = np.zeros((room, width), dtype=points.dtype)
-    start, stop = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    left, above = np.full(room, -1, dtype=np.int64), np.full(room, -1, dtype=np.int64)
-    least = np.zeros(room, dtype=np.int64)
-    order, aside = chosen.copy(), np.empty(count, dtype=np.int64)
-    placed = np.empty((count, width), dtype=points.dtype)  # moved along with their numbers: memory is read in sequence
-    placed_aside = np.empty((count, width), dtype=points.dtype)
-    for i in range(count):
-        placed[i] = points[chosen[i]]
+    boxes = np.zeros((2, room, width), dtype=points.dtype)
+    numbers = np.zeros((6, room), dtype=np.int64)
+    order, home = chosen.copy(), np.full(len(points), -1, dtype=np.int64)
+    placed = points[chosen]  # moved along with their numbers: memory is read in sequence
     sample = np.empty(_SAMPLE, dtype=points.dtype)
-    stop[0] = count
+    nodes = _cut(order, placed, boxes, numbers, home, weight, np.empty_like(order), np.empty_like(placed), sample)
+    low, high = boxes[:, :nodes].copy()
+    start, stop, left, above, least, alive = numbers[:, :nodes].copy()
+    return Tree(order, placed, low, high, start, stop, left, above, least, alive, home)
+
+
+@kernel
+def _cut(
+    order: Ints,
+    placed: NDArray[Any],
+    boxes: NDArray[Any],
+    numbers: Ints,
+    home: Ints,
+    weight: Floats,
+    aside: Ints,
+    placed_aside: NDArray[Any],
+    sample: NDArray[Any],
+) -> int:
+    """Cuts the points into nodes, and says how many these are; `numbers` are start, stop, left, above, least and alive."""
+    count, width, room = len(order), placed.shape[1], numbers.shape[1]
+    low, high = boxes[0], boxes[1]
+    start, stop, left, above, least, alive = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
+    stop[0], above[0] = count, -1
     nodes = 1
     v = 0
     while v < nodes:
@@ -82,11 +98,13 @@ def build(points: NDArray[np.generic], chosen: Ints, weight: Floats) -> Tree:
             extent = (high[v, j] - low[v, j]) * weight[j]
             if extent > widest:
                 widest, side = extent, j
+        left[v], alive[v] = -1, b - a
         if b - a > LEAF and side >= 0 and nodes + 2 <= room:
             taken = min(b - a, _SAMPLE)
             for i in range(taken):
                 sample[i] = placed[a + i * (b - a) // taken, side]
-            cut = np.sort(sample[:taken])[(taken - 1) // 2]
+            sort(sample, taken)
+            cut = sample[(taken - 1) // 2]
             if cut == high[v, side]:  # both parts must hold a point: cut below the greatest value
                 cut = low[v, side]
                 for i in range(a, b):
@@ -114,27 +132,11 @@ def build(points: NDArray[np.generic], chosen: Ints, weight: Floats) -> Tree:
             start[nodes], stop[nodes] = a, kept
             start[nodes + 1], stop[nodes + 1] = kept, b
             nodes += 2
-        v += 1
-    home = np.full(len(points), -1, dtype=np.int64)
-    alive = np.empty(nodes, dtype=np.int64)
-    for v in range(nodes):
-        alive[v] = stop[v] - start[v]
         if left[v] < 0:
-            for i in range(start[v], stop[v]):
+            for i in range(a, b):
                 home[order[i]] = v
-    return Tree(
-        order,
-        placed,
-        low[:nodes].copy(),
-        high[:nodes].copy(),
-        start[:nodes].copy(),
-        stop[:nodes].copy(),
-        left[:nodes].copy(),
-        above[:nodes].copy(),
-        least[:nodes].copy(),
-        alive,
-        home,
-    )
+        v += 1
+    return nodes
 
 
 @kernel

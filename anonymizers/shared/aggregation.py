@@ -84,15 +84,18 @@ def _means(domain: Domain, codes: Codes, groups: Ints, absent: Bools, restore: b
     mean = np.where(low == high, low, mean)
     if restore:
         mean = restored(values, mean, np.bincount(groups, minlength=len(absent)) * ~absent)
+    largest = np.maximum(np.maximum(np.abs(low), np.abs(high)), _SMALLEST)
+    as_it_is = (low == high) & (not restore)
+    none = absent & (domain.missing is not None)
     written = []
-    for number, missing, lowest, highest in zip(mean, absent, low, high, strict=True):
-        if missing and domain.missing is not None:
-            written.append(domain.texts[domain.missing])
-        elif lowest == highest and not restore:
-            written.append(_text(domain, float(number)))
+    for number, size, exact, missing in zip(
+        mean.tolist(), largest.tolist(), as_it_is.tolist(), none.tolist(), strict=True
+    ):
+        if missing:
+            written.append(domain.texts[-1])  # the missing value is the last one
         else:
-            first = math.floor(math.log10(max(abs(lowest), abs(highest), _SMALLEST)))
-            written.append(_text(domain, round(float(number), DIGITS - 1 - first)))
+            rounded = number if exact else round(number, DIGITS - 1 - math.floor(math.log10(size)))
+            written.append(_text(domain, rounded))
     return written
 
 

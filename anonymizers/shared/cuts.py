@@ -42,7 +42,7 @@ def partition(
     # A relaxed cut divides rows of equal value in the order in which they stand: so that order is drawn.
     order = (np.arange(table.rows) if strict else rng.permutation(table.rows)).astype(np.int32)
     codes = np.stack([table.codes[column][order] for column in columns])
-    values = np.zeros(table.rows, dtype=np.int32) if about is None else about.codes[order]
+    values = None if about is None or limits.values == 0 else about.codes[order]
     shapes = describe([table.domains[column] for column in columns])
     room = make_room(table.rows, shapes, limits)
     groups = np.empty(table.rows, dtype=np.int64)

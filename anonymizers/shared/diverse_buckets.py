@@ -33,7 +33,8 @@ from auditor.model.progress import Progress, silent
 from auditor.model.table import Table
 
 if TYPE_CHECKING:
-    from anonymizers.kernels.slicing import Buckets, Counts, Cut, Cuts, Fragments, Rule, Sums
+    from anonymizers.kernels.diversity import Counts, Fragments, Rule, Sums
+    from anonymizers.kernels.slicing import Buckets, Cut, Cuts
 
 
 NOISE = Fraction(1, 2**30)
@@ -107,7 +108,8 @@ class _Partition:
     """The buckets so far, and the probabilities of every tuple: what the kernel keeps between its runs."""
 
     def __init__(self, fragments: Fragments, cuts: Cuts, promise: Diverse, rounding: float) -> None:
-        from anonymizers.kernels.slicing import Buckets, Counts, Rule, Sums
+        from anonymizers.kernels.diversity import Counts, Rule, Sums
+        from anonymizers.kernels.slicing import Buckets
 
         self.fragments, self.cuts, self.promise = fragments, cuts, promise
         rows, tuples, most = len(fragments.pair), len(fragments.known), int(fragments.slots.max())
@@ -138,7 +140,7 @@ class _Partition:
 
     def begin(self) -> None:
         """All rows are one bucket, which all tuples match; an error where that breaks the promise."""
-        from anonymizers.kernels import slicing as kernel
+        from anonymizers.kernels import diversity as kernel
 
         everybody = self.buckets.order
         self.buckets.end[0], self.buckets.match_end[0] = len(everybody), len(self.fragments.known)

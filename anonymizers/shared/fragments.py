@@ -19,7 +19,7 @@ from auditor.model.packing import distinct_rows
 from auditor.model.table import Table
 
 if TYPE_CHECKING:
-    from anonymizers.kernels.slicing import Fragments
+    from anonymizers.kernels.diversity import Fragments
 
 
 _MOST_SUMS = 250_000_000
@@ -36,7 +36,7 @@ def fragments_of(
     cells: Mapping[str, Codes],
 ) -> Fragments:
     """What the check needs of a table that is published in these blocks; columns without labels go out as they are."""
-    from anonymizers.kernels.slicing import Fragments
+    from anonymizers.kernels.diversity import Fragments
 
     about = {number: [c for c in block if c in table.schema.quasi] for number, block in enumerate(blocks)}
     own = next(number for number, block in enumerate(blocks) if sensitive in block)

@@ -1,32 +1,52 @@
-"""The catalogue: what there is, and what each thing means, for `auditor list` and `auditor explain`."""
+"""The catalogue: what there is, and what each thing means, for `auditor list` and `auditor explain`. Only what is asked for
+is imported."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-import reports
-from anonymizers import ANONYMIZERS
-from attacks import ATTACKS
-from auditor.files import tables
-from auditor.measure.statistics import STATISTICS
-from auditor.measure.utility import registry
 from auditor.model.errors import UsageError
-from auditor.model.faults import hint
-from auditor.model.record.policy import GRANTED, Check, builtin_policies
-from auditor.model.record.terms import COLUMNS, STANCES
-from auditor.posterior.links import LINKS
-from reports.evidence import TEMPLATES
-from scenarios.scenario import builtin_scenarios
+
+if TYPE_CHECKING:
+    from auditor.model.record.policy import Check
 
 
-def _scenario_summary(name: str) -> str:
-    """The first sentence of the comment at the top of a scenario file."""
-    lines = builtin_scenarios()[name].read_text(encoding="utf-8").splitlines()
-    comment = " ".join(line.lstrip("# ").strip() for line in takewhile(lambda line: line.startswith("#"), lines))
-    return comment.split(". ")[0].rstrip(".") + "." if comment else name
+def _scenarios() -> dict[str, str]:
+    """The first sentence of the comment at the top of each scenario file."""
+    from scenarios.scenario import builtin_scenarios
+
+    said = {}
+    for name, file in builtin_scenarios().items():
+        lines = file.read_text(encoding="utf-8").splitlines()
+        comment = " ".join(line.lstrip("# ").strip() for line in takewhile(lambda line: line.startswith("#"), lines))
+        said[name] = comment.split(". ")[0].rstrip(".") + "." if comment else name
+    return said
+
+
+def _links() -> dict[str, str]:
+    """The link models."""
+    from auditor.posterior.links import LINKS
+
+    return {link.name: link.meaning for link in LINKS}
+
+
+def _templates() -> dict[str, str]:
+    """The evidence packs."""
+    from reports.evidence import TEMPLATES
+
+    return {one.name: f"{one.title}. {one.about}" for one in TEMPLATES}
+
+
+def _adversaries() -> Mapping[str, str]:
+    """The kinds of adversaries."""
+    from auditor.model.record.terms import STANCES
+
+    return STANCES
 
 
 SORTS = ("anonymizers", "attacks", "adversaries", "formats", "links", "metrics", "policies", "scenarios", "templates")
@@ -38,32 +58,44 @@ def catalogue(what: str) -> str:
     if what not in SORTS:
         raise UsageError(f"list must be given one of {', '.join(SORTS)}. Got {what!r}.")
     if what == "anonymizers":
+        from anonymizers import ANONYMIZERS
+
         rows = [(name, plugin.summary, plugin.paper) for name, plugin in ANONYMIZERS.all().items()]
     elif what == "attacks":
+        from attacks import ATTACKS
+
         rows = [(name, plugin.claim, plugin.paper) for name, plugin in ATTACKS.all().items()]
     elif what == "policies":
+        from auditor.model.record.policy import builtin_policies
+
         rows = [(policy.name, policy.title, policy.source) for policy in builtin_policies().values()]
     else:
         pairs = {
-            "adversaries": STANCES,
-            "formats": _formats(),
-            "links": {link.name: link.meaning for link in LINKS},
-            "metrics": _metrics(),
-            "scenarios": {name: _scenario_summary(name) for name in builtin_scenarios()},
-            "templates": {one.name: f"{one.title}. {one.about}" for one in TEMPLATES},
-        }[what]
+            "adversaries": _adversaries,
+            "formats": _formats,
+            "links": _links,
+            "metrics": _metrics,
+            "scenarios": _scenarios,
+            "templates": _templates,
+        }[what]()
         return tabulate(pairs.items(), ("name", "what it is"), tablefmt="simple", maxcolwidths=[None, 90])
     return tabulate(rows, ("name", "what it does", "source"), tablefmt="simple", maxcolwidths=[None, 60, 36])
 
 
 def _metrics() -> dict[str, str]:
     """The measures of utility and the class statistics, with what each means and which way is better."""
+    from auditor.measure.statistics import STATISTICS
+    from auditor.measure.utility import registry
+
     every = (*(measure.words for measure in registry.MEASURES), *STATISTICS)
     return {measure.name: f"{measure.meaning} {measure.better.capitalize()} is better." for measure in every}
 
 
 def _formats() -> dict[str, str]:
     """The file formats of tables, and the formats of reports."""
+    import reports
+    from auditor.files import tables
+
     files = {}
     for one in tables.FORMATS:
         how = "read and written" if one.write is not None else "read"
@@ -73,6 +105,8 @@ def _formats() -> dict[str, str]:
 
 def _measures() -> dict[str, str]:
     """What the measures of attacks mean, by name: attacks that mean the same by a name are told together."""
+    from attacks import ATTACKS
+
     told: dict[str, dict[str, list[str]]] = {}
     for name, attack in ATTACKS.all().items():
         for measure in attack.measures:
@@ -85,6 +119,14 @@ def _measures() -> dict[str, str]:
 
 def explanation(name: str) -> str:
     """What one thing means, needs and promises."""
+    from anonymizers import ANONYMIZERS
+    from attacks import ATTACKS
+    from auditor.measure.utility import registry
+    from auditor.model.faults import hint
+    from auditor.model.record.policy import builtin_policies
+    from auditor.model.record.terms import COLUMNS
+    from scenarios.scenario import builtin_scenarios
+
     if name in ANONYMIZERS.all():
         plugin = ANONYMIZERS.get(name)
         return f"{name}: an anonymizer\n\n{plugin.explanation()}\n\nSettings: {_settings(plugin)}"
@@ -110,8 +152,8 @@ def explanation(name: str) -> str:
         "a measure of attacks": _measures(),
         "a metric": _metrics(),
         "a format": _formats(),
-        "a link model": {link.name: link.meaning for link in LINKS},
-        "an adversary": STANCES,
+        "a link model": _links(),
+        "an adversary": _adversaries(),
         "a word of the reports": COLUMNS,
     }
     found = [(sort, texts[name]) for sort, texts in words.items() if name in texts]
@@ -137,6 +179,9 @@ def _settings(plugin: type) -> str:
 
 def _judged(check: Check) -> str:
     """Whose figure a check judges, where it is an attack's."""
+    from attacks import ATTACKS
+    from auditor.model.record.policy import GRANTED
+
     attack = ATTACKS.all().get(check.figure.partition(".")[0])
     if attack is None:
         return ""

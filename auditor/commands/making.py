@@ -100,7 +100,6 @@ def anonymize(
     are written only where --provenance and --key say."""
     from anonymizers import ANONYMIZERS
     from anonymizers.anonymizing import anonymize as make
-    from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
     from auditor.files.manifests import files_of_older
     from auditor.files.provenances import read_secret
     from auditor.files.releases import write_release
@@ -121,6 +120,8 @@ def anonymize(
     secret = new_secret() if private.secret is None else read_secret(private.secret)
     table = read_table(data, schema)
     if cut.compare_whole:
+        from anonymizers.blocks.weighing import check_comparable, cost_of_blocks
+
         check_comparable(table)
     cost = None
     with Progress(quiet) as progress:
@@ -130,7 +131,7 @@ def anonymize(
             whole = make(table, technique, secret, progress.step)
             cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)
     summary, warnings = _summary(release, table, whose)  # and its faults, before anything is written
-    written, provenance = write_release(release, whose, output)
+    written, provenance = write_release(release, None if private.provenance is None else whose, output)
     files: dict[Path, str | bytes] = {}
     if private.provenance is not None and provenance is not None:
         files[private.provenance] = provenance  # private files first: no release without its provenance

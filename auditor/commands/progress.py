@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from shutil import get_terminal_size
 from time import monotonic
+from typing import Any
 
 from auditor.model.discretion import printable
 
@@ -33,14 +34,15 @@ class Progress:
         return self
 
     def _watch_compiler(self) -> None:
-        """Says when numba compiles kernels, which takes some seconds, once on each machine."""
+        """Says when numba compiles a function, which takes some seconds, once on each machine."""
         from numba.core import event
 
         progress = self
 
         class Watch(event.Listener):
-            def on_start(self, _: object) -> None:
-                progress._draw("compiling kernels (first run only)")
+            def on_start(self, started: Any) -> None:
+                name = started.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
+                progress._draw(f"Preparing: compiling {name} (once; later runs begin at once)")
 
             def on_end(self, _: object) -> None:
                 """The next step draws its own line."""

@@ -14,13 +14,13 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from auditor.files.formats import Format
 from auditor.model.errors import TableError
-from auditor.model.formulas import guarded, unguarded
+from auditor.model.formulas import guarded, is_live, unguarded
 from auditor.model.schema import TableFormat
 from auditor.model.table import HEADLESS, MOST_COLUMNS, RawTable, check_names
 
@@ -37,6 +37,8 @@ ROW_NAMES = "row_names"
 """What a first column is called that has no name, and holds row names."""
 _HALF = re.compile("[\ud800-\udfff]")  # what some encodings decode to, and no file can hold
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_A_CHUNK = 10_000
+"""The number of rows that are looked at together: what holds for all their texts need not be asked of each cell."""
 _MOST_POOLED = 100_000
 """The number of distinct texts of a file that are kept once each, so that equal cells share their memory."""
 
@@ -145,8 +147,7 @@ def _rows(text: str, delimiter: str, file: Path, line: int) -> list[Row]:
     """The rows of a file as (number of the first line, cells), without blank lines. The text begins on `line`."""
     reader = _reader(io.StringIO(text, newline=""), delimiter, strict=True)
     rows: list[Row] = []
-    before, quotes = line - 1, "'" in text
-    pool: dict[str, str] = {}
+    before, pool = line - 1, _Pool("'" in text)
     try:
         for cells in reader:
             if len(cells) > MOST_COLUMNS:
@@ -154,18 +155,35 @@ def _rows(text: str, delimiter: str, file: Path, line: int) -> list[Row]:
                     f"{file}, line {line}: a table may have at most {MOST_COLUMNS} columns. Got {len(cells)}. Check the "
                     "delimiter."
                 )
-            kept = [pool.get(cell, cell) for cell in map(str.strip, cells)]
-            if quotes:
-                kept = [unguarded(cell) for cell in kept]
-            if len(pool) < _MOST_POOLED:
-                pool.update(zip(kept, kept, strict=True))
             # In a table of one column an empty cell in quotes is a missing value; elsewhere it is a blank line.
-            if cells and (kept != [""] or (rows and len(rows[0][1]) == 1)):
-                rows.append((line, kept))
+            if len(cells) > 1 or (cells and (cells[0].strip() or (rows and len(rows[0][1]) == 1))):
+                rows.append((line, cells))
+                if len(rows) % _A_CHUNK == 0:
+                    pool.clean(rows[-_A_CHUNK:])
             line = before + reader.line_num + 1
     except csv.Error as error:
         raise TableError(f"{file}, line {line}: not a valid CSV line ({error}). Check its quotes.") from error
+    pool.clean(rows[len(rows) - len(rows) % _A_CHUNK :])
     return rows
+
+
+class _Pool:
+    """Cleans cells of white space and, where the file has any `quotes`, of guards. Equal cells become one text."""
+
+    def __init__(self, quotes: bool) -> None:
+        self.quotes, self.texts = quotes, dict[str, str]()
+
+    def clean(self, rows: list[Row]) -> None:
+        """Replaces the cells of some rows."""
+        distinct = set(chain.from_iterable(cells for _, cells in rows))
+        plain = {cell: cell.strip() for cell in distinct}
+        if self.quotes:
+            plain = {cell: unguarded(text) for cell, text in plain.items()}
+        if len(self.texts) < _MOST_POOLED:
+            self.texts.update((text, text) for text in plain.values() if text not in self.texts)
+        kept = {cell: self.texts.get(text, text) for cell, text in plain.items()}
+        for _, cells in rows:
+            cells[:] = map(kept.__getitem__, cells)
 
 
 def _refuse_pasted(text: str, rows: list[Row], file: Path) -> None:
@@ -240,13 +258,22 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: st
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
     quoting = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for number, row in enumerate(chain([header], rows)):
-        cells = [guarded(cell) for cell in row]
-        joined = "".join(cells)
+    every = chain([header], rows)
+    while some := list(islice(every, _A_CHUNK)):
+        distinct = set(chain.from_iterable(some))
+        live = {cell: guarded(cell) for cell in distinct if is_live(cell)}
+        if live:
+            some = [[live.get(cell, cell) for cell in row] for row in some]
+        first = not stream.tell() and "".join(some[0])[:4].lower() == "sep="
         # Readers take a carriage return for the end of a line, but csv quotes it only where lines end in one. A byte order
         # mark at the beginning of a line, and a first line like `sep=;`, have a meaning unless they are quoted.
-        special = "\r" in joined or _MARK in joined or (number == 0 and joined[:4].lower() == "sep=")
-        (quoting if special else writer).writerow(cells)
+        if first or any("\r" in cell or _MARK in cell for cell in distinct):
+            for row in some:
+                joined = "".join(row)
+                (quoting if first or "\r" in joined or _MARK in joined else writer).writerow(row)
+                first = False
+        else:
+            writer.writerows(some)
     return stream.getvalue()
 
 

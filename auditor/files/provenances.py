@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from auditor.files.tables import csv_text, read_raw
-from auditor.model.arrays import Ints
+from auditor.model.arrays import Codes, Ints
 from auditor.model.errors import ReleaseError
 from auditor.model.faults import read_text
 from auditor.model.provenance import Provenance
@@ -44,8 +44,8 @@ def fingerprint(blocks: Iterable[Mapping[str, Sequence[str]]]) -> str:
     for columns in blocks:
         for name in sorted(set(columns) - {BUCKET}):
             plain = {text: _plain(text) for text in set(columns[name])}
-            for text in (name, *(plain[text] for text in columns[name])):
-                digest.update(text.encode(errors="surrogatepass") + b"\0")
+            texts = "\0".join((name, *map(plain.__getitem__, columns[name]), ""))
+            digest.update(texts.encode(errors="surrogatepass"))
         digest.update(b"\1")
     return digest.hexdigest()
 
@@ -77,14 +77,15 @@ def provenance_text(provenance: Provenance, orders: Sequence[Ints], release: str
         line[order] = np.arange(len(order))
         lines.append(line)
     header = ["row", BUCKET, *(f"fragment_{i + 1}" for i in range(len(orders))), RELEASE, SECRET]
-    table = [
+    table: list[Codes | Ints] = [
         np.arange(provenance.rows),
         provenance.bucket,
         *(line[provenance.fragment[:, i]] for i, line in enumerate(lines)),
     ]
-    rows = [[str(int(value) + 1) if value >= 0 else "" for value in row] for row in zip(*table, strict=True)]
+    numbers = [[str(value + 1) if value >= 0 else "" for value in column.tolist()] for column in table]
     secret = "" if provenance.secret is None else f"{provenance.secret:0{2 * SECRET_BYTES}x}"
-    return csv_text(header, [[*row, *(("", "") if i else (release, secret))] for i, row in enumerate(rows)])
+    once = ([text, *([""] * (provenance.rows - 1))] for text in (release, secret))
+    return csv_text(header, zip(*numbers, *once, strict=True))
 
 
 def read_provenance(file: str | Path, blocks: Sequence[RawTable], originals: int) -> Lines:

@@ -271,12 +271,10 @@ def _where(block: RawTable, column: str, first: Sequence[int]) -> Callable[[int]
 
 def number_texts(texts: Sequence[str]) -> tuple[Codes, list[str], list[int]]:
     """Texts as numbers: the number of each text among the distinct ones, these (sorted), and the first place of each."""
-    first: dict[str, int] = {}
-    for place, text in enumerate(texts):
-        first.setdefault(text, place)
+    first = dict(zip(reversed(texts), range(len(texts) - 1, -1, -1), strict=True))  # the first place is set last
     distinct = sorted(first)
     rank = {text: number for number, text in enumerate(distinct)}
-    numbers = np.fromiter((rank[text] for text in texts), dtype=np.int32, count=len(texts))
+    numbers = np.fromiter(map(rank.__getitem__, texts), dtype=np.int32, count=len(texts))
     return numbers, distinct, [first[text] for text in distinct]
 
 

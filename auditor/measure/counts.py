@@ -14,14 +14,16 @@ are separate values, since they stand for different ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from auditor.model.arrays import Floats, Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release, Suppression
+
+if TYPE_CHECKING:
+    from scipy import sparse  # only attacks hold counts so: a release is made without it
 
 _ROOM = 4
 """Counts are laid out in full first if that takes at most this many places per person."""
@@ -73,11 +75,6 @@ class Entries:
         whole = self.whole[order]
         return Entries.of(self.row[kept], column[kept], self.count[kept], len(self.sizes), len(order), whole)
 
-    def matrix(self) -> sparse.csr_array[np.int64, tuple[int, int]]:
-        """The same as a sparse matrix, classes × values."""
-        starts = np.concatenate([[0], np.cumsum(self.distinct)])
-        return sparse.csr_array((self.count, self.column, starts), shape=(len(self.sizes), self.values))
-
 
 Matrix: TypeAlias = "Ints | sparse.csr_array[np.int64, tuple[int, int]] | Entries"
 """Counts, rows = classes, columns = values: dense, sparse, or the entries themselves."""
@@ -87,7 +84,10 @@ def entries(counts: Matrix) -> Entries:
     """The counts above zero of a dense or sparse matrix."""
     if isinstance(counts, Entries):
         return counts
-    matrix = sparse.csr_array(counts)
+    if isinstance(counts, np.ndarray):
+        row, column = np.nonzero(counts > 0)
+        return Entries.of(row, column, counts[row, column].astype(np.int64), *counts.shape)
+    matrix = counts
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()  # also sorts each row's columns

@@ -21,10 +21,9 @@ All are computed only from the counts above zero, for all classes at once, by cl
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from auditor.measure import words
-from auditor.measure.counts import Matrix, entries
+from auditor.measure.counts import Entries, Matrix, entries
 from auditor.model.arrays import Floats, Ints
 from auditor.model.taxonomy import Taxonomy
 
@@ -117,13 +116,25 @@ def hierarchical_distance(counts: Matrix, whole: Ints, taxonomy: Taxonomy, nodes
     if taxonomy.height == 0:
         return np.zeros(len(found.sizes))
     column, edge, weight = taxonomy_edges(taxonomy, places)
-    below = sparse.coo_array((np.ones(len(edge), dtype=np.int64), (column, edge)), shape=(found.values, len(weight)))
-    crossing = entries(found.matrix() @ sparse.csr_array(below))
+    crossing = _crossing(found, column, edge, len(weight))
     share = crossing.count / found.sizes[crossing.row]
     expected = np.bincount(edge, weights=_shares(whole)[column], minlength=len(weight))
     there = expected[crossing.column]
     moved = crossing.per_class(weight[crossing.column] * (np.abs(share - there) - there))
     return np.where(found.sizes > 0, np.maximum(moved + weight @ expected, 0.0), 0.0)
+
+
+def _crossing(found: Entries, column: Ints, edge: Ints, edges: int) -> Entries:
+    """How many people of each class lie below each edge, given the pairs of a value and an edge above it."""
+    order = np.argsort(column, kind="stable")
+    many = np.bincount(column, minlength=found.values)
+    first = np.cumsum(many) - many
+    times = many[found.column]
+    ends = np.cumsum(times)
+    place = np.arange(int(times.sum())) + np.repeat(first[found.column] - ends + times, times)
+    key, where = np.unique(np.repeat(found.row, times) * edges + edge[order[place]], return_inverse=True)
+    count = np.bincount(where, weights=np.repeat(found.count, times), minlength=len(key)).astype(np.int64)
+    return Entries.of(key // edges, key % edges, count, len(found.sizes), edges)
 
 
 def taxonomy_edges(taxonomy: Taxonomy, places: Ints) -> tuple[Ints, Ints, Floats]:

@@ -4,12 +4,18 @@ numba keeps it beside the source, or in the user's cache folder. Where neither c
 home, it goes to a folder of the user's own in the temporary folder, and where there is none each run compiles anew; a warning
 says so once. A cache that is damaged, or on a disk that is full, is no reason to stop. Kernels do not hold the interpreter's
 lock, so that a process hears signals, and that its parent has gone, while one runs.
+
+Compiling takes seconds, which somebody waits for on first use. numba compiles a function that other kernels call as if Python
+called it: with code that unpacks Python's objects, which for tuples of arrays is most of all its code, optimised by itself
+and again in each of its callers, and once more for an argument that begins as a constant. Here such a function is compiled
+apart for its callers: without that code, not optimised (its callers are, and it within them), and for types alone.
 """
 
 from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import os
 import shutil
 import stat
@@ -21,7 +27,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, overload
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 
 from auditor.model.errors import AuditorWarning
 
@@ -44,14 +52,67 @@ def kernel(function: F | None = None, *, inline: Inline = "never") -> F | Callab
 
 
 def _compiled(function: F, inline: Inline) -> F:
-    made: Any = numba.njit(nogil=True, inline=inline)(function)
-    if hasattr(
-        made, "enable_caching"
-    ):  # the function itself has not, where compiling is switched off (NUMBA_DISABLE_JIT)
-        cache = _cache(function)
-        if cache is not None:
-            made._cache = cache
+    if _CONFIG.DISABLE_JIT or inline == "always":
+        made: Any = numba.njit(nogil=True, inline=inline)(function)
+    else:
+        made = _Kernel(function)
     return cast("F", made)
+
+
+class _Kept(CPUDispatcher):
+    """A function whose cache is looked for when it is first called: that takes a few milliseconds, and most are not."""
+
+    _found: Any = None
+
+    def __init__(self, function: Callable[..., Any], sort: type[_Cache], **options: bool) -> None:
+        self.sort = sort
+        super().__init__(function, targetoptions={"nopython": True, "no_cfunc_wrapper": True, **options})
+
+    @property
+    def _cache(self) -> Any:
+        if self._found is None:
+            self._found = _cache(self.py_func, self.sort) or NullCache()
+        return self._found
+
+    @_cache.setter
+    def _cache(self, _: Any) -> None:
+        """numba's own choice, at construction, does not count."""
+
+
+class _Kernel(_Kept):
+    """A function that Python calls; what calls it in compiled code calls its `part`."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, _Cache, nogil=True)
+        self.part = _Part(function, _PartCache, no_cpython_wrapper=True)
+
+    def compile(self, sig: Any) -> Any:
+        collecting = gc.isenabled()
+        gc.disable()  # the compiler makes many objects that stay: looking for garbage among them takes a while
+        try:
+            return super().compile(sig)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return self.part.get_call_template([numba.types.unliteral(arg) for arg in args], kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        return self.part.get_overload(sig)
+
+
+class _Part(_Kept):
+    """The same function for the kernels that call it."""
+
+    def compile(self, sig: Any) -> Any:
+        with global_compiler_lock:
+            before = _CONFIG.OPT
+            _CONFIG.OPT = type(before)(1)
+            try:
+                return super().compile(sig)
+            finally:
+                _CONFIG.OPT = before
 
 
 class _Cache(FunctionCache):
@@ -69,17 +130,24 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
 
 
-def _cache(function: Callable[..., Any]) -> _Cache | None:
+class _PartCache(_Cache):
+    """The same for what kernels call."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (*super()._index_key(sig, codegen), "part")
+
+
+def _cache(function: Callable[..., Any], sort: type[_Cache]) -> _Cache | None:
     """Where the compiled function is kept; None where it cannot be."""
     try:
-        return _Cache(function)
+        return sort(function)
     except RuntimeError:  # no folder that numba knows can be written
         folder = _own_folder()
     if folder is None:
         return None
     _CONFIG.CACHE_DIR = str(folder)
     try:
-        return _Cache(function)
+        return sort(function)
     except RuntimeError:
         return None
 

@@ -106,17 +106,13 @@ class Domain:
         """The codes of the values in a column of text; an error names the first row whose value is not in the domain, by
         its line in the file where `lines` are known."""
         known: dict[str, int] = {}
-        out = np.empty(len(texts), dtype=np.int32)
-        for row, text in enumerate(texts):
-            code = known.get(text)
+        for text in dict.fromkeys(texts):
+            code = self.code(text)
             if code is None:
-                code = self.code(text)
-                if code is None:
-                    place = f"{where}, {row_place(row, lines)}, column {self.column.name!r}"
-                    raise TableError(f"{place}: {self._outside(text)}")
-                known[text] = code
-            out[row] = code
-        return out
+                place = f"{where}, {row_place(texts.index(text), lines)}, column {self.column.name!r}"
+                raise TableError(f"{place}: {self._outside(text)}")
+            known[text] = code
+        return np.fromiter(map(known.__getitem__, texts), dtype=np.int32, count=len(texts))
 
     def _outside(self, text: str) -> str:
         column, taxonomy = f"[columns.{self.column.name}]", self.taxonomy

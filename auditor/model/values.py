@@ -10,6 +10,11 @@ EXACT_INTEGERS = 2**53  # from here on, neighbouring whole numbers cannot be tol
 LEAST, MOST = 1e-100, 1e100  # below and above these, squares and products of numbers are 0 or infinite
 
 
+def is_number(text: str) -> bool:
+    """Whether a text, with a point as decimal mark and no space around it, looks like a number."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def parse_number(text: str, decimal: str = ".") -> float | None:
     """The number that a text denotes, or None. `nan`, `inf` and `1_000` are not numbers here; nor is `1.500` where the
     decimal mark is the comma, since it may mean fifteen hundred."""

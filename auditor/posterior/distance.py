@@ -18,6 +18,7 @@ All known columns must be published in one block: otherwise no published record 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,7 +32,8 @@ from auditor.posterior.agreement import LEAST_PEOPLE
 from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, Without, meaning
 from auditor.posterior.links import Weighting
 from auditor.posterior.matching import Cells, distinct_people, expand
-from auditor.posterior.metric import Learned, Metric, parts_of
+from auditor.posterior.metric import Column, Learned, Metric, Part, parts_of
+from auditor.posterior.pruned import columns_of, nearest, tree_of
 
 MOST_COMPARISONS = 2e10
 """The limit on compared values (people × records × columns): about a minute's work."""
@@ -110,32 +112,56 @@ class Search:
 
     def find(self, people: Codes, second: bool = False) -> Entries:
         """The nearest cells of people (codes over the columns), or with `second` the next nearest after these."""
-        rows: list[Ints] = []
-        found: list[Ints] = []
-        distance = np.full(len(people), np.inf)
+        row, pattern, distance = np.empty(0, np.int64), np.empty(0, np.int64), np.full(len(people), np.inf)
         if len(self._patterns):
             if self.learned is not None:
                 parts = self.learned.parts(people)
             else:
                 parts = parts_of(self.metric, self._labels, self.cells.labels[self._patterns], people, self._records)
-            step = max(_A_CHUNK // len(self._patterns), 1)
-            for begin in range(0, len(people), step):
-                some = slice(begin, min(begin + step, len(people)))
-                away = np.zeros((some.stop - begin, len(self._patterns)))
-                for part in parts:
-                    part.add(some, away)
-                if second:
-                    away[_least(away)] = np.inf
-                row, pattern = np.nonzero(_least(away) & np.isfinite(away))
-                distance[some] = away.min(axis=1)
-                rows.append(row + begin)
-                found.append(pattern)
-        row, pattern = (np.concatenate(p) if p else np.empty(0, dtype=np.int64) for p in (rows, found))
+            columns = [column for part in parts if (column := part.column()) is not None]
+            if len(columns) == len(parts) and len(people) * len(self._patterns) > _A_CHUNK:
+                row, pattern, distance = pruned(columns, second)
+            else:
+                row, pattern, distance = compared(parts, len(people), len(self._patterns), second)
         cell = self._by_pattern[expand(self._first[pattern], self._fan[pattern])]
         row = np.repeat(row, self._fan[pattern])
         order = np.lexsort((cell, row))
         root = np.sqrt(distance) if self.metric in (Metric.EUCLID, Metric.MAHALANOBIS) else distance
         return Entries(row[order], cell[order], root)
+
+
+def pruned(columns: Sequence[Column], second: bool) -> tuple[Ints, Ints, Floats]:
+    """The nearest patterns of people, or with `second` the next nearest, as pairs of a person and a pattern, and the distance
+    of each person; found by a search."""
+    people, labels = (np.column_stack([getattr(one, name) for one in columns]) for name in ("value", "label"))
+    order = np.lexsort(people.T[::-1])  # neighbours are near the same patterns
+    shapes, tree, least = columns_of([one.distances for one in columns]), tree_of(labels), np.full(len(people), -1.0)
+    if second:
+        nearest_of_all, _, _ = nearest(shapes, tree, people[order], labels, least, TIE, _SAME)
+        least = nearest_of_all * (1 + TIE) + _SAME
+    distance = np.empty(len(people))
+    distance[order], starts, pattern = nearest(shapes, tree, people[order], labels, least, TIE, _SAME)
+    return np.repeat(order, np.diff(starts)), pattern, distance
+
+
+def compared(parts: Sequence[Part], people: int, patterns: int, second: bool) -> tuple[Ints, Ints, Floats]:
+    """The same, found by comparing everybody with every pattern."""
+    rows: list[Ints] = []
+    found: list[Ints] = []
+    distance = np.full(people, np.inf)
+    step = max(_A_CHUNK // patterns, 1)
+    for begin in range(0, people, step):
+        some = slice(begin, min(begin + step, people))
+        away = np.zeros((some.stop - begin, patterns))
+        for part in parts:
+            part.add(some, away)
+        if second:
+            away[_least(away)] = np.inf
+        row, pattern = np.nonzero(_least(away) & np.isfinite(away))
+        distance[some] = away.min(axis=1)
+        rows.append(row + begin)
+        found.append(pattern)
+    return np.concatenate([np.empty(0, np.int64), *rows]), np.concatenate([np.empty(0, np.int64), *found]), distance
 
 
 def _least(away: Floats) -> Bools:

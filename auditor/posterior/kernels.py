@@ -1,5 +1,5 @@
-"""Compiled kernels: which people fit which labels, by bitsets, and what weighs how much of it; running sums within rows; and
-sampled assignments.
+"""Compiled kernels: which people fit which labels, by bitsets, and what weighs how much of it; who is left of those who meet
+some conditions; running sums within rows; and sampled assignments.
 
 For every attribute and value there is a mask with one bit per label pattern that allows the value. A person's patterns are
 the AND of the masks of their values. People are sorted, so the AND over a common prefix of attributes is reused, and words
@@ -83,7 +83,8 @@ def match(people: Codes, masks: NDArray[np.uint64], first: Ints) -> tuple[Ints, 
                 if bits & _ONE:
                     if total == len(found):
                         grown = np.empty(2 * total, dtype=np.int32)
-                        grown[:total] = found
+                        for done in range(total):
+                            grown[done] = found[done]
                         found = grown
                     found[total] = base + bit
                     total += 1
@@ -146,6 +147,19 @@ def weigh(
                 if weight[fitting[j]] >= edge:
                     tied[link, i] += counts[fitting[j]]
     return total, best, tied, mass
+
+
+@kernel
+def thinned(place: Ints, chance: Floats, share: Floats) -> tuple[Ints, Floats]:
+    """Chances, each times the share at its place, and these places; those that become 0 are left out."""
+    left, found = np.empty(len(place), dtype=np.int64), np.empty(len(place), dtype=np.float64)
+    count = 0
+    for i in range(len(place)):
+        both = chance[i] * share[place[i]]
+        if both != 0:
+            left[count], found[count] = place[i], both
+            count += 1
+    return left[:count], found[:count]
 
 
 @kernel
@@ -222,7 +236,8 @@ def sample_seats(
     """
     people, size = len(starts) - 1, len(counts)
     first = np.zeros(size + 1, dtype=np.int64)
-    first[1:] = np.cumsum(counts)
+    for t in range(size):
+        first[t + 1] = first[t] + counts[t]
     owner = np.full(first[size], -1, dtype=np.int64)
     seat = np.full(people, -1, dtype=np.int64)
     kind_of = np.full(people, -1, dtype=np.int64)

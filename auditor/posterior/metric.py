@@ -26,6 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,9 +37,12 @@ from auditor.model.packing import contents
 from auditor.model.schema import Type
 from auditor.model.taxonomy import Taxonomy
 from auditor.posterior.agreement import LEAST_PEOPLE, MOST_PAIRS, compare, estimate, level_of
+from auditor.posterior.pruned import ABSENT, KNOWN, UNKNOWN, Line
 
 _NEGLIGIBLE = 1e-10
 """A direction with less than this share of the largest variance counts as none: its numbers follow from the others."""
+_MOST_OF_A_TABLE = 5_000_000
+"""The most distances of a column that are laid out in a table."""
 
 
 class Metric(StrEnum):
@@ -56,6 +60,18 @@ class Part(ABC):
     @abstractmethod
     def add(self, people: slice, out: Floats) -> None:
         """Adds the part of some people to `out` (people × patterns)."""
+
+    def column(self) -> Column | None:
+        """The same for the pruned search; None where this is no column by itself, or its distances would take much room."""
+        return None
+
+
+class Column(NamedTuple):
+    """The distances of the values that occur from the labels that occur, and which of these each person and pattern has."""
+
+    distances: Floats | Line
+    value: Ints
+    label: Ints
 
 
 class Learned:
@@ -109,6 +125,9 @@ class _Agreeing(Part):
     def add(self, people: slice, out: Floats) -> None:
         out += self.cost[self.value[people]][:, self.label]
 
+    def column(self) -> Column | None:
+        return Column(self.cost, self.value, self.label)
+
 
 def parts_of(
     metric: Metric, columns: Sequence[Labels], patterns: Codes, people: Codes, counts: Floats
@@ -150,6 +169,7 @@ class _Line(Part):
     def __init__(self, metric: Metric, labels: Labels, label: Codes, code: Codes, counts: Floats) -> None:
         domain = labels.domain
         places = _places(domain)
+        self.code, self.label = code, label
         self.numeric = domain.numbers is not None
         self.squared = metric is not Metric.GOWER
         self.place = np.where(code >= 0, places[code], np.nan)
@@ -199,6 +219,24 @@ class _Line(Part):
         way[self.absent[people]] = np.where(self.open_to, 0.0, self.apart)
         way[self.unknown[people]] = 0.0
         out += way
+
+    def column(self) -> Column | None:
+        _, person, value = np.unique(self.code, return_index=True, return_inverse=True)
+        _, pattern, label = np.unique(self.label, return_index=True, return_inverse=True)
+        state = np.where(self.unknown[person], UNKNOWN, np.where(self.absent[person], ABSENT, KNOWN))
+        nowhere = np.isnan(self.lower[pattern])
+        line = Line(
+            np.nan_to_num(self.place[person]),
+            state,
+            np.where(nowhere, 0.0, self.lower[pattern]),
+            np.where(nowhere, 0.0, self.upper[pattern]),
+            nowhere.astype(np.int64),
+            self.open_to[pattern].astype(np.int64),
+            self.scale,
+            self.apart,
+            self.squared,
+        )
+        return Column(line, value.reshape(-1), label.reshape(-1))
 
 
 class _Together(Part):
@@ -253,11 +291,20 @@ class _Tree(Part):
 
     def add(self, people: slice, out: Floats) -> None:
         values, row = np.unique(self.code[people], return_inverse=True)
+        out += self._distances(values)[row.reshape(-1)][:, self.which.reshape(-1)]
+
+    def column(self) -> Column | None:
+        values, row = np.unique(self.code, return_inverse=True)
+        if len(values) * len(self.used) > _MOST_OF_A_TABLE:
+            return None
+        return Column(self._distances(values), row.reshape(-1), self.which.reshape(-1))
+
+    def _distances(self, values: Codes) -> Floats:
         way = self._ways(values)
         if self.squared:
             way *= way
         way[values < 0] = 0.0
-        out += way[row.reshape(-1)][:, self.which.reshape(-1)]
+        return way
 
     def _ways(self, values: Codes) -> Floats:
         """The distance of values from what each label that occurs covers (values × labels), from 0 to 1."""

@@ -21,6 +21,7 @@ from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.packing import distinct_rows
 from auditor.model.release import Release
+from auditor.posterior.kernels import thinned
 
 Meeting = Mapping[int, tuple[Ints, Floats]]
 """For each block with conditions the kinds of fragments that may meet them, and their probabilities."""
@@ -28,7 +29,8 @@ Meeting = Mapping[int, tuple[Ints, Floats]]
 
 _NOISE = 1e-9
 _MOST_KNOWN = 4_000_000
-"""Of conditions on one column so many shares are kept: the same labels come again and again."""
+"""Of conditions on one column so many shares are kept: the same labels come again and again. So many kinds as well of
+conditions on several columns whose weight is asked for, which mostly begin alike."""
 
 
 class Sets:
@@ -99,6 +101,9 @@ class ReleasedPeople:
         self.sets, self._cells = {}, {}
         self._bucket, self._times = {}, {}
         self._known: dict[tuple[str, bytes], tuple[Floats, Ints]] = {}
+        self._weighed: dict[tuple[tuple[str, bytes], ...], tuple[Meeting, float]] = {}
+        self._weighed_kinds = 0
+        self._mass: dict[tuple[str, bytes], float] = {}
         for number in sorted(set(self._block.values())):
             block, own = release.blocks[number], [c for c in columns if self._block[c] == number]
             kind = distinct_rows(np.column_stack([block.bucket, *(block.cell(column) for column in own)]))
@@ -126,10 +131,7 @@ class ReleasedPeople:
         (share, some), block = self._met(column, allowed), self._block[column]
         found = {} if so_far is None else dict(so_far)
         if block in found:
-            place, chance = found[block]
-            chance = chance * share[place]
-            there = np.flatnonzero(chance)
-            found[block] = (place, chance) if len(there) == len(place) else (place[there], chance[there])
+            found[block] = thinned(*found[block], share)
         else:
             found[block] = some, share[some]
         return found
@@ -165,15 +167,35 @@ class ReleasedPeople:
         independent of it. The highest of these estimates is taken: columns that go together make a predicate heavier than
         independent ones would, and people whom the release puts apart make it look lighter than it is."""
         size = max(self.release.rows - 1, 1)
-        mass = {c: float((self.sets[c].shares * allowed).sum()) for c, allowed in predicate.items()}
+        known = {column: (column, allowed.tobytes()) for column, allowed in predicate.items()}
+        for column, allowed in predicate.items():
+            if known[column] not in self._mass:
+                self._mass[known[column]] = float((self.sets[column].shares * allowed).sum())
+        mass = {column: self._mass[key] for column, key in known.items()}
         order = sorted(predicate, key=lambda column: (-round(mass[column], 12), self._place[column]))
-        after = np.append(np.cumprod([mass[column] for column in order][::-1])[::-1], 1.0)
-        heaviest, found = float(after[0]), None
+        after = [1.0]
+        for column in reversed(order):
+            after.append(after[-1] * mass[column])
+        after.reverse()
+        heaviest, found = after[0], None
+        conditions = tuple(known[column] for column in order)
         for place, column in enumerate(order):
-            found = self.meeting(column, predicate[column], found)
-            chance, times = self.chances(found)
-            others = float((chance * times).sum() - chance.max(initial=0.0))
-            heaviest = max(heaviest, others / size * float(after[place + 1]))
+            found, others = self._weigh(conditions[: place + 1], predicate[column], found)
+            heaviest = max(heaviest, others / size * after[place + 1])
             if others <= _NOISE:
                 break
         return float(f"{heaviest:.9g}")  # sums in another order differ in the last digits
+
+    def _weigh(
+        self, conditions: tuple[tuple[str, bytes], ...], allowed: Bools, so_far: Meeting | None
+    ) -> tuple[Meeting, float]:
+        """Who meets some conditions, of which the last allows these values, and how many they are without one of them."""
+        known = self._weighed.get(conditions)
+        if known is None:
+            found = self.meeting(conditions[-1][0], allowed, so_far)
+            chance, times = self.chances(found)
+            known = self._weighed[conditions] = found, float((chance * times).sum() - chance.max(initial=0.0))
+            self._weighed_kinds += sum(len(place) for place, _ in found.values())
+            if self._weighed_kinds > _MOST_KNOWN:
+                self._weighed, self._weighed_kinds = {}, 0
+        return known

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from auditor.model.domain import Domain
 from auditor.model.labels.labels import Labels, write_label
+from auditor.model.labels.notation import Reader
 from auditor.model.publishing import publish
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, encode
@@ -200,6 +201,24 @@ def test_what_is_written_covers_what_it_was_written_for(dom: Domain, data: st.Da
     assert not read(dom, text).suppressed.any()
     if dom.missing in codes and len(set(codes)) > 1:
         assert read_back == list(range(dom.size))
+
+
+NUMBERS = st.sampled_from(
+    ["7", "07", "7.0", "-0", ".5", "5.", "1e3", "1e-200", "1e200", " 7", "7 ", "?", "*", "7-9", "small"]
+)
+
+
+@given(domains(), st.lists(NUMBERS | st.floats(-99, 99).map(repr), min_size=1, max_size=8, unique=True))
+def test_numbers_read_together_are_those_read_one_by_one(dom: Domain, texts: list[str]) -> None:
+    reader = Reader(dom)
+    found = {text: one for text in texts if (one := reader.read(text)) is not None}
+    if not found:
+        return
+    labels = read(dom, *found)
+    assert labels.lo.tolist() == [one.lo for one in found.values()]
+    assert labels.hi.tolist() == [one.hi for one in found.values()]
+    assert repr(labels.low.tolist()) == repr([float(one.low) for one in found.values()])
+    assert repr(labels.high.tolist()) == repr([float(one.high) for one in found.values()])
 
 
 @given(domains())

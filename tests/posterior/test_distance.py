@@ -173,6 +173,24 @@ def test_beliefs_are_those_of_the_slow_version(world: World, metric: Metric) -> 
                 assert left.rows.toarray()[left.row_of[target]] == pytest.approx(slow.values(target, column, own))
 
 
+@given(
+    world=worlds(doubt=True),
+    metric=st.sampled_from([Metric.EUCLID, Metric.GOWER, Metric.AGREEMENT]),
+    second=st.booleans(),
+)
+def test_the_search_finds_what_comparing_everybody_does(world: World, metric: Metric, second: bool) -> None:
+    assume(no_distance(world.release, world.knowledge.columns, 1) is None)
+    found = nearest(world, metric)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("auditor.posterior.distance._A_CHUNK", 1 << 40)
+        slow = found.search.find(found.tuples, second)
+        patch.setattr("auditor.posterior.distance._A_CHUNK", -1)
+        patch.setattr("auditor.posterior.distance.compared", None)
+        fast = found.search.find(found.tuples, second)
+    for name in ("row", "cell", "distance"):
+        assert getattr(fast, name).tolist() == getattr(slow, name).tolist()
+
+
 @given(world=worlds(doubt=True), metric=st.sampled_from(list(Metric)))
 def test_beliefs_sum_to_the_probability_of_membership(world: World, metric: Metric) -> None:
     reason = no_distance(world.release, world.knowledge.columns, world.knowledge.targets)

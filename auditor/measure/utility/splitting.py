@@ -95,7 +95,8 @@ def grow(
                                 chosen[here[k]] = k <= j
             if best >= 0:
                 column[node], child[node] = best, nodes
-                goes[node] = chosen
+                for code in range(width):
+                    goes[node, code] = chosen[code]
                 ahead, behind = start, 0
                 for place in range(start, end):
                     row = order[place]
@@ -105,7 +106,8 @@ def grow(
                     else:
                         spare[behind] = row
                         behind += 1
-                order[ahead:end] = spare[:behind]
+                for place in range(behind):
+                    order[ahead + place] = spare[place]
                 first[nodes], last[nodes], first[nodes + 1], last[nodes + 1] = start, ahead, ahead, end
                 nodes += 2
         node += 1

@@ -29,6 +29,7 @@ from auditor.model.keeping import Memory, kept
 from auditor.model.labels.notation import Found, Reader, everything, is_everything, is_plain, is_reversed, quoted
 from auditor.model.notation_kinds import Notation
 from auditor.model.schema import TableFormat, Type
+from auditor.model.values import LEAST, MOST, is_number
 
 _MOST_TOLD = 3  # of more labels of a column that cannot be read the number is told
 _MOST_LISTED = 12  # a set that is the whole domain is written out up to this many values
@@ -152,7 +153,14 @@ class Labels:
         if asked:
             reader = Reader(domain, asked)
         unread: dict[str, str] = {}
-        for i, text in enumerate(texts):
+        read = np.zeros(size, dtype=np.bool_)
+        if declared is None and not asked:
+            plain, numbers = _plain_numbers(domain, texts)
+            read[plain] = True
+            lo[plain], hi[plain], low[plain] = _values_or_none(domain, numbers)
+            high[plain] = low[plain]
+        for i in np.flatnonzero(~read).tolist():
+            text = texts[i]
             meaning = alias_meaning(declared, text, domain.format)
             found = reader.read(text) if meaning is None else any_notation.read(meaning)
             if meaning is not None:
@@ -196,6 +204,28 @@ class Labels:
         if len(meanings) == 1 and all(self.texts[i] in form.missing for i in ordinary):
             return meanings.pop()
         return {self.texts[i]: meaning for i, meaning in self.aliases.items()} or None
+
+
+def _plain_numbers(domain: Domain, texts: Sequence[str]) -> tuple[Ints, Floats]:
+    """Which texts can only be read as a number (most labels are, where averages are published), and these numbers."""
+    form, taxonomy = domain.format, domain.taxonomy
+    others = {*form.missing, *form.suppressed, *domain.stand_ins, *(taxonomy.labels if taxonomy else ())}
+    numeric = domain.numbers is not None and form.decimal == "."
+    places = [i for i, text in enumerate(texts) if numeric and is_number(text) and text not in others]
+    number = np.array([float(texts[i]) for i in places])
+    far = np.abs(number)
+    usable = (number == 0) | ((far >= LEAST) & (far <= MOST))
+    return np.array(places, dtype=np.int64)[usable], number[usable]
+
+
+def _values_or_none(domain: Domain, number: Floats) -> tuple[Codes, Codes, Floats]:
+    """The first and the last code that a number denotes (none where it is a centroid), and the number as published."""
+    known = domain.numbers
+    if known is None or not len(known):
+        return np.zeros(len(number), dtype=np.int32), np.full(len(number), -1, dtype=np.int32), number
+    place = np.minimum(np.searchsorted(known, number), len(known) - 1).astype(np.int32)
+    found = known[place] == number
+    return np.where(found, place, 0), np.where(found, place, -1), np.where(found, known[place], number)
 
 
 def alias_meaning(declared: Declared | None, text: str, form: TableFormat) -> str | None:
