@@ -33,12 +33,14 @@ class Fold:
     held: Bools
 
 
-def cut(release: Release, bucket: Ints, everybody: Ints, unit: Ints, mark: Hashes, targets: Ints) -> list[Fold]:
-    """The folds for some targets (rows), who are some of `everybody`: a fold is the same whoever else is a target. For every
-    row of the data: `bucket` is its class (-1: none), `unit` a number that rows have in common which are held out together
-    (those of a class; or of a person), `mark` a hash of its content. A fold for which every class would be held out is not
-    made, nor is one without targets."""
-    sizes = release.sizes
+def cut(
+    release: Release, bucket: Ints, everybody: Ints, unit: Ints, mark: Hashes, targets: Ints | None = None
+) -> list[Fold]:
+    """The folds for some targets (rows), who are some of `everybody` (None: all of them): a fold is the same whoever else is
+    a target. For every row of the data: `bucket` is its class (-1: none), `unit` a number that rows have in common which are
+    held out together (those of a class; or of a person), `mark` a hash of its content. A fold for which every class would be
+    held out is not made, nor is one without targets."""
+    sizes, targets = release.sizes, everybody if targets is None else targets
     inside = np.flatnonzero((bucket >= 0) & np.isin(unit, unit[everybody]))
     units, number = np.unique(unit[inside], return_inverse=True)
     content = np.zeros(len(units), dtype=np.uint64)
