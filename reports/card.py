@@ -10,25 +10,23 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterator
-from dataclasses import replace
 
 from auditor.model.record.record import AuditRecord, RunRecord
+from reports.opening import opening
 from reports.pictures import charts
-from reports.pictures.charts import Axes, Mark, Panel
+from reports.pictures.charts import Axes
+from reports.pictures.kinds import risk_kinds
 from reports.pictures.lines import lines
-from reports.pictures.pictures import frontier, panels
+from reports.pictures.pictures import frontier
 from reports.pictures.plots import standing
-from reports.reading import size
-from reports.tables.sweeps import sweeps
-from reports.text import capital, clean, number, words
-from reports.words.findings import findings
+from reports.pictures.scale import scale
+from reports.tables.sweeps import steepest, sweeps
+from reports.text import clean, words
+from reports.words.findings import findings, key_findings
 from reports.words.summary import bottom_line, briefs
-from reports.words.verdicts import verdict
 
 SHOWN = 3
 """How many findings a card has room for."""
-ATTACKS = 6
-"""How many attacks its picture has room for."""
 WIDTH = 720
 _COLOURS = {
     "pass": ("#16632f", "#ebf6ee"),
@@ -53,34 +51,28 @@ def card(result: AuditRecord | RunRecord) -> str:
     run = result
     if isinstance(run, AuditRecord):
         run = RunRecord(run.release.name, run.seed, (run,), run.tool)
-    found = verdict(run)
+    opened = opening(run)
+    found = opened.verdict
     ink, ground = _COLOURS[found.kind]
-    reasons = "".join(f"<div>{escape(line)}</div>" for line in found.lines[: SHOWN if len(run.records) == 1 else 0])
+    warned = "".join(f"<div><b>Warning:</b> {escape(line)}</div>" for line in found.warnings)
+    todo = (
+        "" if opened.advice is None else f'<div style="padding:8px 16px 0"><b>{escape(opened.advice.title)}</b></div>'
+    )
     told = "".join(f'<li style="margin:0 0 4px">{text}</li>' for text in _findings(run))
-    drawn = _picture(run)
+    about = " · ".join((clean(run.title, 80), *opened.facts))
     return (
         f'<div style="{_BOX}"><div style="background:{ground};border-left:6px solid {ink};padding:10px 16px">'
-        f'<div style="color:{ink};font-weight:700;font-size:16px">{escape(found.title)}</div>{reasons}'
-        f'<div style="{_SOFT}">{escape(_about(run))}</div></div>'
-        f'<ol style="margin:10px 16px 6px;padding-left:20px">{told}</ol>{drawn}'
+        f'<div style="color:{ink};font-weight:700;font-size:16px">{escape(found.title)}</div>{warned}'
+        f'<div style="{_SOFT}">{escape(about)}</div></div>{todo}'
+        f'<ol style="margin:10px 16px 6px;padding-left:20px">{told}</ol>{_picture(run)}'
         f'<div style="{_SOFT};padding:0 16px 10px">{escape(_more(result))}</div></div>'
     )
-
-
-def _about(run: RunRecord) -> str:
-    """What was audited: one release with its size, or how many."""
-    if len(run.records) != 1:
-        attacks = {attack.name for record in run.records for attack in record.attacks}
-        return f"{clean(run.title, 80)}: {number(len(run.records))} releases, {number(len(attacks))} attacks, seed {run.seed}"
-    release = run.records[0].release
-    k = "" if release.k is None else f", k = {number(release.k)}"
-    return f"{clean(release.name, 80)}: {size(release)} in {number(release.classes)} classes{k}"
 
 
 def _findings(run: RunRecord) -> Iterator[str]:
     """The findings to remember, as HTML."""
     if len(run.records) == 1:
-        for one in findings(run.records[0])[:SHOWN]:
+        for one in key_findings(findings(run.records[0]))[:SHOWN]:
             yield f'{escape(one.headline)} <span style="{_SOFT}">({escape(one.told)})</span>'
         return
     least = bottom_line(run)
@@ -93,7 +85,8 @@ def _findings(run: RunRecord) -> Iterator[str]:
 
 
 def _picture(run: RunRecord) -> str:
-    """The picture of the card: of a sweep its first curves, of several releases risk against utility, else the attacks."""
+    """The picture of the card: of a sweep the curves that rise most, of several releases risk against utility, else
+    the strongest attack of each kind."""
     drawn = _drawing(run)
     if drawn is None:
         return ""
@@ -106,27 +99,14 @@ def _picture(run: RunRecord) -> str:
 def _drawing(run: RunRecord) -> tuple[str, str] | None:
     swept = sweeps(run)
     if swept:
-        axes = Axes(f"known attributes, of {swept[0].of}", swept[0].measure)
-        return swept[0].title, lines(swept[0], axes, "card", WIDTH)
+        shown, _ = steepest(swept)
+        return shown.title, lines(shown, Axes(f"known attributes, of {shown.of}", shown.measure), "card", WIDTH)
     tradeoff = frontier(run) if len(run.records) > 1 else None
     if tradeoff is not None:
         axes = Axes(tradeoff.x, tradeoff.y)
         return "Risk against utility", charts.scatter(tradeoff.points, axes, "card", WIDTH, tradeoff.better)
-    best = [replace(_strongest(panel), name=_brief(panel.heading)) for panel in panels(run) if panel.marks]
-    shown = sorted(best, key=lambda mark: -(mark.value - (mark.over or 0.0)))[:ATTACKS]
-    title = "How often the strongest attacks are right"
-    return (title, charts.dots([Panel("", tuple(shown))], "card", title, WIDTH)) if shown else None
-
-
-def _brief(heading: str) -> str:
-    """What an attack reaches, without its name: `The disease is guessed right`."""
-    name, _, reached = heading.partition(": ")
-    return capital(reached) or name
-
-
-def _strongest(panel: Panel) -> Mark:
-    """The mark of what an adversary gets; only where there is none, of what they would if the class were known."""
-    return max(panel.marks, key=lambda mark: (not mark.bound, mark.value))
+    groups = risk_kinds(run.records[0]) if run.records else []
+    return ("The strongest attack of each kind", scale(groups, "card", WIDTH)) if groups else None
 
 
 def _more(result: AuditRecord | RunRecord) -> str:

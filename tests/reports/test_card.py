@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -10,8 +11,9 @@ from dataclasses import replace
 import pytest
 
 from auditor.model.record.record import AuditRecord, RunRecord
+from reports.advice import what_to_do
 from reports.card import SHOWN, card
-from reports.words.findings import findings
+from reports.words.findings import findings, key_findings
 from tests.support import record_samples as samples
 
 
@@ -31,10 +33,13 @@ def test_a_record_shows_its_verdict_first_then_three_findings_and_k() -> None:
     told = text_of(made)
     assert told.split()[0] in ("FAIL", "PASS")
     assert f"k = {record.release.k}" in told
-    first = findings(record)
-    assert len(first) > SHOWN
-    assert all(one.headline.split("%")[0].strip() in told for one in first[:SHOWN])
-    assert made.count("<li") == SHOWN
+    first = key_findings(findings(record))[:SHOWN]
+    assert first
+    assert all(one.headline.split("%")[0].strip() in told for one in first)
+    assert made.count("<li") == len(first)
+    advice = what_to_do(RunRecord("run", 1, (record,)))
+    assert advice is not None
+    assert html.escape(advice.title, quote=True) in made
     assert "not applicable" not in told
     assert picture_of(made).tag.endswith("svg")
 
