@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from auditor.model.record.meaning import RELEASE
+from auditor.model.record.meaning import RELEASE, NoteKind
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.record.remedy import Remedy
 from reports.reading import Meanings, label_of, one_person
 from reports.tables.remedies import one_line
+from reports.tables.sweeps import is_sweep
 from reports.tables.tables import left_out_people
 from reports.text import capital, clean, number, percent, words
 from reports.words.best import best_release, is_judged, protecting
@@ -36,24 +37,30 @@ class Advice:
 
 
 def what_to_do(run: RunRecord) -> Advice | None:
-    """The advice for a run; None where there is nothing to decide, as about one person."""
-    if all(one_person(record) for record in run.records):
+    """The advice for a run; None where there is nothing to decide, as about one person, or by a sweep, which compares what
+    adversaries know and judges nothing."""
+    if all(one_person(record) for record in run.records) or is_sweep(run):
         return None
+    hindered = [note for record in run.records for note in record.notes if note.kind == NoteKind.NOT_JUDGED]
+    if hindered and not is_judged(run):
+        return Advice("Have it judged before it is published.", (clean(hindered[0].text, 600),))
     return _one(run.records[0]) if len(run.records) == 1 else _several(run)
 
 
 def _one(record: AuditRecord) -> Advice:
     if record.policy is None:
-        judge = f"{_GIVE_POLICY}: the release is then judged, and changes to it are tried."
+        judge = f"{_GIVE_POLICY}: the release is then judged."
         return Advice("Say what risk you accept.", (judge, *_lowered(record)))
-    if record.policy.passed:
+    if record.passes:
         doubts = warnings(RunRecord("", 0, (record,)))
         if doubts:
             return Advice("Publish it once the warnings above are dealt with.", tuple(_left(record)))
         return Advice("Publish it.", ("It costs nothing more: no change is needed.", *_left(record)))
     best = next((one for one in record.remedies if one.passes), None)
     if best is not None:
-        return Advice(f"{capital(in_words(record, best))}: then it passes.", (_cost(record, best),), _command(best))
+        stay = record.release.fit_one or any(note.kind == NoteKind.DOUBT for note in record.notes)
+        lines = (_cost(record, best), *(["Deal with the warnings above as well."] if stay else []))
+        return Advice(f"{capital(in_words(record, best))}: then it passes.", lines, _command(best))
     if record.remedies:
         nearest = record.remedies[0]
         said = f"The nearest is to {in_words(record, nearest)}. {_cost(record, nearest)}"
@@ -103,6 +110,8 @@ def _criterion(record: AuditRecord, text: str) -> str:
 
 
 def _cost(record: AuditRecord, remedy: Remedy) -> str:
+    if not remedy.rows and remedy.granularity is not None and remedy.granularity == remedy.granularity_before:
+        return "It costs no row, and no detail of the quasi-identifiers."
     parts = []
     if remedy.rows:
         parts.append(f"{number(remedy.rows)} of {number(record.release.rows)} rows are suppressed")
@@ -121,11 +130,17 @@ def _several(run: RunRecord) -> Advice:
     best = best_release(run)
     if best is None:
         lowered = tuple(dict.fromkeys(line for record in run.records for line in _lowered(record)))[:1]
-        if is_judged(run):
-            return Advice("Publish none of them as they are.", lowered)
-        title = f"Publish none of them as they are: none has {protecting(run).removeprefix('with ')}."
-        return Advice(title, ("The risk is what the strongest attack has over a guess without the release.", *lowered))
-    kept = next((r for r in run.records if clean(r.release.name, 60) == best.name), None)
+        if not is_judged(run):
+            none = f"None of the releases has {protecting(run).removeprefix('with ')} over a guess without the release."
+            return Advice(
+                "Say what risk you accept.", (none, f"{_GIVE_POLICY}: each release is then judged.", *lowered)
+            )
+        passing = [clean(record.release.name, 60) for record in run.records if record.passes]
+        if passing:
+            which = f"{passing[0]} passes" if len(passing) == 1 else f"{words(passing)} pass"
+            return Advice(f"{which}; which is most useful cannot be told.", ())
+        return Advice("Publish none of them as they are.", lowered)
+    kept = run.records[best.place - 1] if best.place else None
     among = (
         f"the best of the {number(best.among)} {protecting(run)}"
         if best.among > 1
@@ -139,5 +154,10 @@ def _several(run: RunRecord) -> Advice:
     if kept is not None and (lost := left_out_people(kept.release)):
         lines.append(f"Left out or suppressed in it: {lost} people.")
     if not is_judged(run):
-        lines.append(f"{_GIVE_POLICY} to have each release judged.")
+        judge = f"{_GIVE_POLICY}: each release is then judged."
+        lines[0] = lines[0].replace("It is", f"{best.name} is", 1)
+        risk = "The risk is that of one kind of attack by one adversary; others may get more."
+        return Advice("Say what risk you accept.", (judge, *lines, risk))
+    if kept is not None and warnings(RunRecord("", 0, (kept,))):
+        return Advice(f"Publish {best.name} once the warnings about it are dealt with.", tuple(lines))
     return Advice(f"Publish {best.name}.", tuple(lines))

@@ -63,7 +63,7 @@ WIDE, NARROW, FIRST = 976, 360, 740
 """The widths of drawings: of wide pages, of narrow ones, and of the first screen of wide ones."""
 _SIGNS = {"pass": "✓", "fail": "✗", "mixed": "◐", "none": ""}
 _SOUGHT = (
-    "the excess of the best, the typical (median) and the worst set of each number of known attributes, chosen on other "
+    "The excess of the best, the typical (median) and the worst set of each number of known attributes, chosen on other "
     "people. All strokes hold at once with 95 %."
 )
 _WARNED = 2
@@ -278,7 +278,7 @@ def _release(record: AuditRecord, place: int) -> dict[str, Any]:
         "place": place,
         "name": clean(record.release.name),
         "brief": _brief(record),
-        "word": verdict_word(record.policy),
+        "word": verdict_word(record),
         "facts": release_facts(record),
         "policy": policy_name(record.policy) if record.policy is not None else "",
         "source": clean(record.policy.source) if record.policy is not None else "",

@@ -20,7 +20,7 @@ from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from auditor.model.record.record import AuditRecord, RunRecord
+    from auditor.model.record.record import RunRecord
     from reports.pictures.plots import Plot
 
 STDOUT = Path("-")
@@ -209,20 +209,13 @@ def exit_if_failed(run: RunRecord, require: str = ANY, by_choice: bool = False) 
     unless that was `by_choice`. Of several releases `require` says whether any must pass, or all."""
     from auditor.model.record.meaning import NoteKind
 
-    verdicts = [one for record in run.records if (one := _passes(record)) is not None]
+    verdicts = [one for record in run.records if (one := record.passes) is not None]
     if verdicts and not (all(verdicts) if require == ALL else any(verdicts)):
         raise typer.Exit(POLICY_FAILED)
     unjudged = any(note.kind == NoteKind.NOT_JUDGED for record in run.records for note in record.notes)
     if unjudged and not by_choice and (require == ALL or not verdicts):
         tell("Error: the policy was not judged; the report says why.", err=True)
         raise typer.Exit(NOT_JUDGED)
-
-
-def _passes(record: AuditRecord) -> bool | None:
-    """Whether a release passes its policy, and no search found who breaks it; None where nothing was judged."""
-    verdicts = [] if record.policy is None else [record.policy.passed]
-    verdicts += [not search.breaks_policy for search in record.search if search.policy is not None]
-    return all(verdicts) if verdicts else None
 
 
 def required(text: str) -> str:

@@ -47,6 +47,7 @@ class HeatRow:
     name: str
     verdict: str
     left_out: str
+    lost: int
     cells: tuple[Heated, ...]
 
 
@@ -60,6 +61,8 @@ class Heat:
     judged: bool
     lacking: bool
     """Whether people are left out of a release."""
+    repeated: bool
+    """Whether releases were made with several seeds: the figures are those of the first."""
 
 
 def heat(run: RunRecord) -> Heat | None:
@@ -71,8 +74,9 @@ def heat(run: RunRecord) -> Heat | None:
     rows = []
     for entry, record in points:
         cells = tuple(_cell(record, attack) for _, attack in columns)
-        lost = left_out_people(record.release) or NONE
-        rows.append(HeatRow(entry.number, entry.place, entry.name, verdict_word(record.policy), lost, cells))
+        release = record.release
+        lost = left_out_people(release) or NONE, release.left_out_rows + release.suppressed_rows
+        rows.append(HeatRow(entry.number, entry.place, entry.name, verdict_word(*entry.records), *lost, cells))
     meanings = Meanings(*run.records)
     kinds = [(word, sum(goal == kind for goal, _ in columns)) for kind, word in _KINDS]
     return Heat(
@@ -81,6 +85,7 @@ def heat(run: RunRecord) -> Heat | None:
         tuple(rows),
         any(row.verdict != NONE for row in rows),
         any(row.left_out != NONE for row in rows),
+        any(len(entry.records) > 1 for entry, _ in points),
     )
 
 

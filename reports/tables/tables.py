@@ -12,7 +12,7 @@ from itertools import groupby
 
 from auditor.model.record.comparison import which_figure
 from auditor.model.record.meaning import Goal
-from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Input, PolicyVerdict, Risk, RunRecord, Utility
+from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, Input, Risk, RunRecord, Utility
 from auditor.model.record.release_facts import FakeTuples, ReleaseFacts
 from reports.reading import (
     IF_KNOWN,
@@ -97,7 +97,7 @@ def overview(run: RunRecord) -> Table:
     useful = [(measure.name, measure.statistic or None) for measure in meanings.headlines()]
     cells = []
     for place, record in enumerate(run.records, 1):
-        shown = {"#": str(place), "release": clean(record.release.name, 60), "verdict": verdict_word(record.policy)}
+        shown = {"#": str(place), "release": clean(record.release.name, 60), "verdict": verdict_word(record)}
         shown["k"] = number(record.release.k)
         shown[LEFT_OUT] = left_out_people(record.release) or NONE
         for at, one in enumerate(useful):
@@ -160,9 +160,12 @@ def _guesses(meanings: Meanings, rows: Sequence[Risk], row: Risk) -> Iterable[tu
         yield f"{name} guessed, {IF_KNOWN}", probability(value_of(bound))
 
 
-def verdict_word(policy: PolicyVerdict | None) -> str:
-    """`pass`, `FAIL` or a dash."""
-    return NONE if policy is None else "pass" if policy.passed else "FAIL"
+def verdict_word(*records: AuditRecord) -> str:
+    """`pass`, `FAIL` or a dash; of several runs of a release how many pass, unless all or none do: `1 of 2 pass`."""
+    judged = [record.passes for record in records if record.passes is not None]
+    if not judged or all(judged) or not any(judged):
+        return NONE if not judged else "pass" if judged[0] else "FAIL"
+    return f"{number(sum(judged))} of {number(len(judged))} pass"
 
 
 def sorted_risks(record: AuditRecord, attack: str | None = None) -> list[Risk]:

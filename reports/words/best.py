@@ -46,7 +46,7 @@ class _Candidate:
 
 def is_judged(run: RunRecord) -> bool:
     """Whether a policy judged any of the releases."""
-    return any(record.policy is not None for record in run.records)
+    return any(record.passes is not None for record in run.records)
 
 
 def protecting(run: RunRecord) -> str:
@@ -74,7 +74,7 @@ def _compared(run: RunRecord) -> tuple[list[_Candidate], str, str]:
     comparison = run.comparison
     assert comparison is not None
     worse = -1.0 if comparison.risk.better == Better.HIGHER else 1.0
-    places = {clean(record.release.name, 60): place for place, record in enumerate(run.records, 1)}
+    places = {record.release.name: place for place, record in enumerate(run.records, 1)}
     judged = is_judged(run)
     low_risk = comparison.risk.excess and comparison.risk.better == Better.LOWER
 
@@ -86,7 +86,7 @@ def _compared(run: RunRecord) -> tuple[list[_Candidate], str, str]:
     found = [
         _Candidate(
             clean(p.name, 60),
-            places.get(clean(p.name, 60), 0),
+            places.get(p.name, 0),
             p.utility,
             p.utility_low,
             p.utility_high,
@@ -117,12 +117,14 @@ def _candidates(run: RunRecord) -> tuple[list[_Candidate], str, str]:
 def _judgement(run: RunRecord) -> Callable[[AuditRecord], bool]:
     """Whether a release protects."""
     if is_judged(run):
-        return lambda record: record.policy is not None and record.policy.passed
+        return lambda record: record.passes is True
     chosen = choose(run.records)
     return lambda record: chosen is not None and _low(record, chosen)
 
 
 def _low(record: AuditRecord, chosen: Chosen) -> bool:
+    if record.release.identifiers or any(one.identifying for one in record.release.distinct):
+        return False
     found = strongest(record, chosen)
     return found is not None and (found.value if found.high is None else found.high) <= STATED_RISK
 

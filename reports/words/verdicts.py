@@ -51,13 +51,15 @@ def verdict(run: RunRecord) -> Verdict:
         why, *more = (next(iter(reasons), "") or "no policy was given").rstrip(".").split(". ")
         return Verdict("none", f"NOT JUDGED – {why}", tuple(f"{line}." for line in more), told)
     names = words(list(dict.fromkeys(policy_name(r.policy) for r in judged if r.policy)))
-    passed = [r for r in judged if r.policy is not None and r.policy.passed]
-    kind = "pass" if len(passed) == len(judged) else "mixed" if passed else "fail"
+    passed = [r for r in judged if r.passes]
+    kind = "pass" if len(passed) == len(run.records) else "mixed" if passed else "fail"
     if len(run.records) == 1:
-        first, *others = [f"the release keeps to {names}."] if passed else failed_checks(judged[0]) or [names]
+        searched = [f"a search found an adversary who breaks {names}."]
+        failed = failed_checks(judged[0]) or ([names] if judged[0].policy and not judged[0].policy.passed else searched)
+        first, *others = [f"the release keeps to {names}."] if passed else failed
         return Verdict(kind, f"{'PASS' if passed else 'FAIL'} – {first}", (*others, *_people(judged[0])), told)
     all_of, by = (
-        f"{number(len(judged))} releases",
+        f"{number(len(run.records) if passed else len(judged))} releases",
         words(list(dict.fromkeys(short_name(r.policy) for r in judged if r.policy))),
     )
     title = {

@@ -11,9 +11,11 @@ import pytest
 
 from attacks import ATTACKS
 from auditor.model.record.comparison import Axis, Comparison, Point
+from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import AuditRecord, PolicyCheck, PolicyVerdict, RunRecord
 from auditor.model.record.release_facts import ClassRisk
 from auditor.model.record.remedy import Coarsening, Prediction, Remedy
+from auditor.model.record.search import SearchFacts, SetFigure
 from auditor.posterior.links import Link
 from reports import render_html, render_markdown, render_terminal
 from reports.advice import what_to_do
@@ -21,6 +23,7 @@ from reports.opening import opening
 from reports.pictures.heat import heat
 from reports.pictures.kinds import risk_kinds
 from reports.tables.frontier import frontier_table
+from reports.tables.tables import verdict_word
 from reports.text import THIN
 from reports.words.best import STATED_RISK, best_release
 from reports.words.findings import findings, key_findings
@@ -92,6 +95,66 @@ def test_what_passes_is_published_unless_there_is_a_warning() -> None:
     told = what_to_do(samples.run_of(doubtful))
     assert told is not None
     assert told.title == "Publish it once the warnings above are dealt with."
+
+
+def titles(*records: AuditRecord) -> tuple[str, str]:
+    """The verdict and the advice."""
+    opened = opening(samples.run_of(*records))
+    return plain(opened.verdict.title), "" if opened.advice is None else plain(opened.advice.title)
+
+
+def test_a_search_that_breaks_the_policy_fails_a_release_that_passes_otherwise() -> None:
+    safe = samples.record("safe", 0.02, 0.1)
+    found = SetFigure(("age",), "linking", "likelihood", "max", 0.4, 0.3, 0.5, 200, breaks=True)
+    search = SearchFacts("identity", "prosecutor", ("age",), "linking.max", 0.09, policy="ema", strongest=(found,))
+    broken = replace(safe, search=(search,))
+    assert broken.passes is False
+    title, advice = titles(broken)
+    assert title.startswith("FAIL – a search found an adversary who breaks policy ema")
+    assert advice == "Do not publish it as it is."
+    assert titles(safe, broken)[0].startswith("1 of 2 releases pass")
+    assert best_release(samples.run_of(broken, broken)) is None
+
+
+def test_warnings_hold_back_the_best_of_several_and_a_remedy_too() -> None:
+    safe, risky = samples.record("safe", 0.02, 0.1), samples.record("risky", 0.5, 0.01)
+    doubtful = replace(safe, release=replace(safe.release, fit_one=3))
+    assert titles(risky, doubtful)[1] == "Publish safe once the warnings about it are dealt with."
+    record = mendable().records[0]
+    advice = what_to_do(samples.run_of(replace(record, notes=(Note("Rows may not correspond.", NoteKind.DOUBT),))))
+    assert advice is not None
+    assert advice.lines[-1] == "Deal with the warnings above as well."
+
+
+def test_without_a_policy_nothing_is_said_to_be_fit_to_publish() -> None:
+    row = samples.rate("homogeneity", "success", STATED_RISK / 2, 900, sensitive="disease", baseline=0.0)
+    low = replace(samples.record("low", 0.02, 0.1), policy=None, risks=(row,))
+    assert titles(low, low)[1] == "Say what risk you accept."
+    named = replace(low, release=replace(low.release, identifiers=("ssn",)))
+    best = best_release(samples.run_of(named, low))
+    assert best is not None
+    assert (best.place, best.alike) == (2, ())  # who publishes identifiers protects nobody
+
+
+def test_what_could_not_be_judged_says_why_and_is_not_counted_as_passing() -> None:
+    safe = samples.record("safe", 0.02, 0.1)
+    why = Note("The policy was not judged: only some people were attacked.", NoteKind.NOT_JUDGED)
+    unjudged = replace(safe, policy=None, notes=(why,))
+    title, advice = titles(unjudged)
+    assert (title, advice) == ("NOT JUDGED – only some people were attacked", "Have it judged before it is published.")
+    found = verdict(samples.run_of(safe, unjudged))
+    assert found.kind == "mixed"
+    assert found.title.startswith("1 of 2 releases pass")
+
+
+def test_a_sweep_judges_nothing() -> None:
+    assert opening(samples.sweep_run(2)).advice is None
+
+
+def test_a_release_passes_where_it_does_with_every_seed() -> None:
+    safe, risky = samples.record("safe", 0.02, 0.1), samples.record("safe", 0.5, 0.1)
+    words = [verdict_word(safe, safe), verdict_word(safe, risky), verdict_word(risky), verdict_word()]
+    assert words == ["pass", "1 of 2 pass", "FAIL", "–"]
 
 
 def test_without_a_policy_the_verdict_names_the_strongest_finding() -> None:
@@ -199,7 +262,7 @@ def test_the_map_has_the_worst_adversary_of_each_attack_and_says_why() -> None:
     assert "false beliefs" not in found.attacks  # a harm is no disclosure
     column = found.attacks.index("finding the record")
     cells = [row.cells[column] for row in found.rows]
-    assert [cell.shade for cell in cells] == sorted((cell.shade for cell in cells), reverse=True) or cells[0].shade == 4
+    assert cells[0].shade == max(cell.shade or 0 for cell in cells)
     assert plain(cells[0].why).startswith("Finding the record, prosecutor: ")
     assert "control" in cells[0].why or "without the release" in cells[0].why
     assert heat(samples.single_run()) is None

@@ -28,7 +28,6 @@ from reports.pictures.small import small_pictures
 from reports.tables.sweeps import sweep_table, sweeps
 from tests.conftest import Ended
 from tests.support import record_samples as samples
-from tests.support.record_samples_rows import rate
 
 SVG = "{http://www.w3.org/2000/svg}"
 RUNS = ("sample_run", "single_run", "person_run", "hostile_run")
@@ -295,23 +294,13 @@ def test_values_before_and_after_are_drawn_whatever_the_measure_is_called() -> N
 # ----- for papers: every release, whole names, every interval, and marks that all people tell apart -------------------------
 
 
-def swept(releases: int) -> RunRecord:
-    """A sweep of so many releases over one to three known attributes."""
-    first = samples.single_run().records[0]
-    risks = tuple(
-        replace(rate("linking", "success", 0.1 * known, 400), params={"known": known, "of": 3}, link="containment")
-        for known in (1, 2, 3)
-    )
-    names = [f"a release with a rather long name, number {place}" for place in range(1, releases + 1)]
-    records = [replace(first, release=replace(first.release, name=name), risks=risks) for name in names]
-    return RunRecord("sweep", 1, tuple(records))
-
-
 @pytest.mark.parametrize("releases", [5, 20])
 def test_a_sweep_draws_every_release(releases: int) -> None:
-    (curves,) = sweeps(swept(releases))
+    (curves,) = sweeps(samples.sweep_run(releases))
     assert len(curves.curves) == releases
-    plot = next(plot for name, plot in plots(swept(releases)).items() if name.startswith("known-attributes"))
+    plot = next(
+        plot for name, plot in plots(samples.sweep_run(releases)).items() if name.startswith("known-attributes")
+    )
     for place in range(1, releases + 1):
         assert f"{place} a release with a rather long" in plot.svg
     assert plot.svg.count("<polyline") == releases
@@ -322,7 +311,7 @@ def test_a_sweep_draws_every_release(releases: int) -> None:
 
 def test_legends_say_what_lines_are() -> None:
     assert ">95 % interval</text>" in plots(samples.many_run(40))["risk-against-utility"].svg
-    sweep = next(plot for name, plot in plots(swept(5)).items() if name.startswith("known-attributes"))
+    sweep = next(plot for name, plot in plots(samples.sweep_run(5)).items() if name.startswith("known-attributes"))
     assert ">95 % interval</text>" in sweep.svg
     assert ">chance</text>" in drawn("single_run")["membership-curve"].svg
 

@@ -284,3 +284,15 @@ def hostile_run() -> RunRecord:
         bounds=(Bound(HOSTILE, HOSTILE, 1, "ok", HOSTILE, 0.5, 0.5, best=broken, outside=(broken,)),),
     )
     return RunRecord(title=HOSTILE, seed=1, records=(made, replace(made, release=release)), tool={HOSTILE: HOSTILE})
+
+
+def sweep_run(releases: int) -> RunRecord:
+    """A sweep of so many releases over one to three known attributes."""
+    first = single_run().records[0]
+    risks = tuple(
+        replace(rate("linking", "success", 0.1 * known, 400), params={"known": known, "of": 3}, link="containment")
+        for known in (1, 2, 3)
+    )
+    names = [f"a release with a rather long name, number {place}" for place in range(1, releases + 1)]
+    records = [replace(first, release=replace(first.release, name=name), risks=risks) for name in names]
+    return RunRecord("sweep", 1, tuple(records))

@@ -189,6 +189,13 @@ class AuditRecord:
     date: str | None = None
     """The day that its report bears (YYYY-MM-DD); null where nobody gave one, so that the same audit has the same bytes."""
 
+    @property
+    def passes(self) -> bool | None:
+        """Whether the release passes its policy, and no search found who breaks it; None where nothing was judged."""
+        verdicts = [] if self.policy is None else [self.policy.passed]
+        verdicts += [not search.breaks_policy for search in self.search if search.policy is not None]
+        return all(verdicts) if verdicts else None
+
     def to_json(self) -> str:
         """The record as JSON text; the same record gives the same bytes."""
         return json_text(self)
