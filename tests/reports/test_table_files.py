@@ -80,7 +80,7 @@ def test_latex_escapes_what_has_a_meaning() -> None:
 
 
 def test_no_row_begins_with_what_the_line_before_takes_for_its_option() -> None:
-    # \\\\, \\toprule and \\midrule look for [ and the first also for *, over the end of the line
+    # the end of a row and the rules look for [, and the first also for *, over the end of the line
     text = latex_table(Table(("[a]", "b"), (("[20, 40[", "x"), ("*", "x"), ("[2cm]", "*"))))
     assert [line for line in text.splitlines() if line.startswith(("[", "*"))] == []
     assert "{[}a] & b" in text
