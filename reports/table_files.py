@@ -40,8 +40,9 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "|": r"$|$", THIN: r"\,", NONE: "--",
     "−": "$-$", "…": r"\ldots{}", "≥": r"$\ge$", "≤": r"$\le$", "×": r"$\times$", "ε": r"$\varepsilon$", "τ": r"$\tau$",
-    "β": r"$\beta$", "δ": r"$\delta$", "α": r"$\alpha$", "✓": r"$\surd$",
+    "β": r"$\beta$", "δ": r"$\delta$", "α": r"$\alpha$", "✓": r"$\surd$", "[": "{[}", "*": "{*}",
 }  # fmt: skip
+"""How characters are written. Next after the end of a row or a rule, a bare `[` or `*` would be read as its option."""
 
 
 def tables(run: RunRecord) -> dict[str, Table]:

@@ -61,8 +61,23 @@ def hierarchies(*folders: Path) -> Iterator[tuple[Path, Taxonomy]]:
 
 def _files(*folders: Path) -> list[Path]:
     """The CSV files of some folders and of the folders in them, those that are not large."""
-    places = [folder for folder in folders if folder.is_dir()]
-    inner = [one for folder in places for one in sorted(folder.iterdir()) if one.is_dir() and one.name[:1] != "."]
-    found = {os.path.realpath(file): file for place in (*places, *inner) for file in sorted(place.glob("*.csv"))}
-    small = [file for file in found.values() if file.is_file() and file.stat().st_size <= _MOST_BYTES]
-    return small[:_MOST_FILES]
+    held = {folder: _held(folder) for folder in folders}
+    inner = [one for inside in held.values() for one in inside if one.name[:1] != "." and os.path.isdir(one)]
+    held |= {folder: _held(folder) for folder in inner}
+    found = {os.path.realpath(one): one for inside in held.values() for one in inside if one.suffix == ".csv"}
+    return [file for file in found.values() if _is_small(file)][:_MOST_FILES]
+
+
+def _held(folder: Path) -> list[Path]:
+    """What is in a folder; nothing where it is none, or may not be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_small(file: Path) -> bool:
+    try:
+        return file.is_file() and file.stat().st_size <= _MOST_BYTES
+    except OSError:
+        return False

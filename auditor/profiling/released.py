@@ -2,8 +2,10 @@
 
 Tools suppress cells of quasi-identifiers and of nothing else. So a column with suppressed cells was a quasi-identifier to the
 tool that made the release, whatever its name. A column that never has one although several others have is proposed as
-sensitive if it may well be that. If the others have theirs in the same rows, as ARX writes suppressed records, it was no
-quasi-identifier to the tool, and a note says so.
+sensitive if it may well be that and enough rows have suppressed cells: 20 where the others have theirs in the same rows, as
+ARX writes suppressed records; else 20 or 1 % of the rows, whichever is more, since a tool that suppresses single cells may
+spare a quasi-identifier by chance. If the others have theirs in the same rows, it was no quasi-identifier to the tool, and a
+note says so.
 
 ARX writes `*`. sdcMicro leaves the cell missing, which R writes as `NA` or as nothing. Such cells are taken for suppressed
 where only quasi-identifiers have them and other columns are complete: values that people did not give are missing in incomes
@@ -20,7 +22,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from auditor.files.hierarchies import hierarchies
+from auditor.model.arrays import Bools
 from auditor.model.schema import Marks, Role, TableFormat
 from auditor.model.table import RawTable
 from auditor.profiling.facts import Facts
@@ -28,31 +33,38 @@ from auditor.profiling.reading import WITHHELD, Unknown
 from auditor.profiling.roles import Judgement
 
 _OPEN = (Role.SENSITIVE, Role.NEUTRAL, Role.QUASI)
+_ENOUGH_ROWS = 20
+_ENOUGH_SHARE = 0.01
 
 
-def suppressed_cells(raw: RawTable) -> dict[str, int]:
-    """How many cells of each column are stars alone, where there are any."""
-    counts = {name: sum(cell.strip() in WITHHELD for cell in cells) for name, cells in raw.columns.items()}
-    return {name: count for name, count in counts.items() if count}
+def suppressed_cells(raw: RawTable) -> dict[str, Bools]:
+    """In which rows the cell of a column is stars alone, for columns that have any."""
+    stars = {
+        name: np.fromiter((cell.strip() in WITHHELD for cell in cells), dtype=np.bool_, count=len(cells))
+        for name, cells in raw.columns.items()
+    }
+    return {name: rows for name, rows in stars.items() if rows.any()}
 
 
 def judged_by_suppression(
-    judged: Mapping[str, Judgement], hidden: Mapping[str, int]
+    judged: Mapping[str, Judgement], hidden: Mapping[str, Bools]
 ) -> tuple[dict[str, Judgement], list[str]]:
-    """The roles of a release's columns, given how many cells of each are suppressed; and what must be said about them."""
+    """The roles of a release's columns, given in which rows each is suppressed; and what must be said about them."""
     found = dict(judged)
-    for name, count in hidden.items():
+    for name, rows in hidden.items():
         if judged[name].role in _OPEN:
             other = judged[name].role if judged[name].role is not Role.QUASI else judged[name].candidate
-            reason = f"{count} cells are suppressed, which tools do to quasi-identifiers"
+            reason = f"{int(rows.sum())} cells are suppressed, which tools do to quasi-identifiers"
             found[name] = Judgement(Role.QUASI, reason, other, judged[name].reason if other else "")
     never = [name for name, one in judged.items() if name not in hidden and one.role is Role.QUASI]
-    for name in never if len(hidden) > 1 else ():
+    stars = np.array(list(hidden.values()))
+    together = len(hidden) > 1 and bool((stars == stars[0]).all())
+    for name in never if len(hidden) > 1 and _enough(stars, together) else ():
         if judged[name].candidate is Role.SENSITIVE and judged[name].doubt:
             reason = "never suppressed, so no quasi-identifier to the tool that made the release"
             found[name] = Judgement(Role.SENSITIVE, reason, Role.QUASI, judged[name].reason)
     left = [name for name in never if found[name].role is Role.QUASI]
-    notes, together = [], len(hidden) > 1 and len(set(hidden.values())) == 1
+    notes = []
     if left and together:
         notes.append(
             f"{', '.join(hidden)} are suppressed in the same rows, {', '.join(left)} never: the tool that made the release "
@@ -60,6 +72,12 @@ def judged_by_suppression(
             'the tool does, give them role = "neutral"'
         )
     return found, notes
+
+
+def _enough(stars: Bools, together: bool) -> bool:
+    """Whether so many rows have suppressed cells that a column without one was hardly spared by chance."""
+    least = _ENOUGH_ROWS if together else max(_ENOUGH_ROWS, _ENOUGH_SHARE * stars.shape[1])
+    return int(stars.any(axis=0).sum()) >= least
 
 
 def suppressed_blanks(

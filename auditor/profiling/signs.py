@@ -241,6 +241,8 @@ def _near_unique(facts: Facts, said: Meaning, known: bool) -> Sign | None:
     if facts.present < _ENOUGH_ROWS or facts.diversity < NEARLY_ALL:
         return None
     differ = "all cells differ" if facts.diversity == 1 else f"{percent(facts.diversity)} of the cells differ"
+    if said.place_number and (facts.numbers is None or facts.whole):
+        return Sign(Concept.IDENTIFIER, f"the name says the number of a place, but {differ}")
     if facts.numbers is None:
         return None if known else Sign(Concept.IDENTIFIER, differ)
     if not facts.whole or facts.least < 0:

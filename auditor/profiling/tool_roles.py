@@ -7,7 +7,9 @@ r"""The roles that another tool was given, as a source of roles here.
   numbers of columns, as a formula (`~ age + sex`), or by a variable that is set to one of these above.
 - A report of sdcMicro (HTML or Markdown) lists them under "Information on selected important (Key) Variables".
 
-Nothing in these files is run. Columns that they do not name keep the roles that are proposed from the table.
+Nothing in these files is run. Columns that they do not name keep the roles that are proposed from the table. So do columns
+that tell who somebody is (identifier, person, household), unless the tool's role is one that we thought of as well: what is
+in the table counts more than what a tool was told. Where the tool's role is weaker than ours, a note names the columns.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ from __future__ import annotations
 import csv
 import html
 import io
+import lzma
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +33,7 @@ from auditor.model.schema import WHOSE, Role
 from auditor.profiling.roles import Judgement
 
 MOST_BYTES = 50_000_000
-"""A file, or a part of a project, that is larger is refused."""
+"""A file that is larger is refused, and a project whose definition or hierarchies are larger when unpacked."""
 _ARX = {
     "IDENTIFYING_ATTRIBUTE": Role.IDENTIFIER,
     "QUASI_IDENTIFYING_ATTRIBUTE": Role.QUASI,
@@ -59,6 +64,13 @@ _REPORTED = {
     "sensitive Variable(s) for l-diversity": "sensibleVar",
 }
 """The lines of a report, and the arguments that they repeat."""
+_IDENTITY = (Role.IDENTIFIER, *WHOSE)
+_STRENGTH = {Role.QUASI: 2, Role.WEIGHT: 2, Role.SENSITIVE: 1, Role.NEUTRAL: 0} | dict.fromkeys(_IDENTITY, 3)
+"""How much a role lets attacks make of a column. That a column is a weight, the tool knows best."""
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, RuntimeError, ValueError, OSError,
+)  # fmt: skip
+"""What reading a damaged zip file raises."""
 _WHAT = "an ARX project (.deid), an R script with createSdcObj(…), or a report of sdcMicro"
 _CALL = re.compile(r"\bcreateSdcObj\s*\(")
 _NAMED = re.compile(r"\s*([A-Za-z.][\w.]*)\s*=(?!=)(.*)", re.DOTALL)
@@ -77,19 +89,34 @@ class ToolRoles:
 
     def applied(self, judged: Mapping[str, Judgement]) -> tuple[dict[str, Judgement], list[str]]:
         """The roles of a table's columns, and what must be said about them. A numeric key variable keeps its role where it
-        was proposed as quasi or sensitive."""
+        was proposed as quasi or sensitive; a column that identifies people stays one that does."""
         found, notes = dict(judged), []
+        kept: list[str] = []
+        weaker: list[str] = []
         for name in (n for n in self.roles if n in judged):
             own, theirs = judged[name], self.roles[name]
             if name in self.numeric and own.role in (Role.QUASI, Role.SENSITIVE):
                 theirs = Judgement(own.role, f"{theirs.reason}; {own.reason}", own.candidate, own.doubt)
+            elif own.role in _IDENTITY and theirs.role not in (*_IDENTITY, Role.WEIGHT, own.candidate):
+                kept.append(f"{quote(name)} ({own.role}, not {theirs.role})")
+                theirs = Judgement(own.role, own.reason, theirs.role, theirs.reason)
             elif own.role is not theirs.role:
+                if _STRENGTH[theirs.role] < _STRENGTH[own.role]:
+                    weaker.append(f"{quote(name)} ({own.role} became {theirs.role})")
                 theirs = Judgement(theirs.role, theirs.reason, own.role, own.reason)
             found[name] = theirs
         for role in WHOSE:
-            if any(found[name].role is role for name in self.roles if name in found):
-                others = [name for name, one in found.items() if one.role is role and name not in self.roles]
+            stated = [name for name in found if name in self.roles and self.roles[name].role is role]
+            if stated:
+                others = [name for name, one in found.items() if one.role is role and name not in stated]
                 found |= {name: Judgement(Role.IDENTIFIER, found[name].reason) for name in others}
+        if kept:
+            notes.append(f"the table says who somebody is, whatever {self.source} says: {', '.join(kept)}")
+        if weaker:
+            notes.append(
+                f"{self.source} gives weaker roles than the table suggests: {', '.join(weaker)}. Attacks then make less of "
+                "these columns; if others may know them, change the roles back"
+            )
         absent = [name for name in self.roles if name not in judged]
         if absent:
             notes.append(f"{self.source} names {', '.join(map(quote, absent))}, which the table does not have")
@@ -127,14 +154,16 @@ def _project(content: bytes, file: Path) -> ToolRoles:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as project:
             sizes = {one.filename: one.file_size for one in project.infolist()}
-            if "input/definition.xml" not in sizes or max(sizes.values()) > 20 * MOST_BYTES:
+            if "input/definition.xml" not in sizes:
                 raise SchemaError(f"{file}: input/definition.xml must be in the project. Got {len(sizes)} other files.")
-            parts = {
-                name: project.read(name)
-                for name, size in sizes.items()
-                if name == "input/definition.xml" or (name.startswith("input/hierarchies/") and size <= MOST_BYTES)
-            }
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+            trees = [name for name in sizes if name.startswith("input/hierarchies/")]
+            if max(sizes["input/definition.xml"], sum(sizes[name] for name in trees)) > MOST_BYTES:
+                raise SchemaError(f"{file}: the definition or the hierarchies in the project are too large.")
+            parts = {}
+            for name in ("input/definition.xml", *trees):
+                with project.open(name) as part:
+                    parts[name] = part.read(sizes[name])  # no more than was promised
+    except _DAMAGED as error:
         raise SchemaError(f"{file}: the project cannot be unpacked ({type(error).__name__}).") from error
     definition = parts["input/definition.xml"]
     if b"<!DOCTYPE" in definition or b"<!ENTITY" in definition:

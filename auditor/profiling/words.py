@@ -281,11 +281,12 @@ _CODES: tuple[tuple[re.Pattern[str], Concept], ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the name of a column says: its words, its letters, and its concepts."""
+    """What the name of a column says: its words, its letters, its concepts, and whether it is the number of a place."""
 
     words: frozenset[str]
     letters: str
     concepts: frozenset[Concept]
+    place_number: bool = False
 
 
 def folded(text: str) -> str:
@@ -316,9 +317,10 @@ def meaning(name: str) -> Meaning:
     if bare & _SAMPLING_WEIGHTS or (bare & _WEIGHTS and not bare & _BODY_UNITS):
         found.add(Concept.WEIGHT)
     ends_so = len(letters) > 3 and letters.endswith("id") and len(words) == 1
-    if letters in PERSONS | HOUSEHOLDS or ((bare & _IDENTIFIERS or ends_so) and Concept.PLACE not in found):
+    numbered, place = bool(bare & _IDENTIFIERS or ends_so), Concept.PLACE in found
+    if letters in PERSONS | HOUSEHOLDS or (numbered and not place):
         found.add(Concept.IDENTIFIER)  # the number of a clinic or a county says where, not who
-    return Meaning(bare, letters, frozenset(found))
+    return Meaning(bare, letters, frozenset(found), numbered and place)
 
 
 def is_plain_weight(said: Meaning) -> bool:

@@ -6,6 +6,7 @@ record has nothing to say, a part asks a person instead. The sentences on figure
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -312,11 +313,16 @@ def limits(e: Evidence) -> Iterator[Item]:
         text = f"The audit was not given: {clean(lack.what, 60)}. {needed} it."
         yield Statement(text, (reference,))
     seen: dict[tuple[str, str], dict[Reference, str]] = {}
+    told: dict[tuple[str, str], set[str]] = {}
     for reference, row in e.every("risk", e.record.risks):
         if row.status != OK:
-            reason = (row.reason or "no reason given").replace(row.sensitive or "\0", "the column")
-            seen.setdefault((row.status, reason), {})[reference] = clean(row.attack, 60)
-    for (status, reason), places in seen.items():
+            reason = row.reason or "no reason given"
+            alike = row.status, _of_any_column(reason, row.sensitive)
+            seen.setdefault(alike, {})[reference] = clean(row.attack, 60)
+            told.setdefault(alike, set()).add(reason)
+    for (status, common), places in seen.items():
+        own = told[status, common]
+        reason = common if len(own) > 1 else next(iter(own))
         names = list(dict.fromkeys(places.values()))
         what = (
             "did not converge" if status == NOT_CONVERGED else "does not apply" if len(names) == 1 else "do not apply"
@@ -325,6 +331,14 @@ def limits(e: Evidence) -> Iterator[Item]:
         yield Statement(f"{text}{clean(reason, 400).rstrip('.')}.", tuple(places)[:_MOST_PLACES])
     for reference, note in e.every("note", e.record.notes):
         yield Statement(clean(note.text, 600), (reference,))
+
+
+def _of_any_column(reason: str, column: str | None) -> str:
+    """A reason in which the name of its column, quoted or as a word of its own, is replaced. Reasons do not quote it, so a
+    column `a` replaces articles too: the result is shown only where it is the same for columns of other names."""
+    if not column:
+        return reason
+    return re.sub(rf"{re.escape(repr(column))}|(?<![\w-]){re.escape(column)}(?![\w-])", "the column", reason)
 
 
 def method(e: Evidence) -> Iterator[Item]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,20 @@ def test_of_many_labels_of_a_column_the_number_is_told(folder: Path) -> None:
     told = faults(folder)
     assert len(told) == 5
     assert "column 'school': 37 more labels cannot be read either." in told
+
+
+def test_a_folder_that_may_not_be_read_is_passed_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "schools.csv").write_text(SCHOOLS)
+    (folder / "closed").mkdir()
+    listed = Path.iterdir
+
+    def refused(place: Path) -> Iterator[Path]:
+        if place in closed:
+            raise PermissionError(13, "Permission denied", str(place))
+        return listed(place)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    closed = {folder / "closed"}
+    assert any("'schools.csv' explains them" in fault for fault in faults(folder))
+    closed = {folder}
+    assert any("[columns.school]: if the 2 labels are groups" in fault for fault in faults(folder))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from auditor.model.schema import Schema, Type
 from auditor.profiling.explaining import explain_labels
 from auditor.profiling.proposal import profile
+from auditor.profiling.proposals import Proposal
 from tests.conftest import Ended
 from tests.support.adult import unpack_release
 
@@ -65,6 +66,40 @@ def test_a_mark_of_one_column_stays_its_own(tmp_path: Path) -> None:
     form = profile(table, release=True).format
     assert (form.of("n").missing, form.of("country").missing) == (("NA", ""), ("",))
     assert form.of("n").suppressed == form.of("country").suppressed == ("*",)
+
+
+def starred(tmp_path: Path, rows: int, age: set[int], town: set[int]) -> Proposal:
+    """A release in which some rows of two columns are suppressed, and an occupation that never is."""
+    table = tmp_path / "release.csv"
+    jobs = ("cook", "nurse", "clerk")
+    cells = [
+        f"{'*' if n in age else n % 3 * 10},{'*' if n in town else 'ABC'[n % 3]},{jobs[n % 3]}" for n in range(rows)
+    ]
+    table.write_text("age,town,occupation\n" + "\n".join(cells) + "\n")
+    return profile(table, release=True)
+
+
+def test_rows_are_compared_and_not_counts(tmp_path: Path) -> None:
+    same = starred(tmp_path, 90, set(range(5)), set(range(5)))
+    assert [note for note in same.found if "age, town are suppressed in the same rows, occupation never" in note]
+    other = starred(tmp_path, 90, set(range(5)), set(range(5, 10)))
+    assert not [note for note in other.found if "same rows" in note]
+
+
+@pytest.mark.parametrize(
+    ("rows", "age", "town", "role"),
+    [
+        (90, range(19), range(19), "quasi"),
+        (90, range(20), range(20), "sensitive"),
+        (3000, range(20), range(20), "sensitive"),  # whole records
+        (3000, range(15), range(15, 29), "quasi"),  # single cells, in fewer than 1 % of the rows
+        (3000, range(15), range(15, 30), "sensitive"),
+    ],
+)
+def test_a_few_suppressed_cells_make_no_column_sensitive(
+    tmp_path: Path, rows: int, age: range, town: range, role: str
+) -> None:
+    assert starred(tmp_path, rows, set(age), set(town))["occupation"].role == role
 
 
 LABELS = st.one_of(

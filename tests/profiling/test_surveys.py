@@ -91,6 +91,15 @@ def test_sites_say_where_and_not_who() -> None:
     assert profile(pd.DataFrame({"site_id": sites, "x": sites[::-1]}))["site_id"].role is Role.QUASI
 
 
+@pytest.mark.parametrize("name", ["hospital_id", "school_key", "SiteID"])
+def test_the_number_of_a_place_that_never_repeats_is_an_identifier(name: str) -> None:
+    texts, numbers = [f"H{n * 7:05}" for n in range(400)], [1000 + n * 7 for n in range(400)]
+    for cells in (texts, numbers):
+        assert profile(pd.DataFrame({name: cells}))[name].role is Role.IDENTIFIER
+        assert profile(pd.DataFrame({name: [*cells[:200], *cells[:200]]}))[name].role is Role.QUASI
+    assert profile(pd.DataFrame({"town": [f"{text} town" for text in texts]}))["town"].role is Role.QUASI
+
+
 def test_the_original_of_a_release_may_have_more_columns(tmp_path: Path) -> None:
     release, original, schema = (tmp_path / name for name in ("release.csv", "original.csv", "s.toml"))
     release.write_text("age,job\n" + "20-39,cook\n" * 5 + "*,nurse\n" * 2)
@@ -103,7 +112,7 @@ def test_the_original_of_a_release_may_have_more_columns(tmp_path: Path) -> None
 
 def test_stars_make_a_quasi_identifier(tmp_path: Path) -> None:
     # a wage class is money to its name; but the tool suppressed it, with age and sex, and never the job
-    rows = [("*", "*", "*", "Sales")] * 6 + [("20-39", "f", "low", "Craft"), ("40-59", "m", "high", "Sales")] * 20
+    rows = [("*", "*", "*", "Sales")] * 24 + [("20-39", "f", "low", "Craft"), ("40-59", "m", "high", "Sales")] * 20
     table = tmp_path / "release.csv"
     pd.DataFrame(rows, columns=["age", "sex", "wage-class", "occupation"]).to_csv(table, index=False)
     found = profile(table, release=True)

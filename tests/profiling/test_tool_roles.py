@@ -11,6 +11,7 @@ import pytest
 
 from auditor.model.errors import SchemaError
 from auditor.model.schema import Schema, Type
+from auditor.profiling import tool_roles
 from auditor.profiling.explaining import explain_labels
 from auditor.profiling.proposal import profile
 from auditor.profiling.tool_roles import read_tool_roles
@@ -130,3 +131,68 @@ def test_a_project_may_not_declare_entities(tmp_path: Path) -> None:
     zipfile.ZipFile(empty, "w").close()
     with pytest.raises(SchemaError, match=r"definition\.xml"):
         read_tool_roles(empty, [])
+
+
+def test_a_tool_makes_no_identifier_neutral_and_weaker_roles_are_told(tmp_path: Path) -> None:
+    types = {"email": "INSENSITIVE", "sex": "INSENSITIVE", "age": "SENSITIVE", "town": "QUASI_IDENTIFYING"}
+    parts = [ASSIGNMENT.format(name, kind, "") for name, kind in types.items()]
+    file = project(tmp_path, DEFINITION.format("\n".join(parts)))
+    data = {
+        "email": [f"p{n}@example.org" for n in range(60)],
+        "sex": ["f", "m"] * 30,
+        "age": [20 + n % 40 for n in range(60)],
+        "town": ["Aheim", "Bedorf", "Cestadt"] * 20,
+    }
+    found = profile(pd.DataFrame(data), roles_from=file)
+    assert roles(found) == {"email": "identifier", "sex": "neutral", "age": "sensitive", "town": "quasi"}
+    kept, weaker = found.found[-2:]
+    assert "'email' (identifier, not neutral)" in kept
+    assert "'sex' (quasi became neutral), 'age' (quasi became sensitive)." in weaker
+    assert "town" not in kept + weaker
+    script = tmp_path / "script.R"
+    script.write_text("createSdcObj(d, keyVars='town', sensibleVar='sex', weightVar='age')")
+    found = profile(pd.DataFrame(data), roles_from=script)
+    assert [note for note in found.found if "'sex' (quasi became sensitive)" in note]
+    assert not [note for note in found.found if "'age'" in note]  # that it is a weight, the tool knows
+
+
+def test_a_household_of_ours_gives_way_to_that_of_the_tool(tmp_path: Path) -> None:
+    file = tmp_path / "script.R"
+    file.write_text("createSdcObj(d, keyVars=c('sex', 'hid'), hhId='family')")
+    home = [n // 3 for n in range(600)]
+    data = {"hid": home, "family": [1000 - n for n in home], "sex": ["f", "m", "f"] * 200}
+    found = profile(pd.DataFrame(data), roles_from=file)
+    assert roles(found) == {"hid": "identifier", "family": "household", "sex": "quasi"}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_a_damaged_project_is_read_or_refused(tmp_path: Path, method: int) -> None:
+    file = tmp_path / "project.deid"
+    with zipfile.ZipFile(file, "w", method) as made:
+        made.writestr("input/definition.xml", DEFINITION.format(ASSIGNMENT.format("age", "SENSITIVE", "")))
+    content, faults = file.read_bytes(), set()
+    for place in range(2, len(content)):
+        file.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+        try:
+            read_tool_roles(file, [])
+        except SchemaError as error:
+            faults.add(str(error).removeprefix(f"{file}: ").split(" (")[0])
+    assert "the project cannot be unpacked" in faults
+    assert not any("\n" in fault for fault in faults)
+
+
+@pytest.mark.parametrize("most", [100, 300])
+def test_a_project_that_is_too_large_when_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    definition = DEFINITION.format(ASSIGNMENT.format("age", "SENSITIVE", ""))
+    file = tmp_path / "project.deid"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("input/definition.xml", definition)
+        for name in ("age", "other"):
+            made.writestr(f"input/hierarchies/{name}.csv", "1;*\n" * 50)
+    assert 100 < len(definition) < 300  # and each hierarchy has 200 bytes, both 400
+    monkeypatch.setattr(Path, "stat", lambda *_: type("Size", (), {"st_size": 0})())
+    monkeypatch.setattr(tool_roles, "MOST_BYTES", most)
+    with pytest.raises(SchemaError, match="too large"):
+        read_tool_roles(file, [])
+    monkeypatch.setattr(tool_roles, "MOST_BYTES", 400)
+    assert read_tool_roles(file, []).hierarchies["age"]

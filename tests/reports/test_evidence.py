@@ -16,6 +16,7 @@ from auditor.model.record.record import AuditRecord
 from reports.evidence import TEMPLATES, evidence_pack
 from reports.evidence.cited import Evidence
 from reports.evidence.pack import Blank, Pack, Statement
+from reports.evidence.parts import limits
 from reports.evidence.references import Reference, resolve
 from reports.evidence.writing import render_pack_html, render_pack_markdown
 from reports.words.sentences import sentence
@@ -160,3 +161,16 @@ def test_on_the_command_line(tmp_path: Path, auditor_cli: Cli) -> None:
     assert auditor_cli("render", record, "--template", "ema", "--junit", tmp_path / "j.xml").code == 2
     with pytest.raises(UsageError, match="one release"):
         evidence_pack(sample_run(), "ema")
+
+
+def test_reasons_are_not_garbled_by_the_name_of_a_column() -> None:
+    record = RECORDS["single"]
+    first = replace(
+        record.risks[0], status="not_applicable", sensitive="a", reason="there is a map, but a has no area."
+    )
+    second = replace(first, sensitive="is", reason="is is no number.")
+    alike = [replace(first, sensitive=name, reason=f"{name} is no date, nor {name!r} a day.") for name in ("x", "y-z")]
+    said = [item.text for item in limits(Evidence(replace(record, risks=(first, second, *alike))))]
+    assert [text for text in said if text.endswith(": there is a map, but a has no area.")]
+    assert [text for text in said if text.endswith(": is is no number.")]
+    assert [text for text in said if text.endswith("(2 figures): the column is no date, nor the column a day.")]

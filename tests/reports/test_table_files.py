@@ -79,6 +79,15 @@ def test_latex_escapes_what_has_a_meaning() -> None:
     assert body[-2] == r"\end{tabular}"
 
 
+def test_no_row_begins_with_what_the_line_before_takes_for_its_option() -> None:
+    # the end of a row and the rules look for [, and the first also for *, over the end of the line
+    text = latex_table(Table(("[a]", "b"), (("[20, 40[", "x"), ("*", "x"), ("[2cm]", "*"))))
+    assert [line for line in text.splitlines() if line.startswith(("[", "*"))] == []
+    assert "{[}a] & b" in text
+    assert "{[}20, 40{[} & x" in text
+    assert "{*} & x" in text
+
+
 def test_hostile_names_end_no_row_and_begin_no_command() -> None:
     for name, table in tables(samples.hostile_run()).items():
         text = latex_table(table)
