@@ -277,7 +277,7 @@ class Attacker:
         attack, asked = attempt.attack, attempt.link
         link = self._found_by if asked is None or asked is Link.CLASS else asked
         attempted, made, rows = main.attempted(attack), [], []
-        for release, people, side in self.sides.other_classes(main, link):
+        for release, people, side in self.sides.other_classes(main, link, self._found_by):
             side = side.take(attempted[people])
             truth = side.truth(attempt.column)
             if truth is None or not side.beliefs.targets:

@@ -201,8 +201,10 @@ class _Audit:
         made = Attacker(adversary, sides, attacks).risks(partial(self._tell, adversary.name))
         if self.keeper is None:
             return made
-        self.keeper.write(adversary, attacks, list(made), facts)
-        return self.keeper.read(adversary, attacks) or ()
+        rows = list(made)
+        self.keeper.write(adversary, attacks, rows, facts)
+        found = self.keeper.read(adversary, attacks)
+        return rows if found is None else found
 
     def _tell(self, adversary: str, kind: str, what: str) -> None:
         self._stages.begin(kind, adversary, f"{adversary}, {what}")

@@ -268,16 +268,19 @@ class Sides:
         if key not in self._cuts:
             bucket = provenance.bucket.astype(np.int64)
             unit = bucket if person is None else person.astype(np.int64)
-            everybody = self.targets if self.options.targets is None else self._attackable(np.arange(len(bucket)))[0]
+            # With the acquaintances: they are others where targets are named, and folds must not be.
+            named = self.options.targets is not None
+            everybody = self._attackable(np.arange(len(bucket)))[0] if named else self.everybody
             self._cuts[key] = cut(self.release, bucket, everybody, unit, self._contents(people), self.targets)
         return self._cuts[key]
 
-    def other_classes(self, main: Side, link: Link) -> list[tuple[Release, Ints, Side]]:
+    def other_classes(self, main: Side, link: Link, usual: Link) -> list[tuple[Release, Ints, Side]]:
         """The targets fold by fold, as if they were not in the release: it is without their classes. With each release come
         the places of these targets among all. Nothing is granted, and acquaintances whose class is taken out are not known
-        either."""
+        either. Kept are those of this link and of the `usual` one, which stands in for others too."""
         found = self._others.get(link)
         if found is None:
+            self._others = {one: sides for one, sides in self._others.items() if one is usual}
             found = self._others[link] = [self._apart(main, link, number) for number in range(len(self._folds))]
         return found
 

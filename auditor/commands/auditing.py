@@ -344,12 +344,12 @@ def redteam(
     """Carry out a scenario: releases, adversaries and attacks from one file. Fails (1) where no release passes the policy or,
     with --require all, where one does not."""
     from auditor.runs import redteaming, sweeping
-    from auditor.runs.store import CELLS
+    from auditor.runs.store import SWEPT
     from scenarios.scenario import read_scenario
 
     files = {**({} if output is None else run_files(output)), **{n: f for n, f in reports.items() if f is not None}}
     kept = None if sweep is None or output is None else output
-    force = common.force or (kept is not None and (kept / CELLS).is_dir())  # a sweep that goes on replaces its report
+    force = common.force or (kept is not None and (kept / SWEPT).is_dir())  # a sweep that goes on replaces its report
     written = Output(files, force, common.quiet, output, day=common.date)
     written.check()
     wanted = required(require)
@@ -374,7 +374,7 @@ def redteam(
             )
         else:
             counts = sweeping.read_sweep(sweep)
-            with nullcontext() if kept is None else resumable(lambda: what_is_kept(kept / CELLS, *_SETS)):
+            with nullcontext() if kept is None else resumable(lambda: what_is_kept(kept / SWEPT, *_SETS)):
                 run = sweeping.sweep(
                     plan, counts, seed=common.seed, targets=people, progress=progress.step, folder=kept
                 )

@@ -30,6 +30,10 @@ def kept(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def keeping(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def remembered(*given: P.args, **named: P.kwargs) -> R:
+            if named:
+                raise TypeError(
+                    f"{function.__qualname__} is kept by position: give {', '.join(named)} without its name."
+                )
             whole: Any = given[0]
             own = whole.memory.setdefault(function, {})
             rest = given[1:]

@@ -18,15 +18,17 @@ from auditor.runs.plan import Cell
 from auditor.version import VERSION
 
 CELLS = "cells"
+SWEPT = "sweep-cells"
+"""Where a sweep keeps its adversaries: what it finds there is its own, and no comparison's."""
 TOOL = {"name": "auditor", "version": VERSION}
 _HASH = "sha256"  # where a file has the hash of what it holds besides
 
 
-def make_folder(folder: Path) -> None:
-    """Makes a folder with one for finished cells, or says why that is not possible."""
+def make_folder(folder: Path, kept: str = CELLS) -> None:
+    """Makes a folder with one for what is finished, or says why that is not possible."""
     refuse_existing([], True, folder)
     try:
-        (folder / CELLS).mkdir(parents=True, exist_ok=True)
+        (folder / kept).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: the folder cannot be made ({error.strerror}).") from error
 

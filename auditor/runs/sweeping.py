@@ -25,7 +25,7 @@ from auditor.model.seeding import stage
 from auditor.runs.averaging import by_figure, mean
 from auditor.runs.finished import Finished
 from auditor.runs.redteaming import prepare, subjects
-from auditor.runs.store import make_folder
+from auditor.runs.store import SWEPT, make_folder
 from auditor.version import VERSION
 from scenarios.adversaries import PROSECUTOR, Adversary, bases
 from scenarios.scenario import Scenario
@@ -98,9 +98,9 @@ def sweep(
     population = None if world.population is None else world.population.rows
     records = []
     if folder is not None:
-        make_folder(folder)
+        make_folder(folder, SWEPT)
     for subject, step_done in subjects(scenario, world, options.seed, progress):
-        keeper = None if folder is None else Finished.of(folder, world, asked, subject.release)
+        keeper = None if folder is None else Finished.of(folder, world, asked, subject)
         record = run_audit(subject, asked, step_done, keeper)
         records.append(_averaged(record, steps, quasi, population))
     return RunRecord(scenario.name, options.seed, tuple(records), {"name": "auditor", "version": VERSION})

@@ -43,6 +43,22 @@ def test_the_classes_that_are_held_out_for_somebody_are_the_same_whoever_else_is
         assert np.array_equal(own.held, theirs.held)
 
 
+def test_the_classes_that_are_held_out_for_somebody_do_not_depend_on_acquaintances() -> None:
+    plain = null_subject(GENERALISED, 120, 1, posing=False, alone=True)
+    subject = replace(plain, person=np.arange(120) // 2)  # whoever has records in several classes is held out of all
+    sociable = replace(KNOWING, acquaintances=30)
+    everybody = Sides(subject, Options(seed=5)).facing(sociable)
+    assert len(everybody._acquainted) == 30
+    compared = 0
+    for row in range(0, 120, 7):
+        mine = Sides(subject, Options(targets=(row,), seed=5)).facing(sociable)
+        theirs = [fold for fold in everybody._folds if row in everybody.targets[fold.people]]
+        if theirs:  # nobody known is attacked
+            compared += 1
+            assert np.array_equal(mine._folds[0].held, theirs[0].held)
+    assert compared > 5
+
+
 def test_acquaintances_are_the_same_people_but_for_those_asked_for() -> None:
     subject = null_subject(GENERALISED, 40, 1, posing=False, alone=True)
     known = {

@@ -6,6 +6,7 @@ import pickle
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pytest
 
 from auditor.model.arrays import Floats
 from auditor.model.keeping import Memory, kept
@@ -33,6 +34,13 @@ def test_a_result_is_computed_once_for_each_thing_and_argument() -> None:
     assert asked == ["a", "a", "b"]
     assert [doubled(one, "a", weight), doubled(one, "a", weight), doubled(one, "a", np.ones(3))] == [5.0, 5.0, 5.0]
     assert len(asked) == 5  # arrays are told apart by identity
+
+
+def test_an_argument_by_name_is_refused() -> None:
+    one = Thing(1)
+    assert doubled(one, "a") == 2.0
+    with pytest.raises(TypeError, match="give weight without its name"):
+        doubled(one, "a", weight=np.ones(3))
 
 
 def test_only_the_last_results_are_kept() -> None:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from attacks.base import Attack
 from auditor.auditing.attacking import Attacker, Tell
+from auditor.auditing.audit import run_audit
+from auditor.auditing.subjects import Subject
 from auditor.model.errors import UsageError
+from auditor.model.labels.labels import Labels
+from auditor.model.notation_kinds import Notation
 from auditor.model.record.record import Risk, RunRecord
+from auditor.model.record.release_facts import ReleaseFacts
+from auditor.posterior.links import Link
+from auditor.runs.finished import Finished
 from auditor.runs.sweeping import ORDERS, read_sweep, sweep
+from auditor.runs.worlds import World
 from reports import render_html, render_markdown, render_terminal
 from reports.tables.sweeps import Sweep, is_sweep, sweep_table, sweeps
+from scenarios.adversaries import Adversary
+from scenarios.options import Options
 from scenarios.scenario import read_scenario
 from tests.conftest import Ended
 from tests.support.adult import write_adult
+from tests.support.proofs import GENERALISED, null_subject
 
 TOWN = """
 [data]
@@ -170,11 +184,24 @@ def test_the_command(tmp_path: Path, auditor_cli: Callable[..., Ended]) -> None:
     ended = auditor_cli("redteam", file, "--sweep", "known=1,7", "--attacks", "linking", "-o", out)
     assert ended.code == 0, ended.err  # a sweep is not judged
     assert "success by known attributes (of 7)" in ended.out
-    assert {f.name for f in out.iterdir()} == {"cells", "report.html", "report.md", "run.json"}
+    assert {f.name for f in out.iterdir()} == {"sweep-cells", "report.html", "report.md", "run.json"}
+    assert (
+        auditor_cli("redteam", file, "--sweep", "known=1,7", "--attacks", "linking", "-o", out).code == 0
+    )  # it goes on
     again = auditor_cli("render", out / "run.json")
     assert "success by known attributes (of 7)" in again.out
     assert auditor_cli("redteam", file, "--sweep", "knows=3").code == 2
     assert auditor_cli("redteam", file, "--sweep", "known=1..9").code == 2
+
+
+def test_the_report_of_a_comparison_is_not_replaced(tmp_path: Path, auditor_cli: Callable[..., Ended]) -> None:
+    out = tmp_path / "out"
+    (out / "cells").mkdir(parents=True)
+    (out / "run.json").write_text("a comparison")
+    ended = auditor_cli("redteam", town_file(tmp_path), "--sweep", "known=1", "--attacks", "linking", "-o", out)
+    assert ended.code == 2
+    assert "exists already" in ended.err
+    assert (out / "run.json").read_text() == "a comparison"
 
 
 @pytest.mark.data
@@ -214,13 +241,80 @@ def test_a_sweep_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Attacker, "risks", counted)
     with pytest.raises(KeyboardInterrupt):
         sweep(scenario, (2,), seed=5, folder=folder)
-    kept = sorted((folder / "cells").iterdir())
+    kept = sorted((folder / "sweep-cells").iterdir())
     assert len(kept) == 2
     kept[0].write_text(kept[0].read_text().replace('"value": ', '"value": 0'))  # damaged
     assert sweep(scenario, (2,), seed=5, folder=folder).to_json() == plain.to_json()
-    sets = len(list((folder / "cells").iterdir()))
+    sets = len(list((folder / "sweep-cells").iterdir()))
     assert len(attacked) == 3 + sets - 2 + 1  # the third again, those after it, and the damaged one
     assert sweep(scenario, (2,), seed=5, folder=folder).to_json() == plain.to_json()
     assert len(attacked) == 3 + sets - 2 + 1
     sweep(scenario, (2,), seed=6, folder=folder)  # with another seed nothing of it is used
     assert len(attacked) > 3 + sets - 2 + 1
+
+
+def _relabelled(subject: Subject, change: Callable[[Labels], Labels]) -> Subject:
+    """The same with other labels of one column, whose texts stay."""
+    labels = subject.release.labels
+    return replace(subject, release=replace(subject.release, labels={**labels, "sex": change(labels["sex"])}))
+
+
+def _notated(labels: Labels) -> Labels:
+    column = replace(labels.domain.column, notation=(Notation.SET,))
+    return replace(labels, domain=replace(labels.domain, column=column))
+
+
+def _reversed(subject: Subject) -> Subject:
+    whose = subject.provenance
+    assert whose is not None
+    return replace(subject, provenance=replace(whose, bucket=whose.bucket[::-1], fragment=whose.fragment[::-1]))
+
+
+def _moved(subject: Subject) -> Subject:
+    earlier = subject.others["earlier"]
+    first, *rest = earlier.blocks
+    blocks = (replace(first, cells=first.cells[::-1]), *rest)
+    return replace(subject, others={"earlier": replace(earlier, blocks=blocks)})
+
+
+CHANGES: dict[str, Callable[[Subject], Subject]] = {
+    "whose a record is": _reversed,
+    "an earlier release": _moved,
+    "no earlier release": lambda s: replace(s, others={}),
+    "who has which rows": lambda s: replace(s, person=np.arange(40) // 2),
+    "who lives together": lambda s: replace(s, household=np.arange(40) // 2),
+    "the first value of a label": lambda s: _relabelled(s, lambda one: replace(one, lo=one.lo + 1)),
+    "the last value of a label": lambda s: _relabelled(s, lambda one: replace(one, hi=one.hi + 1)),
+    "gaps in a label": lambda s: _relabelled(s, lambda one: replace(one, gaps={0: np.array([0], dtype=np.int32)})),
+    "the notation": lambda s: _relabelled(s, _notated),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_kept_is_not_used_where_anything_that_it_depends_on_is_other(change: str, tmp_path: Path) -> None:
+    subject = null_subject(GENERALISED, 40, 1, posing=False, alone=True)
+    assert subject.people is not None
+    world = World(subject.people, None, subject.outsiders, ())
+    mark = Finished.of(tmp_path, world, Options(), subject).mark
+    assert Finished.of(tmp_path, world, Options(), replace(subject)).mark == mark
+    assert Finished.of(tmp_path, world, Options(), CHANGES[change](subject)).mark != mark
+
+
+class _Lost:
+    """Keeps nothing: what is written does not read back."""
+
+    def read(self, adversary: Adversary, attacks: Sequence[Attack]) -> Sequence[Risk] | None:
+        return None
+
+    def write(
+        self, adversary: Adversary, attacks: Sequence[Attack], risks: Sequence[Risk], facts: ReleaseFacts
+    ) -> None:
+        pass
+
+
+def test_rows_that_do_not_read_back_are_not_lost() -> None:
+    subject = null_subject(GENERALISED, 40, 1, posing=False, alone=True)
+    options = Options(("linking",), (Link.CLASS,), utility=(), facts=())
+    found = run_audit(subject, options, keeper=_Lost()).risks
+    assert found
+    assert found == run_audit(subject, options).risks
