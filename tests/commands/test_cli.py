@@ -261,7 +261,9 @@ def test_one_seed_one_answer_across_hash_seeds(town: Path, tmp_path: Path) -> No
     outputs = []
     for seed in ("0", "12345"):
         target = tmp_path / seed
-        ended = run(["redteam", str(scenario), "-o", str(target), "--quiet"], expect=1, PYTHONHASHSEED=seed)
+        ended = run(
+            ["redteam", str(scenario), "-o", str(target), "--quiet", "--require", "all"], expect=1, PYTHONHASHSEED=seed
+        )
         assert ended.stdout == b""
         outputs.append([(target / name).read_bytes() for name in ("run.json", "report.html", "report.md")])
     assert outputs[0] == outputs[1]
