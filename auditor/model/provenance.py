@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from auditor.model.arrays import Codes
+from auditor.model.arrays import Bools, Codes
 from auditor.model.key import Key
 from auditor.model.release import Release
 from auditor.model.upstairs import ask
@@ -19,12 +19,14 @@ from auditor.model.upstairs import ask
 class Provenance:
     """For each original row its bucket, and its fragment in each block (rows × blocks); -1 where it was left out. `key` says
     what aliases and recoded numbers stand for, where the method publishes such. `secret` is what the release was drawn from:
-    whoever has it and the original can make the release again."""
+    whoever has it and the original can make the release again. The rows of a synthetic release are nobody, so that every row
+    is left out; `made_from` then says which original rows it was made from. The others are outsiders."""
 
     bucket: Codes
     fragment: Codes
     key: Key | None = None
     secret: int | None = None
+    made_from: Bools | None = None
 
     @property
     def rows(self) -> int:

@@ -71,6 +71,24 @@ def publish(
     return release, Provenance(group.astype(np.int32), fragment)
 
 
+def publish_synthetic(
+    schema: Schema,
+    labels: Mapping[str, Labels],
+    cells: Mapping[str, Codes],
+    made_from: Bools,
+    rng: np.random.Generator,
+    name: str = "release",
+    method: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    promises: Sequence[str] = (),
+) -> tuple[Release, Provenance]:
+    """Makes a synthetic release from the labels of made-up rows. `made_from` says which original rows the model was learned
+    from. Nobody has a row, which is all that the provenance says of anybody else."""
+    release, _ = publish(schema, labels, cells, [list(cells)], None, rng, name, method, params, promises)
+    nowhere = np.full(len(made_from), -1, dtype=np.int32)
+    return replace(release, synthetic=True), Provenance(nowhere, nowhere[:, None].copy(), made_from=made_from)
+
+
 def _suppressed(release: Release) -> Bools:
     """The classes of a one-block release whose quasi-identifiers are all suppressed; none where there is no other class, held
     or not, since one class that covers everything is a generalisation."""

@@ -8,6 +8,8 @@ A release holds no original row ids and its fragments are in random order, so th
 of one block the labels make the classes: rows that share all quasi-identifier labels are one class, since nothing
 published tells them apart.
 
+The rows of a *synthetic* release are nobody (`synthetic`): it has one block, and no row of it belongs to a person.
+
 A release of one block may be held in part: the classes of some people, and sums over all others (`beyond.py`).
 """
 
@@ -51,11 +53,12 @@ def with_derived(schema: Schema, columns: Collection[str]) -> Schema:
 
 
 class Kind(StrEnum):
-    """The kinds of release, told apart by their blocks."""
+    """The kinds of release, told apart by their blocks; a synthetic one by what is said of it."""
 
     GENERALISED = "generalised"
     BUCKETIZED = "bucketized"
     SLICED = "sliced"
+    SYNTHETIC = "synthetic"
 
 
 class Suppression(StrEnum):
@@ -112,6 +115,9 @@ class Release:
     """The number of people who were deleted, as far as it is known."""
     beyond: Beyond | None = None
     """What there is besides the classes held, where a release is held in part."""
+    synthetic: bool = False
+    """Whether its rows are nobody: drawn from a model of people. No row belongs to a person, so that classes are facts about
+    the file and no promise."""
     memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
     @property
@@ -128,6 +134,8 @@ class Release:
     @property
     def kind(self) -> Kind:
         """The kind of release, by its blocks."""
+        if self.synthetic:
+            return Kind.SYNTHETIC
         if len(self.blocks) == 1:
             return Kind.GENERALISED
         mixed = [b for b in self.blocks if set(b.columns) & set(self.schema.sensitive)]
