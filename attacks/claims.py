@@ -164,7 +164,8 @@ class PredicateClaims:
     """Exactly one person in the data has these values: each predicate allows, by column, some codes (a boolean for each
     code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
     isolate somebody, `weight` the share of the population that they think it covers. `tried` is of how many records one was
-    to be made, where that is known; `measure` what their success is called."""
+    to be made, where that is known; `measure` what their success is called. `narrowed` are those that allow a part of a label
+    only, so that their weight is a guess."""
 
     predicates: tuple[Mapping[str, Bools], ...]
     weight: Floats
@@ -172,6 +173,7 @@ class PredicateClaims:
     params: Mapping[str, Any] = field(default_factory=dict)
     tried: int | None = None
     measure: str = "success"
+    narrowed: Bools | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

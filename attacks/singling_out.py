@@ -7,12 +7,14 @@ those of one block first, then of fragments of the same class, which may or may 
 
 Whoever guesses a predicate that one in n people meets isolates somebody in 37 % of cases, without any release. So only
 predicates count that hardly anybody would meet (Cohen and Nissim ask for a negligible weight w): among as many fresh people
-as are in the data at most `weight` are expected to, n·w ≤ 0.1. By chance these isolate somebody in n·w·(1-w)^(n-1), at most
-9 % of cases, which is the control unless there are real outsiders. Where all values of a record leave several people, or
-more weight than that, they are narrowed to a part of their labels: k-anonymity does not hinder that, and it gains something
-where a class has a smaller weight than its people's share of the data. Of a record whose values are too common no predicate
-is made (`detail.records_tried` says of how many it was tried): success is about an adversary who may choose whom to single
-out, but who must come up with many predicates, not with the one that is likeliest to isolate.
+as are in the data at most `weight` are expected to, n·w ≤ 0.1. By chance these isolate somebody in n·w·(1-w)^(n-1), at most 9
+% of cases, which is the control unless there are real outsiders. Where all values of a record leave several people, or more
+weight than that, they are narrowed to a part of their labels: k-anonymity does not hinder that, and it gains something where
+a class has a smaller weight than its people's share of the data. How rare a part of a label is cannot be read off the
+release: such predicates isolated people outside of it twice as often as their weights said. So for these the control is the
+most that any weight gives by chance, 37 %, unless there are real outsiders. Of a record whose values are too common no
+predicate is made (`detail.records_tried` says of how many it was tried): success is about an adversary who may choose whom to
+single out, but who must come up with many predicates, not with the one that is likeliest to isolate.
 
 `success` is by the quasi-identifiers, the values by which people may be recognised; `success_all` by all published values.
 An exact income singles out whoever has it, however coarse the rest is: the second figure says so, the first tells releases
@@ -66,11 +68,13 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A predicate, its weight, and the probability with which it is believed to isolate somebody."""
+    """A predicate, its weight, the probability with which it is believed to isolate somebody, and whether it allows a part of
+    a label only."""
 
     predicate: Predicate
     weight: float
     belief: float
+    narrowed: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,8 @@ class SinglingOut(WholeAttack):
                 break
         found = list(different.values())
         weight, belief = (np.array([getattr(one, name) for one in found]) for name in ("weight", "belief"))
-        params = {"weight": self.weight}
-        return PredicateClaims(tuple(one.predicate for one in found), weight, belief, params, tried, measure)
+        narrowed, params = np.array([one.narrowed for one in found], dtype=np.bool_), {"weight": self.weight}
+        return PredicateClaims(tuple(one.predicate for one in found), weight, belief, params, tried, measure, narrowed)
 
 
 class _Reader:
@@ -200,17 +204,22 @@ class _Reader:
                 weight = self.people.weight(predicate)
                 if weight <= self.most:
                     break
-        values = {column: np.count_nonzero(allowed) for column, allowed in predicate.items()}
+        values, narrowed = {column: np.count_nonzero(allowed) for column, allowed in predicate.items()}, False
         for column in sorted(predicate, key=lambda c: (-values[c], self.columns.index(c))):
             people = self.people.expected(found)
             wanted = min(self.most / weight, 1 / people if people >= _ONE else 1.0)
             if wanted >= 1:
                 break
             if values[column] > 1:
-                predicate[column] = _run(predicate[column], self.people.sets[column].shares, wanted, rng)
+                predicate[column], narrowed = (
+                    _run(predicate[column], self.people.sets[column].shares, wanted, rng),
+                    True,
+                )
                 found = self.people.meeting(column, predicate[column], found)
                 weight = self.people.weight(predicate)
-        return Candidate(predicate, weight, exactly_one(*self.people.chances(found))) if weight <= self.most else None
+        if weight > self.most:
+            return None
+        return Candidate(predicate, weight, exactly_one(*self.people.chances(found)), narrowed)
 
     def _allowed(self, column: str, label: int) -> Bools:
         """The values of a label."""

@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     GENERALISED: ("mondrian", {"k": 5, "l": 2}),
     OVERLAPPING: ("mondrian", {"k": 5, "strict": False}),
     "clustered (kmember)": ("kmember", {"k": 5}),
-    "bucketized (anatomy)": ("anatomy", {"l": 3, "sensitive": "disease"}),
+    "bucketized (anatomy)": ("anatomy", {"l": 2, "sensitive": "disease"}),
     SLICED: ("slicing", {"columns": BLOCKS, "bucket_size": 10}),
     AVERAGED: ("mdav", {"k": 5}),
     "aliased (grading)": ("grading", {}),

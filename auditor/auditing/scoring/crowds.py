@@ -22,7 +22,8 @@ _TOO_COMMON = "no description by what is published is so rare that hardly anybod
 def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
     """Singling out: a predicate that exactly one person of the data meets is right. Where other people stand in for those
     of the data it is the chance that exactly one of as many of them would. What is not known of them is not judged. Beside
-    it stands the chance with which predicates of such weights isolate one of as many fresh people."""
+    it stands the chance with which predicates of such weights isolate one of as many fresh people; where the weight is a
+    guess, that of the weight which isolates most often."""
     crowd = _crowd(truth)
     judged = [i for i, p in enumerate(claims.predicates) if all(column in crowd.table.codes for column in p)]
     matches, hit = np.zeros(len(judged), dtype=np.int64), np.zeros(crowd.table.rows)
@@ -36,7 +37,8 @@ def score_predicates(claims: PredicateClaims, truth: Truth) -> list[Figure]:
     detail = {"people_isolated": int((hit > 0).sum())}
     if claims.tried is not None:
         detail["records_tried"] = claims.tried
-    chance = by_chance(claims.weight[judged], crowd.size)
+    weight = claims.weight if claims.narrowed is None else np.where(claims.narrowed, 1 / crowd.size, claims.weight)
+    chance = by_chance(weight[judged], crowd.size)
     figure = rate(claims.measure, right, claims.belief[judged], params=claims.params, detail=detail, chance=chance)
     if not len(judged):
         figure = replace(figure, doubt=_TOO_COMMON)
