@@ -27,6 +27,7 @@ from attacks.singling_out import SinglingOut
 from attacks.skewness import Skewness
 from attacks.special_uniques import SpecialUniques
 from attacks.subset_sum import SubsetSum
+from attacks.synthetic_membership import SyntheticMembership
 from attacks.uniqueness import Uniqueness
 from auditor.model.plugin import Registry
 from auditor.model.record.meaning import Goal
@@ -57,6 +58,7 @@ ATTACKS: Registry[Attack] = Registry(
         SinglingOut,
         SpecialUniques,
         Uniqueness,
+        SyntheticMembership,
     ),
 )
 

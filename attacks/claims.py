@@ -93,7 +93,9 @@ class UnrelatedClaims:
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberClaims:
     """This person is in the data: scores by name, higher for likelier members. The one named `probability` is one; `doubt`
-    says why its estimate did not converge, where it did not; `detail` is what else is to be said."""
+    says why its estimate did not converge, where it did not; `detail` is what else is to be said. `asked` are the places of
+    the people who were asked about, where these are not all; `best` asks for the best of the scores, chosen on other
+    people."""
 
     scores: Mapping[str, Floats]
     population: str
@@ -101,6 +103,8 @@ class MemberClaims:
     doubt: str | None = None
     probability: str = "posterior"
     detail: Mapping[str, Any] = field(default_factory=dict)
+    asked: Ints | None = None
+    best: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

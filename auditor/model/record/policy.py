@@ -19,6 +19,9 @@ several sensitive columns, adversaries or links, the worst counts. Membership is
 any. A check does not pass if its figure is absent or did not converge. No policy passes if identifiers are published, nor,
 unless it allows that, if a column that is no quasi-identifier has a value of its own in nearly every row.
 
+The rows of a synthetic release are nobody's. Its classes are not judged, whatever their size, nor are attacks that look for a
+person's row. Such a check neither passes nor fails; what the others say counts.
+
 Where a sample of people was attacked, the worse end of a rate's interval counts. A figure without an interval is then at
 least as bad for all people (`OF_ALL` marks those that are exact): a check can fail because of it, but not pass.
 """
@@ -52,6 +55,7 @@ _NO_FIGURES = {
     "k": "a release of several blocks has no k",
     "k_joined": "the release does not show which rows are one person's, or everybody has one row",
 }
+_SYNTHETIC = "synthetic"
 GRANTED, OWN = "class", "own"
 """The link that grants the class, and the word for all others together."""
 _STANCES = ("prosecutor", "journalist", "marketer")
@@ -93,7 +97,7 @@ class Policy:
         publishes identifiers passes, by that role or in disguise."""
         stances = {a.name: a.stance for a in adversaries}
         judged = [self._judge(check, release, risks, stances, sampled) for check in self.checks]
-        disguised = sum(one.identifying for one in release.distinct)
+        disguised = 0 if release.kind == _SYNTHETIC else sum(one.identifying for one in release.distinct)
         if disguised and not self.distinct:
             judged.insert(0, PolicyCheck("release.distinct", 0, "<=", disguised, False, None, _DISTINCT))
         if release.identifiers:
@@ -177,6 +181,8 @@ def _rows(
 
 
 def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], str]:
+    if release.kind == _SYNTHETIC:
+        return [], "the rows of a synthetic release are nobody's, so that its classes promise nothing to anybody"
     if measure == "suppressed_share":
         hidden, all_rows = release.suppressed_rows + release.left_out_rows, release.rows + release.left_out_rows
         return [hidden / max(all_rows, 1)], ""
