@@ -128,7 +128,7 @@ def _of_rows(verdict: PolicyVerdict) -> str:
     silent = [check for check in verdict.checks if check.passed is None]
     held = len(verdict.checks) - len(silent)
     rest = f"; the other {held} hold" if held else ""
-    figures = ", ".join(dict.fromkeys(check.figure for check in silent))
+    figures = ", ".join(dict.fromkeys(check.measure for check in silent))
     return f"{len(silent)} of its {len(verdict.checks)} conditions do not apply to a synthetic release ({figures}){rest}"
 
 
