@@ -15,6 +15,7 @@ from attacks.downcoding import Downcoding
 from attacks.homogeneity import Homogeneity
 from attacks.inference import Inference
 from attacks.intersection import Intersection
+from attacks.linkability import Linkability
 from attacks.linking import Linking
 from attacks.membership import Membership
 from attacks.minimality import Minimality
@@ -59,6 +60,7 @@ ATTACKS: Registry[Attack] = Registry(
         SpecialUniques,
         Uniqueness,
         SyntheticMembership,
+        Linkability,
     ),
 )
 

@@ -164,6 +164,17 @@ class FactClaims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ChanceClaims:
+    """For each target the chance that what is claimed of them comes true, where that shows without the truth. `asked` are the
+    places of the targets that it is about, where these are not all."""
+
+    measure: str
+    each: Floats
+    params: Mapping[str, Any] = field(default_factory=dict)
+    asked: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PredicateClaims:
     """Exactly one person in the data has these values: each predicate allows, by column, some codes (a boolean for each
     code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
@@ -189,5 +200,5 @@ class SampleClaims:
 
 
 PersonalClaims = RecordClaims | IntervalClaims | NameClaims | ValueClaims | RangeClaims | UnrelatedClaims
-OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims
+OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims | ChanceClaims
 Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims

@@ -62,6 +62,10 @@ if TYPE_CHECKING:
     from auditor.model.schema import Schema
 
 NOT_JUDGED = "The policy was not judged: {}."
+MADE_UP = (
+    "The rows of this release are taken to be nobody's (synthetic). Its classes, and figures such as k and l, are facts about "
+    "the file and promise nothing to anybody. Attacks that look for a person's row do not apply."
+)
 ONLY_SOME = "it is about the whole release, and only some people were attacked"
 
 
@@ -169,8 +173,9 @@ class _Audit:
         adversaries = self._adversary_facts()
         verdict, judged = self._verdict(facts, risks, adversaries)
         advice = self._advice(verdict)
+        made_up = [MADE_UP] if subject.release.synthetic else []
         overlapping = [NOTE.format(one.column) for one in facts.sensitive if one.labels_overlap]
-        remarks = [*subject.notes, *sides.notes, *judged, *advice.notes, *overlapping]
+        remarks = [*made_up, *subject.notes, *sides.notes, *judged, *advice.notes, *overlapping]
         return AuditRecord(
             seed=options.seed,
             release=facts,
@@ -247,14 +252,16 @@ class _Audit:
 
     def _adversary_facts(self) -> tuple[AdversaryFacts, ...]:
         quasi, population = self.subject.release.schema.quasi, self.subject.population
-        people = None if population is None or not self.subject.has_original else population.rows
+        listed = population is not None and self.subject.has_original and not self.subject.release.synthetic
+        people = population.rows if listed and population is not None else None
         return tuple(
             AdversaryFacts(a.name, a.sentence(quasi, people), a.stance, a.columns(quasi)) for a in self.adversaries
         )
 
     def _lacking(self, risks: Sequence[Risk]) -> tuple[Lack, ...]:
         """What was not given. Where the adversaries were chosen, nobody else is wanted."""
-        stances = {a.stance for a in self.adversaries} if self.options.adversaries is None else set(Stance)
+        chosen = self.options.adversaries is not None or self.subject.release.synthetic
+        stances = set(Stance) if chosen else {a.stance for a in self.adversaries}
         looked_up = self.subject.has_original and self.subject.population is not None
         return lacking(risks, stances, self.subject.has_original, looked_up)
 

@@ -38,11 +38,15 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
             facts = replace(facts, register=beside)
         facts = replace(facts, people=people_in(subject), fit_one=_fit_one(subject, options.suppression))
         facts = replace(facts, fakes=_fakes(subject, options.seed))
+        if subject.release.synthetic:  # nobody's record is in a class
+            facts = replace(facts, risk=None, weighted=None)
         if subject.whole is not None:
             facts = _of_people(facts, subject, options)
         facts = _with_published_person(facts, subject)
         facts = replace(facts, choices=choice_facts(subject, choices_of(subject)))
-    return replace(facts, identifiers=subject.identifiers, distinct=(*facts.distinct, *subject.ignored))
+    # A value that a made-up row has by itself names nobody.
+    distinct = () if subject.release.synthetic else (*facts.distinct, *subject.ignored)
+    return replace(facts, identifiers=subject.identifiers, distinct=distinct)
 
 
 def _with_published_person(facts: ReleaseFacts, subject: Subject) -> ReleaseFacts:

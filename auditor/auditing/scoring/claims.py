@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from attacks.claims import (
+    ChanceClaims,
     FactClaims,
     IntervalClaims,
     NameClaims,
@@ -351,6 +352,13 @@ def score_names(claims: NameClaims, truth: Truth) -> list[Figure]:
     top = belief >= belief.max(axis=1, keepdims=True) * (1 - TIE)
     right = np.where(top[np.arange(len(seen)), true], 1 / top.sum(axis=1), 0.0)
     return [Figure("decoded", FACT, float(right.sum()), len(seen), params=claims.params)]
+
+
+@score.register
+def score_chances(claims: ChanceClaims, truth: Truth) -> list[Figure]:
+    """What comes true by itself: the mean over those who were tried."""
+    rows = truth.rows if claims.asked is None else truth.rows[claims.asked]
+    return [replace(rate(claims.measure, claims.each, params=claims.params), rows=rows)]
 
 
 @score.register

@@ -100,7 +100,22 @@ def _best(
         figure = Figure(measure, RATE, estimate.value, n, None, params=params, detail=detail, limits=estimate.interval)
         baseline, control_value, kind = _companions(baseline, chance, against)
         figures.append(replace(figure, baseline=baseline, control=control_value, control_kind=kind))
+        if measure == "advantage":
+            figures.append(_right_guesses(figures[-1]))
     return figures
+
+
+def _right_guesses(advantage: Figure) -> Figure:
+    """How often it is guessed rightly whether somebody is in, of a crowd of whom half are: (1 + advantage)/2."""
+
+    def right(value: float | None) -> float | None:
+        return None if value is None else (1 + value) / 2
+
+    assert advantage.limits is not None
+    low, high = ((1 + end) / 2 for end in advantage.limits)
+    companions = {"baseline": right(advantage.baseline), "control": right(advantage.control)}
+    params = {**advantage.params, "prior": 0.5}
+    return replace(advantage, measure="success", value=right(advantage.value), params=params, limits=(low, high), **companions)
 
 
 def _ordered(scores: Mapping[str, Floats]) -> dict[str, Floats]:
