@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from attacks.alias import Alias
+from attacks.attribution import Attribution
 from attacks.background import Background
 from attacks.base import Attack, NotApplicable, View
 from attacks.definetti import DeFinetti
@@ -61,6 +62,7 @@ ATTACKS: Registry[Attack] = Registry(
         Uniqueness,
         SyntheticMembership,
         Linkability,
+        Attribution,
     ),
 )
 

@@ -175,6 +175,20 @@ class ChanceClaims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class KeyClaims:
+    """This person has the value that records with their key have: `key` numbers the key of each target, `records` that of each
+    record. `value` is the class of each record's value, `class_of` that of each code. Without the release (None) a value is
+    guessed by its share."""
+
+    key: Ints | None
+    records: Ints | None
+    value: Ints
+    class_of: Ints
+    shares: Floats | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PredicateClaims:
     """Exactly one person in the data has these values: each predicate allows, by column, some codes (a boolean for each
     code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
@@ -200,5 +214,5 @@ class SampleClaims:
 
 
 PersonalClaims = RecordClaims | IntervalClaims | NameClaims | ValueClaims | RangeClaims | UnrelatedClaims
-OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims | ChanceClaims
+OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims | ChanceClaims | KeyClaims
 Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims
