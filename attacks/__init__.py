@@ -9,6 +9,7 @@ from attacks.alias import Alias
 from attacks.attribution import Attribution
 from attacks.background import Background
 from attacks.base import Attack, NotApplicable, View
+from attacks.closeness import Closeness
 from attacks.definetti import DeFinetti
 from attacks.degrade import Degrade
 from attacks.divergence import Divergence
@@ -63,6 +64,7 @@ ATTACKS: Registry[Attack] = Registry(
         SyntheticMembership,
         Linkability,
         Attribution,
+        Closeness,
     ),
 )
 

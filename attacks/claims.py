@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from auditor.measure.points import Axes
 from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import Beliefs, ValueBeliefs
@@ -189,6 +190,16 @@ class KeyClaims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CloseClaims:
+    """These rows of a release lie near to these people: both as points of one space. `asked` are the places of the people
+    among the targets."""
+
+    records: Axes
+    people: Axes
+    asked: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PredicateClaims:
     """Exactly one person in the data has these values: each predicate allows, by column, some codes (a boolean for each
     code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
@@ -215,4 +226,4 @@ class SampleClaims:
 
 PersonalClaims = RecordClaims | IntervalClaims | NameClaims | ValueClaims | RangeClaims | UnrelatedClaims
 OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims | ChanceClaims | KeyClaims
-Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims
+Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims | CloseClaims

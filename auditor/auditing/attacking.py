@@ -16,12 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from attacks.base import NO_ROW, ONLY_A_PART, Attack, Lacks, NotApplicable, View
-from attacks.claims import MemberClaims
+from attacks.claims import Claims, CloseClaims, MemberClaims
 from auditor.auditing.choices import Compared, by_choice, choices_of
 from auditor.auditing.folds import ONE_CLASS
 from auditor.auditing.scoring.claims import as_often
 from auditor.auditing.scoring.figures import Control, Figure, joined
-from auditor.auditing.scoring.members import score_members
+from auditor.auditing.scoring.members import score_closeness, score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
 from auditor.auditing.sides import NO_OUTSIDERS, Side, Sides, trial
@@ -343,7 +343,7 @@ class Attacker:
             yield not_applicable(attempt, sides, {"against": Control.OUTSIDERS})
             return
         known, others, _, owner = sides
-        claims = []
+        claims: list[Claims] = []
         for who, knowledge, whose in (("members", known, self._owners()), ("others", others, owner)):
             rng = stage(self.options.seed, attack.name, who)
             beliefs = Prior(knowledge.targets, self.sides.priors, self.release.sizes, None)  # nobody has a class
@@ -351,11 +351,17 @@ class Attacker:
             if isinstance(found, NotApplicable):
                 yield not_applicable(attempt, found, {"against": Control.OUTSIDERS})
                 return
-            assert isinstance(found, MemberClaims)
-            asked = np.arange(knowledge.targets) if found.asked is None else found.asked
-            claims.append(members_of(found, None if whose is None else whose[asked]))
-        for figure in score_members(*claims, Control.OUTSIDERS, stage(self.options.seed, attack.name)):
-            yield risk_row(attempt, figure)
+            if isinstance(found, MemberClaims):
+                asked = np.arange(knowledge.targets) if found.asked is None else found.asked
+                found = members_of(found, None if whose is None else whose[asked])
+            claims.append(found)
+        rng, figures = stage(self.options.seed, attack.name), list[Figure]()
+        match claims:
+            case [MemberClaims() as members, MemberClaims() as strangers]:
+                figures = score_members(members, strangers, Control.OUTSIDERS, rng)
+            case [CloseClaims() as members, CloseClaims() as strangers]:
+                figures = score_closeness(members, strangers, rng)
+        yield from (risk_row(attempt, figure) for figure in figures)
 
     def _owners(self) -> Ints | None:
         """Whose the targets are, where several may be one person's."""

@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from attacks.claims import MemberClaims
-from auditor.auditing.scoring.figures import COUNT, RATE, Figure
+from attacks.claims import CloseClaims, MemberClaims
+from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure, rate
+from auditor.measure.closeness import Close
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
+from auditor.measure.points import Axes
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import TIE
 
@@ -163,6 +165,34 @@ def _mean(tries: Sequence[Estimate], signed: bool) -> Estimate:
     """The mean over divisions, with the mean reach of their intervals."""
     value, low, high = (float(np.mean([one[i] for one in tries])) for i in range(3))
     return Estimate(value, max(low, -1.0 if signed else 0.0), min(high, 1.0))
+
+
+def score_closeness(members: CloseClaims, others: CloseClaims, rng: np.random.Generator) -> list[Figure]:
+    """How close the rows of a release come to members, and to as many others."""
+    size = min(members.people.rows, others.people.rows)
+    ours, theirs = (
+        Close.of(one.records, one.people.take(np.sort(rng.choice(one.people.rows, size, replace=False))))
+        for one in (replace(members, people=_by_place(members.people)), replace(others, people=_by_place(others.people)))
+    )
+    told = {"control_kind": "outsiders", "detail": {"people": size}}
+    nearer = ours.nearer(theirs)
+    return [
+        replace(rate("dcr_share", nearer), **told, baseline=0.5, control=0.5, hit=None),
+        replace(rate("identical", ours.identical), **told, control=float(theirs.identical.mean()), hit=None),
+        replace(rate("identifiability", ours.identifiable), **told, control=float(theirs.identifiable.mean()), hit=None),
+        *(
+            Figure(name, FACT, value, len(nearer), detail={"people": size, "of_outsiders": other})
+            for name, value, other in (
+                ("nndr", float(ours.ratio.mean()), float(theirs.ratio.mean())),
+                ("dcr", float(np.median(ours.to_people[:, 0])), float(np.median(theirs.to_people[:, 0]))),
+            )
+        ),
+    ]
+
+
+def _by_place(points: Axes) -> Axes:
+    """Points in the order of their coordinates, whatever the order of rows."""
+    return points.take(np.lexsort((*points.values.T, *points.at.round(8).T)))
 
 
 def _matched(matched: Bools, against: str) -> Figure:
