@@ -68,4 +68,11 @@ ATTACKS: Registry[Attack] = Registry(
     ),
 )
 
-__all__ = ["ATTACKS", "Attack", "Goal", "NotApplicable", "View"]
+
+def attacks_on(synthetic: bool) -> tuple[str, ...]:
+    """The attacks that an audit runs unless some are chosen. On a synthetic release that is all, and those that look for a
+    person's row say why they do not apply; on others those on synthetic releases are passed over."""
+    return tuple(name for name, attack in ATTACKS.all().items() if synthetic or attack.barred(synthetic) is None)
+
+
+__all__ = ["ATTACKS", "Attack", "Goal", "NotApplicable", "View", "attacks_on"]

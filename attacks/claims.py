@@ -191,12 +191,13 @@ class KeyClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CloseClaims:
-    """These rows of a release lie near to these people: both as points of one space. `asked` are the places of the people
-    among the targets."""
+    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random,
+    for what takes time."""
 
     records: Axes
     people: Axes
-    asked: Ints
+    some_records: Axes
+    some_people: Axes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,8 @@
 
 Tools for synthetic data print distances to the closest record and figures made from them (`auditor/measure/closeness.py`).
 They are told here, because people ask for them, each beside the same figure for as many outsiders, and each with what it does
-not show. None of them says that a release is safe: a table can keep every record far from everybody and still tell who was in
+not show. Identical rows are looked for among all; those among the outsiders are counted as if there were as many of them as of
+members. None of these figures says that a release is safe: a table can keep every record far from everybody and still tell who was in
 the data, as the scores of `synthetic-membership` show.
 
 Distances are those of `synthetic-membership`. At most `records` rows and as many people of either group are looked at, drawn
@@ -109,7 +110,7 @@ class Closeness(WholeAttack):
         asked = np.sort(rng.choice(order, min(self.records, len(order)), replace=False))
         rows = encoding.axes(made)
         chosen = rng.choice(_in_order(rows), min(self.records, rows.rows), replace=False)
-        return CloseClaims(rows.take(chosen), people.take(asked), asked)
+        return CloseClaims(rows, people, rows.take(chosen), people.take(asked))
 
 
 def _in_order(points: Axes) -> Ints:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from attacks import ATTACKS
+from attacks import ATTACKS, attacks_on
 from attacks.base import Attack
 from auditor.auditing.attacking import Attacker
 from auditor.auditing.bounds import release_bounds
@@ -307,9 +307,7 @@ def _of_members(subject: Subject) -> Subject:
 
 
 def _attacks(options: Options, synthetic: bool) -> list[Attack]:
-    """Those asked for; else all, but for those on synthetic releases where the rows of the release belong to people."""
-    every = tuple(name for name, attack in ATTACKS.all().items() if synthetic or attack.barred(synthetic) is None)
-    names = every if options.attacks is None else options.attacks
+    names = attacks_on(synthetic) if options.attacks is None else options.attacks
     for name in options.settings:
         ATTACKS.get(name)
     return [ATTACKS.get(name).configure(options.settings.get(name, {})) for name in names]

@@ -24,6 +24,13 @@ from auditor.model.arrays import Floats
 _SAME = 1e-9
 
 
+def identical(records: Axes, people: Axes) -> Floats:
+    """1 for each record that is the very image of somebody."""
+    rows = [np.column_stack([one.at.round(9) + 0.0, one.values]) for one in (records, people)]
+    number = np.unique(np.concatenate(rows), axis=0, return_inverse=True)[1].reshape(-1)
+    return np.isin(number[: records.rows], number[records.rows :]).astype(np.float64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Close:
     """How close records come to a group of people: for each record the distances to the two nearest of them, and for each
@@ -40,11 +47,6 @@ class Close:
         to_record = np.sqrt(near(people, records, 1).square[:, 0])
         among = near(people, people, 2)  # the nearest is the person themselves, or somebody at the same place
         return cls(to_people, to_record, np.sqrt(among.square[:, 1]))
-
-    @property
-    def identical(self) -> Floats:
-        """1 for each record that is somebody's."""
-        return (self.to_people[:, 0] < _SAME).astype(np.float64)
 
     @property
     def ratio(self) -> Floats:

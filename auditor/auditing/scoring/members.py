@@ -21,7 +21,7 @@ import numpy as np
 
 from attacks.claims import CloseClaims, MemberClaims
 from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure, rate
-from auditor.measure.closeness import Close
+from auditor.measure.closeness import Close, identical
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
 from auditor.measure.points import Axes
 from auditor.model.arrays import Bools, Floats, Ints
@@ -169,16 +169,17 @@ def _mean(tries: Sequence[Estimate], signed: bool) -> Estimate:
 
 def score_closeness(members: CloseClaims, others: CloseClaims, rng: np.random.Generator) -> list[Figure]:
     """How close the rows of a release come to members, and to as many others."""
-    size = min(members.people.rows, others.people.rows)
-    ours, theirs = (
-        Close.of(one.records, one.people.take(np.sort(rng.choice(one.people.rows, size, replace=False))))
-        for one in (replace(members, people=_by_place(members.people)), replace(others, people=_by_place(others.people)))
-    )
+    some = [_by_place(one.some_people) for one in (members, others)]
+    size = min(one.rows for one in some)
+    drawn = [one.take(np.sort(rng.choice(one.rows, size, replace=False))) for one in some]
+    ours, theirs = (Close.of(members.some_records, one) for one in drawn)
+    images = identical(members.records, members.people)
+    by_chance = float(identical(others.records, others.people).mean()) * members.people.rows / others.people.rows
     told = {"control_kind": "outsiders", "detail": {"people": size}}
     nearer = ours.nearer(theirs)
     return [
         replace(rate("dcr_share", nearer), **told, baseline=0.5, control=0.5, hit=None),
-        replace(rate("identical", ours.identical), **told, control=float(theirs.identical.mean()), hit=None),
+        replace(rate("identical", images), **told, control=min(by_chance, 1.0), hit=None),
         replace(rate("identifiability", ours.identifiable), **told, control=float(theirs.identifiable.mean()), hit=None),
         *(
             Figure(name, FACT, value, len(nearer), detail={"people": size, "of_outsiders": other})
