@@ -35,7 +35,9 @@ class Attribution(Attack):
 
     name = "attribution"
     title = "looking up known values"
-    summary = "Looks up a person's known values in the synthetic records, and reads off the value that stands beside them."
+    summary = (
+        "Looks up a person's known values in the synthetic records, and reads off the value that stands beside them."
+    )
     paper = "Taub, Elliot, Pampaka & Smith 2018; Raab, Nowok & Dibben 2024"
     goal = Goal.ATTRIBUTE
     claim = "The records with this person's known values show this person's value."
@@ -49,22 +51,23 @@ class Attribution(Attack):
     measures = (
         Measure(
             "cap",
-            "CAP: of the synthetic records with a person's known values, the share with the person's value; the mean over people "
-            "whose known values occur. It does not show whether the person was in the data: hold it against outsiders.",
+            "CAP: of the synthetic records with a person's known values, the share with the person's value; the mean "
+            "over people whose known values occur. It does not show whether the person was in the data: hold it "
+            "against outsiders.",
             "looked up by their known values, {share} are shown with their own {column}",
             label="right values looked up (CAP)",
         ),
         Measure(
             "disco",
-            "DiSCO: share of people whose known values occur in synthetic records, always with one value, which is theirs. It does "
-            "not show whether that could be known without the release.",
+            "DiSCO: share of people whose known values occur in synthetic records, always with one value, which is "
+            "theirs. It does not show whether that could be known without the release.",
             "all synthetic records with their known values agree on their own {column} for {share}",
             label="values disclosed (DiSCO)",
         ),
         Measure(
             "replicated",
-            "repU: share of people who are alone with their known values, and whose known values exactly one synthetic record has. "
-            "It does not show whether that record was made from them.",
+            "repU: share of people who are alone with their known values, and whose known values exactly one synthetic "
+            "record has. It does not show whether that record was made from them.",
             "{share} are alone with their known values, and come back as a synthetic record that is alone with them",
             label="replicated uniques (repU)",
         ),
@@ -87,7 +90,7 @@ class Attribution(Attack):
         params = {"bins": self.bins}
         if view.blind:
             shares = np.bincount(class_of, weights=knowledge.priors[view.column], minlength=int(class_of.max()) + 1)
-            return KeyClaims(None, None, value, class_of, shares, params)
+            return KeyClaims(None, None, value, class_of, shares.astype(np.float64), params)
         places = [knowledge.columns.index(c) for c in known]
         people, records = known_points(release, known, knowledge.codes[:, places]), published_points(release, known)
         low, high = _edges(records.numbers)
@@ -97,7 +100,7 @@ class Attribution(Attack):
 
     def _parts(self, points: Points, low: Floats, high: Floats) -> Ints:
         ends = zip(points.numbers.T, low.tolist(), high.tolist(), strict=True)
-        numbers = [binned(column, *range_of, self.bins) for column, *range_of in ends]
+        numbers = [binned(column, least, most, self.bins) for column, least, most in ends]
         return np.column_stack([np.empty((points.rows, 0), dtype=np.int64), *numbers, points.values]).astype(np.int64)
 
     def _values(self, release: Release, column: str) -> tuple[Ints, Ints]:

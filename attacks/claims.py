@@ -177,9 +177,9 @@ class ChanceClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyClaims:
-    """This person has the value that records with their key have: `key` numbers the key of each target, `records` that of each
-    record. `value` is the class of each record's value, `class_of` that of each code. Without the release (None) a value is
-    guessed by its share."""
+    """This person has the value that records with their key have: `key` numbers the key of each target, `records` that
+    of each record. `value` is the class of each record's value, `class_of` that of each code. Without the release
+    (None) a value is guessed by its share."""
 
     key: Ints | None
     records: Ints | None

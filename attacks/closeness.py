@@ -1,16 +1,17 @@
 """Closeness: how near the synthetic records come to the people they were made from. Facts that others print, and no attack.
 
-Tools for synthetic data print distances to the closest record and figures made from them (`auditor/measure/closeness.py`).
-They are told here, because people ask for them, each beside the same figure for as many outsiders, and each with what it does
-not show. Identical rows are looked for among all; those among the outsiders are counted as if there were as many of them as of
-members. None of these figures says that a release is safe: a table can keep every record far from everybody and still tell who was in
-the data, as the scores of `synthetic-membership` show.
+Tools for synthetic data print distances to the closest record and figures made from them
+(`auditor/measure/closeness.py`). They are told here, because people ask for them, each beside the same figure for as
+many outsiders, and each with what it does not show. Identical rows are looked for among all; those among the outsiders
+are counted as if there were as many of them as of members. None of these figures says that a release is safe: a table
+can keep every record far from everybody and still tell who was in the data, as the scores of `synthetic-membership`
+show.
 
 Distances are those of `synthetic-membership`. At most `records` rows and as many people of either group are looked at, drawn
 at random.
 
-Papers: M. Platzer, T. Reutterer, "Holdout-Based Empirical Assessment of Mixed-Type Synthetic Data", 2021; J. Yoon, L. Drumright,
-M. van der Schaar, "ADS-GAN", IEEE JBHI 2020; Y. Yao et al., "The DCR Delusion", 2025.
+Papers: M. Platzer, T. Reutterer, "Holdout-Based Empirical Assessment of Mixed-Type Synthetic Data", 2021; J. Yoon, L.
+Drumright, M. van der Schaar, "ADS-GAN", IEEE JBHI 2020; Y. Yao et al., "The DCR Delusion", 2025.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ class Closeness(WholeAttack):
     measures = (
         Measure(
             "dcr_share",
-            "DCR share: of the synthetic records, how many are nearer to somebody in the data than to anybody of as many outsiders; "
-            "one half is no difference. One half does not show that nobody can be told to be in: membership may leak elsewhere.",
+            "DCR share: of the synthetic records, how many are nearer to somebody in the data than to anybody of as "
+            "many outsiders; one half is no difference. One half does not show that nobody can be told to be in: "
+            "membership may leak elsewhere.",
             "{rate} of {n} made-up rows are nearer to somebody in the data than to anybody of as many others; half would be "
             "no difference",
             label="nearer to members (DCR share)",
@@ -64,15 +66,15 @@ class Closeness(WholeAttack):
         ),
         Measure(
             "identifiability",
-            "ε-identifiability: share of people who are nearer to a synthetic record than to anybody else in the data. It does not "
-            "show that they were in it: the same holds for many outsiders.",
+            "ε-identifiability: share of people who are nearer to a synthetic record than to anybody else in the data. "
+            "It does not show that they were in it: the same holds for many outsiders.",
             "{rate} of {n} people are nearer to a made-up row than to anybody else in the data",
             label="nearer to a record than to people (ε-identifiability)",
         ),
         fact_measure(
             "nndr",
-            "NNDR: how far the closest person is from a synthetic record, as a share of the second closest; the mean. It does not "
-            "show who is at risk: a low mean may be many harmless records, a high one may hide single copies.",
+            "NNDR: how far the closest person is from a synthetic record, as a share of the second closest; the mean. "
+            "It does not show who is at risk: a low mean may be many harmless records, a high one may hide single copies.",
             "on average the closest person is {value} times as far from a made-up row as the second closest",
             label="closest over second closest (NNDR)",
             better="higher",

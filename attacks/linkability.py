@@ -12,8 +12,9 @@ baseline is drawing records at random for both.
 
 Paper: M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data"
 (Anonymeter), PoPETs 2023.
-Departures: Anonymeter takes ties in the order of rows, for both halves alike, which links people who share nothing but a place
-in the file. Unless they are named (`first`, `second`), the halves are every other column by how much each tells people apart.
+Departures: Anonymeter takes ties in the order of rows, for both halves alike, which links people who share nothing but
+a place in the file. Unless they are named (`first`, `second`), the halves are every other column by how much each tells
+people apart.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Linkability(Attack):
             places = [knowledge.columns.index(c) for c in half]
             people = known_points(release, half, knowledge.codes[asked][:, places])
             sources.append((people, published_points(release, half)))
-        return ChanceClaims("success", shared(*sources, near), params, asked=asked)
+        return ChanceClaims("success", shared(sources[0], sources[1], near), params, asked=asked)
 
     def _halves(self, release: Release, known: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns of the two sources."""
@@ -152,7 +153,9 @@ def _chance(sure: Bools, tied: Bools, places: int, other: Bools, ties: Bools, re
     both, mine, theirs = (int((one & another).sum()) for one, another in ((tied, ties), (tied, other), (sure, ties)))
     of_mine, of_theirs = int(tied.sum()), int(ties.sum())
     drawn = np.arange(min(places, both) + 1)  # how many of my draws could be theirs as well
-    mine_so = _log_choose(both, drawn) + _log_choose(of_mine - both - mine, places - drawn) - _log_choose(of_mine, places)
+    mine_so = (
+        _log_choose(both, drawn) + _log_choose(of_mine - both - mine, places - drawn) - _log_choose(of_mine, places)
+    )
     miss = _log_choose(of_theirs - theirs - drawn, rest) - _log_choose(of_theirs, rest)
     return float(np.clip(1 - np.exp(mine_so + miss).sum(), 0.0, 1.0))
 

@@ -11,9 +11,9 @@ each higher for likelier members:
 - `gen-lra`: by how much the person, added to the reference, makes the nearest synthetic records likelier;
 - `classifier`: the odds of a forest that was trained to tell synthetic records from the reference.
 
-The audit adds `best-of`: the score that does best on one half of the people, judged on the other half, both ways. An adversary
-may choose after seeing how others fared, and choosing must not flatter the figure: the best of ten scores on the people it was
-chosen by is above a coin even where there is nothing to learn.
+The audit adds `best-of`: the score that does best on one half of the people, judged on the other half, both ways. An
+adversary may choose after seeing how others fared, and choosing must not flatter the figure: the best of ten scores on
+the people it was chosen by is above a coin even where there is nothing to learn.
 
 All scores look at one space (`auditor/measure/points.py`), whose scales are those of the reference.
 
@@ -71,11 +71,17 @@ class SyntheticMembership(MemberAttack):
 
     name = "synthetic-membership"
     title = "telling whom it was made from"
-    summary = "Tells the people from whom synthetic data were made from others, by how near the made-up rows come to them."
+    summary = (
+        "Tells the people from whom synthetic data were made from others, by how near the made-up rows come to them."
+    )
     paper = "van Breugel et al. 2023; Ward et al. 2025; Chen et al. 2020; Hayes et al. 2019"
     claim = "This person is among those from whom the release was made."
-    needs = "All values of the person, and a sample of people who are not in it; to be scored, further people who are not."
-    lowered_by = "Noise in the model (differential privacy), a coarser model, or fewer people and columns learned by heart."
+    needs = (
+        "All values of the person, and a sample of people who are not in it; to be scored, further people who are not."
+    )
+    lowered_by = (
+        "Noise in the model (differential privacy), a coarser model, or fewer people and columns learned by heart."
+    )
     rows = Rows.NOBODY
     effort = 40
     measures = member_measures()
@@ -161,7 +167,8 @@ class _World:
         return self._odds(self._whole(people))
 
     def _whole(self, points: Axes) -> Floats:
-        """All coordinates; of columns with too many values for axes, the share of the synthetic records that have the value."""
+        """All coordinates; of columns with too many values for axes, the share of the synthetic records that have the
+        value."""
         shares = [_share(own, all_of) for own, all_of in zip(points.values.T, self.made.values.T, strict=True)]
         return np.column_stack([points.at, *shares])
 

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 
 NOT_JUDGED = "The policy was not judged: {}."
 MADE_UP = (
-    "The rows of this release are taken to be nobody's (synthetic). Its classes, and figures such as k and l, are facts about "
-    "the file and promise nothing to anybody. Attacks that look for a person's row do not apply."
+    "The rows of this release are taken to be nobody's (synthetic). Its classes, and figures such as k and l, are "
+    "facts about the file and promise nothing to anybody. Attacks that look for a person's row do not apply."
 )
 ONLY_SOME = "it is about the whole release, and only some people were attacked"
 
@@ -88,7 +88,9 @@ def run_audit(
     rows of adversaries whom the `keeper` has are taken from there."""
     subject = by_people(with_holdout(subject))
     if options.sample is not None and subject.release.synthetic:
-        raise UsageError("--sample draws people of the release, and the rows of a synthetic one are nobody's: leave it out.")
+        raise UsageError(
+            "--sample draws people of the release, and the rows of a synthetic one are nobody's: leave it out."
+        )
     if options.sample is not None and subject.sample is None:
         subject = sampled(subject, options)
     return _Audit(subject, options, progress or silent, keeper).record()
@@ -133,7 +135,9 @@ def _of_rows(verdict: PolicyVerdict) -> str:
     held = len(verdict.checks) - len(silent)
     rest = f"; the other {held} hold" if held else ""
     figures = ", ".join(dict.fromkeys(check.measure for check in silent))
-    return f"{len(silent)} of its {len(verdict.checks)} conditions do not apply to a synthetic release ({figures}){rest}"
+    return (
+        f"{len(silent)} of its {len(verdict.checks)} conditions do not apply to a synthetic release ({figures}){rest}"
+    )
 
 
 class _Audit:

@@ -27,8 +27,8 @@ AT_RANDOM = 0.8
 _SHUFFLES, _DEVIATIONS = 20, 4.0
 _BY_DISTANCE = "people are looked for by distance (the link `distance`, the attack `record-linkage`)."
 _OTHER_MATCH = (
-    "Our own releases are shuffled and need --provenance; others may need --match with an id column. Where no row belongs to a "
-    "person (synthetic data), give --no-match."
+    "Our own releases are shuffled and need --provenance; others may need --match with an id column. Where no row "
+    "belongs to a person (synthetic data), give --no-match."
 )
 
 
@@ -49,7 +49,8 @@ def find_rows(
     if release.rows != original.rows:
         raise ReleaseError(
             f"{release.name}: to match by rows it must have as many rows as the original. Got {release.rows} and "
-            f"{original.rows}. Match by an id column, or give the provenance; for synthetic data, whose rows are nobody's, give "
+            f"{original.rows}. Match by an id column, or give the provenance; for synthetic data, whose rows are "
+            f"nobody's, give "
             "--no-match."
         )
     return Lines(np.arange(release.rows)[:, None])
@@ -194,7 +195,9 @@ def find_outsiders(table: Table, population: Table) -> Ints:
 def certain_outsiders(table: Table, holdout: Table) -> Ints:
     """The rows of a table of people who are said not to be in the original: all but those whose identifiers it has."""
     person = table.schema.person
-    named = [c for c in (person, *table.schema.identifiers) if c is not None and c in table.codes and c in holdout.codes]
+    named = [
+        c for c in (person, *table.schema.identifiers) if c is not None and c in table.codes and c in holdout.codes
+    ]
     inside = np.zeros(holdout.rows, dtype=np.bool_)
     for column in named:
         domain = table.domains[column]

@@ -52,7 +52,8 @@ MOST_ENTRIES = 2_000_000
 LEAST_SAMPLE = 200
 LEAST_APART = 20
 NO_OUTSIDERS = (
-    f"fewer than {LEAST_APART} people are known who are not in the release: give --holdout (people who are certainly not in it) "
+    f"fewer than {LEAST_APART} people are known who are not in the release: give --holdout (people who are certainly "
+    f"not in it) "
     "or --population (people at large), or make the release from one half of the people (auditor anonymize --holdout)"
 )
 """Why membership in a synthetic release cannot be asked."""
@@ -89,7 +90,9 @@ class Sides:
         turned._left, turned._others, turned._apart_from, turned._matched, turned._truths = {}, {}, {}, {}, {}
         if subject.people is None or subject.provenance is None or not subject.has_original:
             return turned
-        released = subject.provenance.bucket >= 0 if subject.provenance.made_from is None else subject.provenance.made_from
+        released = (
+            subject.provenance.bucket >= 0 if subject.provenance.made_from is None else subject.provenance.made_from
+        )
         beside = subject.population, self.register, subject.outsiders, subject.others
         setting = Setting(subject.people, released, self.release, self.priors, *beside)
         turned._simulator = Simulator(adversary, setting, self.options.seed)
@@ -117,7 +120,7 @@ class Sides:
 
     def _attackable(self, wanted: Ints) -> tuple[Ints, list[str]]:
         """Those of some rows that can be attacked, and notes on the others."""
-        subject, notes = self.subject, []
+        subject, notes = self.subject, list[str]()
         assert subject.provenance is not None
         bucket, made_from = subject.provenance.bucket, subject.provenance.made_from
         if made_from is not None:  # the others are outsiders
@@ -201,9 +204,9 @@ class Sides:
             reference, rows = population.take(rows[learned], "reference"), rows[~learned]
         assert people is not None
         reference = reference.take(reference.in_order(), "reference")
-        known = (self._whole_record(one, some, who, reference)
-                 for one, some, who in ((people, self.targets, "people"), (population, rows, "population")))  # fmt: skip
-        return *known, rows, None if owner is None else owner[rows].astype(np.int64)
+        members = self._whole_record(people, self.targets, "people", reference)
+        others = self._whole_record(population, rows, "population", reference)
+        return members, others, rows, None if owner is None else owner[rows].astype(np.int64)
 
     def _whole_record(self, table: Table, rows: Ints, who: str, reference: Table) -> Knowledge:
         """All that is published of people, as this adversary knows it."""
@@ -412,16 +415,17 @@ class Sides:
                 assert population is not None
                 rows = self.subject.outsiders
                 nowhere = np.full((len(rows), len(self.release.blocks)), -1)
-                person, members = self.subject.person, provenance.made_from
-                inside = slice(None) if members is None else members
-                size = len(np.arange(people.rows)[inside] if person is None else np.unique(person[inside]))
+                person, made_from = self.subject.person, provenance.made_from
+                everybody = np.arange(people.rows) if made_from is None else np.flatnonzero(made_from)
+                size = len(everybody if person is None else np.unique(person[everybody]))
                 crowd = Crowd(population.take(rows), rows, nowhere, size)
             else:
                 person, fragment, size = self.subject.person, provenance.fragment.astype(np.int64), people.rows
-                rows, inside = np.arange(people.rows), provenance.made_from
-                if inside is not None:
-                    rows, fragment = np.flatnonzero(inside), fragment[inside]
-                    people, person, size = people.take(rows), None if person is None else person[inside], len(rows)
+                rows = np.arange(people.rows)
+                if provenance.made_from is not None:
+                    rows = np.flatnonzero(provenance.made_from)
+                    people, fragment, size = people.take(rows), fragment[rows], len(rows)
+                    person = None if person is None else person[rows]
                 if person is not None:
                     size = len(np.unique(person))
                     again = ~first_rows(person, provenance.bucket[rows])  # a person has one record in each class

@@ -57,8 +57,8 @@ _TOGETHER = (
     "on that; leave the column out before you publish (auditor mend --drop)."
 )
 _NOT_ASKED = (
-    "Membership was not asked: nobody is known who is not in the release. Give --holdout (people who are certainly not in it) "
-    "or --population (people at large), or make the release from one half of the people (auditor anonymize --holdout)."
+    "Membership was not asked: nobody is known who is not in the release. Give --holdout (people who are certainly not "
+    "in it) or --population (people at large), or make the release from one half of the people (auditor anonymize --holdout)."
 )
 _TWINS = (
     "{} of {} outsiders have the very values of somebody from whom the release was made. No attack can tell the two apart; "
@@ -82,8 +82,6 @@ class Subject:
     """The people at large. Without an original they are only counted beside the classes."""
     outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The rows of the population that are not in the release."""
-    reference: Table | None = None
-    """Further people who are not in the release, for adversaries to learn from; of a synthetic release only."""
     inputs: tuple[Input, ...] = ()
     notes: tuple[str | Note, ...] = ()
     identifiers: tuple[str, ...] = ()
@@ -110,6 +108,8 @@ class Subject:
     """Whether the release has the column that says whose a row is: whoever has the release joins a person's rows."""
     unjudged: str | None = None
     """Why no policy can judge the release, with the remedy: it is not known whose the rows are."""
+    reference: Table | None = None
+    """Further people who are not in the release, for adversaries to learn from; of a synthetic release only."""
 
     def rows_of(self, rows: Ints) -> Ints:
         """All rows of the people whose these rows are."""
@@ -197,7 +197,9 @@ def read_subject(sources: Sources, seed: int) -> Subject:
     if read.release.synthetic:
         return _of_nobody(subject, sources.holdout is not None)
     if sources.holdout is not None or sources.reference is not None:
-        raise UsageError("--holdout and --reference are for synthetic releases (--no-match). For others give --population.")
+        raise UsageError(
+            "--holdout and --reference are for synthetic releases (--no-match). For others give --population."
+        )
     complete = _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
     return _told_apart(complete, read)
 
@@ -289,12 +291,14 @@ def _told_apart(subject: Subject, read: ReadRelease) -> Subject:
 def _check_matching(sources: Sources) -> None:
     """An error unless an original comes with one way to tell whose row is whose."""
     if sources.holdout is not None and sources.population is not None:
-        raise UsageError("Give either a holdout (people who are not in the release) or a population (those in it among them).")
+        raise UsageError(
+            "Give either a holdout (people who are not in the release) or a population (those in it among them)."
+        )
     if sources.no_match:
         if sources.original is None or sources.match is not None or sources.provenance is not None:
             raise UsageError(
-                "--no-match says that no row of the release belongs to anybody: give it with --original (the people from whom "
-                "the release was made), and without --match and --provenance."
+                "--no-match says that no row of the release belongs to anybody: give it with --original (the people "
+                "from whom the release was made), and without --match and --provenance."
             )
         return
     if sources.match is not None and sources.provenance is not None:
@@ -302,8 +306,8 @@ def _check_matching(sources: Sources) -> None:
     if (sources.original is None) != (sources.match is None and sources.provenance is None):
         raise UsageError(
             "An original needs to be matched with the release: by --match rows (same order), --match COLUMN (an id in both) "
-            "or --provenance FILE; or, where no row corresponds to a person (synthetic data), by --no-match. Give the original "
-            "and one of these, or neither."
+            "or --provenance FILE; or, where no row corresponds to a person (synthetic data), by --no-match. Give the "
+            "original and one of these, or neither."
         )
 
 
@@ -316,7 +320,9 @@ def _own_subject(sources: Sources, release: Release) -> Subject:
     if sources.population is not None:
         raise UsageError("For a population beside a release in memory, build a Subject with both coded together.")
     if sources.holdout is not None or sources.reference is not None:
-        raise UsageError("The outsiders of a synthetic release in memory are the rows of its original that it was not made from.")
+        raise UsageError(
+            "The outsiders of a synthetic release in memory are the rows of its original that it was not made from."
+        )
     if sources.no_match != release.synthetic and sources.no_match:
         raise UsageError("The rows of this release belong to people: leave out no_match.")
     return Subject(release, original, provenance, inputs=(Input("original", original.name, None, original.rows),))
@@ -364,7 +370,9 @@ def _of_nobody(subject: Subject, certain: bool) -> Subject:
         outsiders = certain_outsiders(members, population)
         inside = population.rows - len(outsiders)
         if inside:
-            notes.append(f"{inside} of the {population.rows} people of the holdout are in the original, and were left out.")
+            notes.append(
+                f"{inside} of the {population.rows} people of the holdout are in the original, and were left out."
+            )
     else:
         outsiders = find_outsiders(members, population)
         found = population.rows - len(outsiders)

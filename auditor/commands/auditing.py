@@ -90,7 +90,9 @@ class Inputs:
     ] = None
     holdout: Annotated[
         Path | None,
-        Option("--holdout", help="For a synthetic release: people who are certainly not in it, in place of a population."),
+        Option(
+            "--holdout", help="For a synthetic release: people who are certainly not in it, in place of a population."
+        ),
     ] = None
     reference: Annotated[
         Path | None,

@@ -141,7 +141,9 @@ def _made_from(raw: RawTable, originals: int) -> Bools | None:
         if cell.strip() == "1" and row.isascii() and row.isdigit() and 1 <= int(row) <= originals:
             members[int(row) - 1] = True
     if not members.any():
-        raise ReleaseError(f"{raw.name}: the column {MADE_FROM!r} must have a 1 for each row that the release was made from.")
+        raise ReleaseError(
+            f"{raw.name}: the column {MADE_FROM!r} must have a 1 for each row that the release was made from."
+        )
     return members
 
 

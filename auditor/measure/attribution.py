@@ -1,11 +1,12 @@
 """What a key of known values gives away of another: the figures that users of synthpop and SDMetrics know.
 
-People and synthetic records have a *key*, the values of some columns taken together, and a value in question, each as a number.
+People and synthetic records have a *key*, the values of some columns taken together, and a value in question, each as a
+number.
 
 - CAP (correct attribution probability): of the records with a person's key, the share that has the person's value; the mean
   over people whose key occurs;
-- DiSCO (disclosive in synthetic, correct in original): the share of all people whose key occurs, always with one value, which is
-  theirs;
+- DiSCO (disclosive in synthetic, correct in original): the share of all people whose key occurs, always with one value,
+  which is theirs;
 - repU (replicated uniques): the share of all people who have a key of their own among people, which exactly one record has.
 
 Papers: M. Elliot, "Final Report on the Disclosure Risk Associated with the Synthetic Data Produced by the SYLLS Team", 2014,

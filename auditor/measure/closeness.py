@@ -1,14 +1,15 @@
 """How close synthetic records come to people: the figures that tools for synthetic data print.
 
-- share: of the records, how many are nearer to somebody of a group than to anybody of an equally large other group; ties count
-  half. One half where the records owe nothing to the first group (the "DCR share");
+- share: of the records, how many are nearer to somebody of a group than to anybody of an equally large other group;
+  ties count half. One half where the records owe nothing to the first group (the "DCR share");
 - distances to the closest (DCR), and how far the closest is as a share of the second closest (NNDR);
 - identical records: those at distance 0 from somebody;
 - ε-identifiability: the share of people who are nearer to a record than to anybody else of their group.
 
-Papers: M. Platzer, T. Reutterer, "Holdout-Based Empirical Assessment of Mixed-Type Synthetic Data", Frontiers in Big Data 2021
-(DCR share, NNDR); J. Yoon, L. Drumright, M. van der Schaar, "Anonymization Through Data Synthesis Using Generative Adversarial
-Networks (ADS-GAN)", IEEE JBHI 2020 (ε-identifiability); Y. Yao et al., "The DCR Delusion", 2025 (what these do not show).
+Papers: M. Platzer, T. Reutterer, "Holdout-Based Empirical Assessment of Mixed-Type Synthetic Data", Frontiers in Big
+Data 2021 (DCR share, NNDR); J. Yoon, L. Drumright, M. van der Schaar, "Anonymization Through Data Synthesis Using
+Generative Adversarial Networks (ADS-GAN)", IEEE JBHI 2020 (ε-identifiability); Y. Yao et al., "The DCR Delusion", 2025
+(what these do not show).
 """
 
 from __future__ import annotations

@@ -44,8 +44,10 @@ def near(points: Axes, sample: Axes, neighbours: int, widths: tuple[float, ...] 
     for part in blocks(points.rows, sample.rows):
         some = points.take(part)
         apart = squares(some, sample)
-        some_place = np.argpartition(apart, found - 1, axis=1)[:, :found] if found < sample.rows else (
-            np.broadcast_to(np.arange(sample.rows), apart.shape)
+        some_place = (
+            np.argpartition(apart, found - 1, axis=1)[:, :found]
+            if found < sample.rows
+            else (np.broadcast_to(np.arange(sample.rows), apart.shape))
         )
         exact = exact_squares(some, sample, some_place)
         order = np.argsort(exact, axis=1, kind="stable")[:, :wanted]

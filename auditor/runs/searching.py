@@ -66,7 +66,9 @@ def search_release(
 ) -> tuple[SearchFacts, ...]:
     """The searches of one release: one for each adversary, goal and sensitive column."""
     if subject.release.synthetic:
-        raise UsageError("A search is about releases whose rows are people's, and those of a synthetic one are nobody's.")
+        raise UsageError(
+            "A search is about releases whose rows are people's, and those of a synthetic one are nobody's."
+        )
     subject = by_people(subject)
     wanted = [
         (adversary, name, column)

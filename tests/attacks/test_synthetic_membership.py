@@ -150,7 +150,9 @@ def test_a_copy_is_recognised() -> None:
 def test_neither_rows_nor_columns_nor_names_matter() -> None:
     options = Options(attacks=(NAME, "linkability", "attribution", "closeness"), utility=())
     plain = subject(copying, 60, 4)
-    before = {(r.attack, r.measure, str(r.params.get("score")), r.sensitive): r for r in run_audit(plain, options).risks}
+    before = {
+        (r.attack, r.measure, str(r.params.get("score")), r.sensitive): r for r in run_audit(plain, options).risks
+    }
     rng = np.random.default_rng(1)
     people, provenance = plain.people, plain.provenance
     assert people is not None

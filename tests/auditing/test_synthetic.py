@@ -86,7 +86,13 @@ def test_what_does_not_go_together(frames: dict[str, pd.DataFrame]) -> None:
             audit(made, SCHEMA, options=QUICK, **given)
     with pytest.raises(ReleaseError, match="--no-match"):
         audit(made.iloc[:60], SCHEMA, original=members, match="rows", options=QUICK)
-    doubted = audit(made.sample(frac=1, random_state=1), SCHEMA, original=members, match="rows", options=Options(attacks=(), utility=()))
+    doubted = audit(
+        made.sample(frac=1, random_state=1),
+        SCHEMA,
+        original=members,
+        match="rows",
+        options=Options(attacks=(), utility=()),
+    )
     assert any("--no-match" in note.text for note in doubted.notes if note.kind == NoteKind.DOUBT)
 
 
@@ -106,7 +112,9 @@ def test_attacks_that_look_for_a_row_do_not_apply() -> None:
 
 
 def test_without_outsiders_membership_says_how_to_get_them() -> None:
-    record = run_audit(alone(subject(by_margins, 60, 1)), Options(attacks=("synthetic-membership", "linkability"), utility=()))
+    record = run_audit(
+        alone(subject(by_margins, 60, 1)), Options(attacks=("synthetic-membership", "linkability"), utility=())
+    )
     reasons = {r.attack: r.reason for r in record.risks}
     assert "--holdout" in str(reasons["synthetic-membership"])
     assert "auditor anonymize --holdout" in str(reasons["synthetic-membership"])
@@ -157,7 +165,9 @@ def test_one_persons_rows_are_one_person() -> None:
         made, Schema.from_dict({"columns": columns}), original=frame[:100], no_match=True, holdout=frame[100:],
         options=Options(attacks=("synthetic-membership",), utility=()),
     )  # fmt: skip
-    assert {r.n for r in record.risks} == {50 + 25}  # 50 members, and half of the 50 outsiders: the others are the reference
+    assert {r.n for r in record.risks} == {
+        50 + 25
+    }  # 50 members, and half of the 50 outsiders: the others are the reference
 
 
 def test_singling_out_is_judged_in_the_original() -> None:

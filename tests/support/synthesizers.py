@@ -40,14 +40,18 @@ def folk(people: int, seed: int) -> Table:
         "income": (20_000 + 6_000 * job + rng.exponential(9_000, people)).round(-2).astype(int),
         "illness": (rng.integers(0, 4, people) + (age > 60)) % 6,
     }
-    texts = {c: [f"{c[0]}{v}" if c in ("town", "job", "illness") else str(v) for v in values] for c, values in cells.items()}
+    texts = {
+        c: [f"{c[0]}{v}" if c in ("town", "job", "illness") else str(v) for v in values] for c, values in cells.items()
+    }
     (table,) = encode(SCHEMA, [RawTable("folk", texts)])
     return table
 
 
 def published(table: Table, cells: Mapping[str, Codes], made_from: Bools, seed: int) -> tuple[Release, Provenance]:
     """Made-up rows, by the codes of their values, as a release."""
-    labels = {c: Labels.read(d, d.texts, lambda _: "made up", None, d.column.notation) for c, d in table.domains.items()}
+    labels = {
+        c: Labels.read(d, d.texts, lambda _: "made up", None, d.column.notation) for c, d in table.domains.items()
+    }
     return publish_synthetic(table.schema, labels, cells, made_from, np.random.default_rng(seed), "made up")
 
 

@@ -37,7 +37,6 @@ from auditor.model.arrays import Floats, Ints
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
-
 _ATTRIBUTED = ("cap", "disco", "replicated")
 
 

@@ -4,10 +4,10 @@ Unlike other claims these are judged in two groups at once: scores of members ag
 fake tuples (plausible values that nobody has). The control is one half of the outsiders against the other: nothing can be
 learned there, so what it shows is chance.
 
-Where an attack asks for the best of its scores (`best-of`), members and outsiders are halved. The score with the greatest area
-under the curve on one half is judged on the other, and the other way round; this for several divisions into halves. A figure
-is the mean over them all, so that choosing does not flatter it. Its interval is that of the two halves of one division: more
-divisions of the same people make the mean steadier, and are not counted as more evidence.
+Where an attack asks for the best of its scores (`best-of`), members and outsiders are halved. The score with the
+greatest area under the curve on one half is judged on the other, and the other way round; this for several divisions
+into halves. A figure is the mean over them all, so that choosing does not flatter it. Its interval is that of the two
+halves of one division: more divisions of the same people make the mean steadier, and are not counted as more evidence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from attacks.claims import CloseClaims, MemberClaims
-from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure, rate
+from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure
 from auditor.measure.closeness import Close, identical
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
 from auditor.measure.points import Axes
@@ -88,8 +88,8 @@ def _best(
     """The figures of the best score, chosen on other people."""
     inside, outside = _ordered(members.scores), _ordered(others.scores)
     found, picked = best_of(inside, outside, rng)
-    halves = ({name: scores[half] for name, scores in others.scores.items()} for half in control_of)
-    control, _ = best_of(*map(_ordered, halves), rng)
+    halves = [_ordered({name: scores[half] for name, scores in others.scores.items()}) for half in control_of]
+    control, _ = best_of(halves[0], halves[1], rng)
     params = {"score": BEST, "against": against, "prior": members.prior, "population": members.population}
     figures = []
     for measure, estimate in found.items():
@@ -115,9 +115,15 @@ def _right_guesses(advantage: Figure) -> Figure:
 
     assert advantage.limits is not None
     low, high = ((1 + end) / 2 for end in advantage.limits)
-    companions = {"baseline": right(advantage.baseline), "control": right(advantage.control)}
-    params = {**advantage.params, "prior": 0.5}
-    return replace(advantage, measure="success", value=right(advantage.value), params=params, limits=(low, high), **companions)
+    return replace(
+        advantage,
+        measure="success",
+        value=right(advantage.value),
+        params={**advantage.params, "prior": 0.5},
+        limits=(low, high),
+        baseline=right(advantage.baseline),
+        control=right(advantage.control),
+    )
 
 
 def _ordered(scores: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -175,19 +181,22 @@ def score_closeness(members: CloseClaims, others: CloseClaims, rng: np.random.Ge
     ours, theirs = (Close.of(members.some_records, one) for one in drawn)
     images = identical(members.records, members.people)
     by_chance = float(identical(others.records, others.people).mean()) * members.people.rows / others.people.rows
-    told = {"control_kind": "outsiders", "detail": {"people": size}}
-    nearer = ours.nearer(theirs)
+    nearer, detail = ours.nearer(theirs), {"people": size}
+    shares = (
+        ("dcr_share", nearer, 0.5),
+        ("identical", images, min(by_chance, 1.0)),
+        ("identifiability", ours.identifiable, float(theirs.identifiable.mean())),
+    )
+    means = (
+        ("nndr", float(ours.ratio.mean()), float(theirs.ratio.mean())),
+        ("dcr", float(np.median(ours.to_people[:, 0])), float(np.median(theirs.to_people[:, 0]))),
+    )
     return [
-        replace(rate("dcr_share", nearer), **told, baseline=0.5, control=0.5, hit=None),
-        replace(rate("identical", images), **told, control=min(by_chance, 1.0), hit=None),
-        replace(rate("identifiability", ours.identifiable), **told, control=float(theirs.identifiable.mean()), hit=None),
         *(
-            Figure(name, FACT, value, len(nearer), detail={"people": size, "of_outsiders": other})
-            for name, value, other in (
-                ("nndr", float(ours.ratio.mean()), float(theirs.ratio.mean())),
-                ("dcr", float(np.median(ours.to_people[:, 0])), float(np.median(theirs.to_people[:, 0]))),
-            )
+            Figure(name, RATE, float(e.mean()), len(e), None, e, detail=detail, control=held, control_kind="outsiders")
+            for name, e, held in shares
         ),
+        *(Figure(name, FACT, of, len(nearer), detail={**detail, "of_outsiders": held}) for name, of, held in means),
     ]
 
 
