@@ -70,7 +70,7 @@ class SyntheticMembership(MemberAttack):
     who are taken to be in."""
 
     name = "synthetic-membership"
-    title = "telling whom it was made from"
+    title = "telling who was in"
     summary = (
         "Tells the people from whom synthetic data were made from others, by how near the made-up rows come to them."
     )
