@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import Draft202012Validator
 
+from anonymizers.anonymizing import anonymize
 from auditor.auditing.audit import audit, run_audit
 from auditor.auditing.subjects import Subject
 from auditor.files.releases import write_release
 from auditor.model.errors import ReleaseError, UsageError
 from auditor.model.record.meaning import NoteKind
 from auditor.model.record.policy import parse_policy
-from auditor.model.record.record import AuditRecord
+from auditor.model.record.record import AuditRecord, RunRecord
+from auditor.model.record.strongest import GOALS, choose, strongest
 from auditor.model.schema import Schema
+from reports.markdown import render_markdown
 from scenarios.options import Options
 from tests.conftest import Ended
 from tests.support.synthesizers import COLUMNS, SCHEMA, alone, blurring, by_margins, copying, folk, subject
@@ -198,6 +204,32 @@ def test_the_command_line(folder: Path, auditor_cli: Cli) -> None:
     judged = auditor_cli(*given, *held, "--policy", "k5")
     assert judged.code == 3
     assert "do not apply to a synthetic release" in " ".join(judged.out.split())
+
+
+def test_one_frontier_for_all_kinds() -> None:
+    made = subject(copying, 80, 6, others=160)
+    assert made.people is not None
+    table, outside = made.people.take(np.arange(80)), np.arange(80, 240)
+    release, whose = anonymize(table, "mondrian", 3, k=5)
+    grouped = Subject(release, table, whose, True, made.people, outside)
+    options = Options(attacks=("membership", "synthetic-membership", "homogeneity", "inference"), utility=())
+    records = [run_audit(one, options) for one in (made, grouped)]
+    for goal in ("value", "membership"):
+        chosen = choose(records, goal=GOALS[goal])
+        assert chosen is not None
+        assert chosen.goal == GOALS[goal]
+        found = [strongest(record, chosen) for record in records]
+        assert found[0] is not None
+        assert found[1] is not None
+        assert found[0].value > found[1].value  # a copy gives more away than classes of five
+
+
+def test_the_record_is_valid_and_every_report_renders_it() -> None:
+    record = run_audit(subject(by_margins, 60, 1), Options(attacks=("linkability", "closeness", "linking"), utility=()))
+    text = (resources.files("auditor.model.record") / "schemas" / "record-2.json").read_text(encoding="utf-8")
+    assert list(Draft202012Validator(json.loads(text)).iter_errors(json.loads(record.to_json()))) == []
+    assert len(record.to_frame()) == len(record.risks)
+    assert "made-up rows" in render_markdown(RunRecord("made up", 1, (record,), record.tool))
 
 
 def test_a_scenario(folder: Path, auditor_cli: Cli) -> None:
