@@ -87,7 +87,8 @@ class Linkability(Attack):
             why = "it takes two known columns of people at least, one for each source"
             return NotApplicable(why, Lacks.PEOPLE if len(known) < 2 else None)
         near = min(self.neighbours, release.rows)
-        params = {"neighbours": self.neighbours, "sources": [list(half) for half in halves]}
+        first, second = (", ".join(half) for half in halves)
+        params = {"neighbours": self.neighbours, "first": first, "second": second}
         if view.blind:
             chance = 1 - float(np.exp(_log_choose(release.rows - near, near) - _log_choose(release.rows, near)))
             return ChanceClaims("success", np.full(knowledge.targets, chance), params)

@@ -276,6 +276,8 @@ class Attacker:
             found = self._trial(attempt, outside.take(outside.attempted(attack)))
             if not isinstance(found, NotApplicable):
                 return _Controls(found, outside.control)
+            if self.release.synthetic:
+                return _Controls(why=f"of people who are not in the release {found.reason}")
         if attack.goal is Goal.IDENTITY:  # somebody without a record is never linked to it rightly
             return _Controls(baseline, Control.RANDOM_RECORD, why="without the release there is no record to draw")
         if attack.needs_whole:
@@ -361,6 +363,8 @@ class Attacker:
                 figures = score_members(members, strangers, Control.OUTSIDERS, rng)
             case [CloseClaims() as members, CloseClaims() as strangers]:
                 figures = score_closeness(members, strangers, rng)
+        if not figures:
+            yield not_applicable(attempt, NotApplicable("it compares two people of either group at least"))
         yield from (risk_row(attempt, figure) for figure in figures)
 
     def _owners(self) -> Ints | None:

@@ -214,7 +214,8 @@ class Sides:
         if simulator is None:
             return replace(known, auxiliary=reference)
         listed = columns_of_values(self.release) if simulator.adversary.knows is None else known.columns
-        columns = tuple(c for c in listed if c in table.codes)
+        tables = (self.subject.people, self.subject.population, reference)
+        columns = tuple(c for c in listed if all(one is not None and c in one.codes for one in tables))
         codes = simulator.seen(table.matrix(columns), columns, who, table.in_order())[rows]
         return replace(known, columns=columns, codes=codes, auxiliary=reference)
 

@@ -232,6 +232,15 @@ def test_the_record_is_valid_and_every_report_renders_it() -> None:
     assert "made-up rows" in render_markdown(RunRecord("made up", 1, (record,), record.tool))
 
 
+def test_nobody_is_known_better_than_others(frames: dict[str, pd.DataFrame]) -> None:
+    # A column that the holdout lacks is not used of members either, though the reference has it.
+    given = {"original": frames["members"], "no_match": True, "options": Options(attacks=("closeness",), utility=())}
+    lacking = {"holdout": frames["others"][:60].drop(columns="income"), "reference": frames["others"][60:]}
+    without = {name: frame.drop(columns="income", errors="ignore") for name, frame in lacking.items()}
+    found, expected = (audit(frames["made"], SCHEMA, **some, **given) for some in (lacking, without))
+    assert [r.value for r in found.risks] == pytest.approx([r.value for r in expected.risks])
+
+
 def test_a_scenario(folder: Path, auditor_cli: Cli) -> None:
     (folder / "s.toml").write_text(
         '[data]\nfile = "members.csv"\nschema = "schema.toml"\n\n[[release]]\nfile = "made.csv"\nno_match = true\n'

@@ -10,6 +10,7 @@ import pytest
 from auditor.auditing.audit import run_audit
 from auditor.model.record.record import Risk
 from scenarios.options import Options
+from tests.support.lengths import at_length
 from tests.support.synthesizers import blurring, by_margins, copying, subject
 from tests.support.telling import Tell
 
@@ -31,9 +32,9 @@ def left_out(risk: Risk) -> bool | None:
 
 @pytest.mark.proof
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [copying, blurring, by_margins])
+@pytest.mark.parametrize("how", at_length([blurring], [copying, by_margins]))
 def test_nothing_is_found_where_nothing_was_learned(how: object, full: bool, tell: Tell) -> None:
-    seeds, wrong, tried = 200 if full else 2, Counter[str](), Counter[str]()
+    seeds, wrong, tried = 200 if full else 1, Counter[str](), Counter[str]()
     for seed in range(seeds):
         made = subject(how, PEOPLE, seed, others=2 * PEOPLE, null=True)
         for risk in run_audit(made, Options(ATTACKS, utility=(), seed=seed)).risks:

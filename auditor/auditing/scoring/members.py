@@ -177,6 +177,8 @@ def score_closeness(members: CloseClaims, others: CloseClaims, rng: np.random.Ge
     """How close the rows of a release come to members, and to as many others."""
     some = [_by_place(one.some_people) for one in (members, others)]
     size = min(one.rows for one in some)
+    if size < 2:
+        return []
     drawn = [one.take(np.sort(rng.choice(one.rows, size, replace=False))) for one in some]
     ours, theirs = (Close.of(members.some_records, one) for one in drawn)
     images = identical(members.records, members.people)
