@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attacks.base import Attack, Lacks, NotApplicable, Rows, View
+from attacks.base import OF_PEOPLE, Attack, Lacks, NotApplicable, Rows, View
 from attacks.claims import Claims, KeyClaims
 from auditor.measure.attribution import binned
 from auditor.measure.points import Points, known_points, published_points
@@ -82,7 +82,7 @@ class Attribution(Attack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         release, knowledge = view.release, view.knowledge
         if not release.synthetic:
-            return NotApplicable("rows of this release belong to people, and it is about rows that do not")
+            return OF_PEOPLE
         known = [c for c in knowledge.columns if c in release.columns and c != view.column]
         if not known:
             return NotApplicable("the adversary knows nothing of the people that is published", Lacks.PEOPLE)

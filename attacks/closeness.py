@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Lacks, NotApplicable, Rows, View, WholeAttack
+from attacks.base import OF_PEOPLE, Lacks, NotApplicable, Rows, View, WholeAttack
 from attacks.claims import Claims, CloseClaims
 from attacks.shared.measures import fact_measure
 from auditor.measure.points import Axes, Encoding, known_points, published_points
@@ -98,7 +98,7 @@ class Closeness(WholeAttack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         release, knowledge, reference = view.release, view.knowledge, view.knowledge.auxiliary
         if not release.synthetic:
-            return NotApplicable("rows of this release belong to people, and it is about rows that do not")
+            return OF_PEOPLE
         if reference is None:
             return NotApplicable("it takes people who are not in the release", Lacks.POPULATION)
         columns = [c for c in knowledge.columns if c in release.columns and c in reference.codes]

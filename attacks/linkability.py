@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from attacks.base import Attack, Lacks, NotApplicable, Rows, View
+from attacks.base import OF_PEOPLE, Attack, Lacks, NotApplicable, Rows, View
 from attacks.claims import ChanceClaims, Claims
 from auditor.measure.points import Points, blocks, gower, known_points, published_points, ranges
 from auditor.model.arrays import Bools, Floats, Ints
@@ -80,7 +80,7 @@ class Linkability(Attack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         release, knowledge = view.release, view.knowledge
         if not release.synthetic:
-            return NotApplicable("rows of this release belong to people, and it is about rows that do not")
+            return OF_PEOPLE
         known = [c for c in knowledge.columns if c in release.columns]
         halves = self._halves(release, known)
         if not all(halves):

@@ -35,7 +35,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from attacks.base import Lacks, NotApplicable, Rows, View
+from attacks.base import OF_PEOPLE, Lacks, NotApplicable, Rows, View
 from attacks.claims import Claims, MemberClaims
 from attacks.shared.measures import RANKED, member_measures
 from attacks.shared.members import MemberAttack
@@ -102,7 +102,7 @@ class SyntheticMembership(MemberAttack):
     def run(self, view: View, rng: np.random.Generator) -> Claims | NotApplicable:
         knowledge, reference = view.knowledge, view.knowledge.auxiliary
         if not view.release.synthetic:
-            return NotApplicable("rows of this release belong to people, and it is about rows that do not")
+            return OF_PEOPLE
         if reference is None or reference.rows < _FEW:
             why = f"it takes a sample of at least {_FEW} people who are not in the release, besides those asked about"
             return NotApplicable(why, Lacks.POPULATION)
@@ -110,7 +110,10 @@ class SyntheticMembership(MemberAttack):
         if not columns:
             return NotApplicable("the adversary knows nothing of the people that is published", Lacks.PEOPLE)
         asked = _asked(knowledge, self.targets, rng)
-        world = _world(view.release, reference, columns, self.encoding == "raw")
+        try:
+            world = _world(view.release, reference, columns, self.encoding == "raw")
+        except np.linalg.LinAlgError:
+            return NotApplicable("encoding = raw takes columns of numbers, none of which follows from the others")
         places = [knowledge.columns.index(c) for c in columns]
         people = known_points(view.release, columns, knowledge.codes[asked][:, places])
         scores = world.scores(world.encoding.axes(people))
@@ -143,6 +146,8 @@ class _World:
         close = _NARROW * self.width  # gen-lra's kernel
         self.close, self.sums = close, near(self.made, self.others, 1, (close,)).kernels[:, 0]
         self._odds: Callable[[Floats], Floats] | None = None
+        if raw:
+            self.roots = [np.linalg.cholesky(np.atleast_2d(np.cov(one.at.T))) for one in (self.made, self.others)]
 
     def scores(self, people: Axes) -> dict[str, Floats]:
         """The scores of some people."""
@@ -174,7 +179,8 @@ class _World:
 
     def _raw(self, people: Axes) -> tuple[Floats, Floats]:
         """Density and domias by the kernels of scipy's `gaussian_kde`."""
-        inside, outside = (_scipy(people.at, sample.at) for sample in (self.made, self.others))
+        samples = zip((self.made, self.others), self.roots, strict=True)
+        inside, outside = (_scipy(people.at, sample.at, root) for sample, root in samples)
         return inside, np.asarray(np.exp(inside) / (np.exp(outside) + _LEAST_DENSITY))
 
 
@@ -190,11 +196,10 @@ def _share(own: Codes, sample: Codes) -> Floats:
     return np.where(values[place] == own, times[place] / len(sample), 0.0)
 
 
-def _scipy(points: Floats, sample: Floats) -> Floats:
-    """The logarithm of the density of a sample at some points: the kernel has the covariance of the sample, times the square
-    of Silverman's width."""
+def _scipy(points: Floats, sample: Floats, root: Floats) -> Floats:
+    """The logarithm of the density of a sample at some points: the kernel has the covariance of the sample, whose `root` is
+    given, times the square of Silverman's width."""
     width = silverman(len(sample), sample.shape[1])
-    root = np.linalg.cholesky(np.cov(sample.T).reshape(sample.shape[1], -1))
     flat = [Axes(np.linalg.solve(root, one.T).T, np.empty((len(one), 0), dtype=np.int32)) for one in (points, sample)]
     sums = near(flat[0], flat[1], 1, (width,)).kernels[:, 0]
     norm = np.log(np.diag(root)).sum() + sample.shape[1] * np.log(width * np.sqrt(2 * np.pi)) + np.log(len(sample))

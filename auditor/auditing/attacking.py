@@ -346,6 +346,7 @@ class Attacker:
             return
         known, others, _, owner = sides
         claims: list[Claims] = []
+        rows = self.sides.targets
         for who, knowledge, whose in (("members", known, self._owners()), ("others", others, owner)):
             rng = stage(self.options.seed, attack.name, who)
             beliefs = Prior(knowledge.targets, self.sides.priors, self.release.sizes, None)  # nobody has a class
@@ -355,6 +356,9 @@ class Attacker:
                 return
             if isinstance(found, MemberClaims):
                 asked = np.arange(knowledge.targets) if found.asked is None else found.asked
+                if who == "members":
+                    first = slice(None) if whose is None else np.unique(whose[asked], return_index=True)[1]
+                    rows = rows[asked][first]
                 found = members_of(found, None if whose is None else whose[asked])
             claims.append(found)
         rng, figures = stage(self.options.seed, attack.name), list[Figure]()
@@ -365,7 +369,7 @@ class Attacker:
                 figures = score_closeness(members, strangers, rng)
         if not figures:
             yield not_applicable(attempt, NotApplicable("it compares two people of either group at least"))
-        yield from (risk_row(attempt, figure) for figure in figures)
+        yield from (risk_row(attempt, replace(figure, rows=rows)) for figure in figures)
 
     def _owners(self) -> Ints | None:
         """Whose the targets are, where several may be one person's."""

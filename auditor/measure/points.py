@@ -143,13 +143,12 @@ class Encoding:
 
     @classmethod
     def of(cls, reference: Points, release: Points, raw: bool = False) -> Encoding:
-        """The space by a reference sample; `release` says which other values there are. `raw` leaves numbers as they are."""
+        """The space by a reference sample; `release` says which other values there are, and the scale of a column in
+        which the reference has one number only. `raw` leaves numbers as they are."""
         numbers = reference.numbers
         there = ~np.isnan(numbers)
-        held = np.maximum(there.sum(axis=0), 1)
-        mean = np.where(there, numbers, 0.0).sum(axis=0) / held
-        spread = np.sqrt((np.where(there, numbers - mean, 0.0) ** 2).sum(axis=0) / held)
-        scale = np.where(spread > _CONSTANT * np.maximum(np.abs(mean), _CONSTANT), spread, 1.0)
+        (mean, spread), (_, published) = _moments(numbers), _moments(release.numbers)
+        scale = np.where(spread > 0, spread, np.where(published > 0, published, 1.0))
         if raw:
             mean, scale = np.zeros_like(mean), np.ones_like(scale)
         absent = np.flatnonzero((~there).any(axis=0) | np.isnan(release.numbers).any(axis=0))
@@ -166,6 +165,15 @@ class Encoding:
         for values, own in zip(self.listed, points.values[:, self.narrow].T, strict=True):
             at.append((own[:, None] == values) * np.sqrt(0.5))  # two different values are one apart
         return Axes(np.concatenate(at, axis=1), points.values[:, ~self.narrow])
+
+
+def _moments(numbers: Floats) -> tuple[Floats, Floats]:
+    """The mean and the standard deviation of each column; 0 for one that is constant but for rounding."""
+    there = ~np.isnan(numbers)
+    held = np.maximum(there.sum(axis=0), 1)
+    mean = np.where(there, numbers, 0.0).sum(axis=0) / held
+    spread = np.sqrt((np.where(there, numbers - mean, 0.0) ** 2).sum(axis=0) / held)
+    return mean, np.where(spread > _CONSTANT * np.maximum(np.abs(mean), _CONSTANT), spread, 0.0)
 
 
 def blocks(rows: int, others: int) -> Iterator[slice]:

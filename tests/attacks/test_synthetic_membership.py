@@ -144,6 +144,9 @@ def test_a_copy_is_recognised() -> None:
     found = areas(record)
     assert found["dcr"] > 0.97  # outsiders who are the image of somebody tie
     assert found["best-of"] > 0.97
+    (named,) = {r.worst_rows for r in record.risks if r.worst_rows and r.measure == "tpr_at_fpr_0.01"}
+    assert len(named) == 10
+    assert max(named) <= 120  # members, by their rows in the original
 
 
 @pytest.mark.slow
@@ -176,5 +179,8 @@ def test_what_it_needs_is_said() -> None:
     assert risk.status == "not_applicable"
     assert "--holdout" in str(risk.reason)
     assert risk.lacks == "population"
+    mixed = Options(attacks=(NAME,), utility=(), settings={NAME: {"encoding": "raw"}})
+    (risk,) = run_audit(subject(copying, 30, 1), mixed).risks
+    assert "columns of numbers" in str(risk.reason)
     with pytest.raises(UsageError, match="standard or raw"):
         SyntheticMembership(encoding="best")

@@ -100,11 +100,23 @@ def _best(
             detail["no_control"] = _TOO_FEW
         n = sum(len(next(iter(scores.values()))) for scores in (inside, outside))
         figure = Figure(measure, RATE, estimate.value, n, None, params=params, detail=detail, limits=estimate.interval)
+        if measure in LEVELS:
+            figure = replace(figure, hit=_recognised(members, others, picked, LEVELS[measure]))
         baseline, control_value, kind = _companions(baseline, chance, against)
         figures.append(replace(figure, baseline=baseline, control=control_value, control_kind=kind))
         if measure == "advantage":
             figures.append(_right_guesses(figures[-1]))
     return figures
+
+
+def _recognised(members: MemberClaims, others: MemberClaims, picked: Mapping[str, float], level: float) -> Floats:
+    """How far each member stands above the outsiders by the score that was the best most often; 0 for those who are not above
+    the level at which a share of the outsiders is called members."""
+    name = max(picked, key=lambda one: picked[one])
+    inside, outside = _settled(members.scores[name], others.scores[name])
+    above = np.searchsorted(np.sort(outside), inside, side="left") / len(outside)
+    rank = np.searchsorted(np.sort(inside), inside, side="left") / len(inside)
+    return np.where(above >= 1 - level, above + rank, 0.0)
 
 
 def _right_guesses(advantage: Figure) -> Figure:
