@@ -200,7 +200,10 @@ def _scipy(points: Floats, sample: Floats, root: Floats) -> Floats:
     """The logarithm of the density of a sample at some points: the kernel has the covariance of the sample, whose `root` is
     given, times the square of Silverman's width."""
     width = silverman(len(sample), sample.shape[1])
-    flat = [Axes(np.linalg.solve(root, one.T).T, np.empty((len(one), 0), dtype=np.int32)) for one in (points, sample)]
+    flat = [
+        Axes(np.asarray(np.linalg.solve(root, one.T).T, dtype=np.float64), np.empty((len(one), 0), dtype=np.int32))
+        for one in (points, sample)
+    ]
     sums = near(flat[0], flat[1], 1, (width,)).kernels[:, 0]
     norm = np.log(np.diag(root)).sum() + sample.shape[1] * np.log(width * np.sqrt(2 * np.pi)) + np.log(len(sample))
     return np.asarray(sums - norm)
