@@ -191,8 +191,8 @@ class KeyClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CloseClaims:
-    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random,
-    for what takes time."""
+    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random
+    and in random order, for what takes time."""
 
     records: Axes
     people: Axes

@@ -24,8 +24,7 @@ import numpy as np
 from attacks.base import OF_PEOPLE, Lacks, NotApplicable, Rows, View, WholeAttack
 from attacks.claims import Claims, CloseClaims
 from attacks.shared.measures import fact_measure
-from auditor.measure.points import Axes, Encoding, known_points, published_points
-from auditor.model.arrays import Ints
+from auditor.measure.points import Encoding, known_points, published_points
 from auditor.model.packing import contents
 from auditor.model.record.meaning import Criterion, Goal, Measure
 
@@ -108,13 +107,11 @@ class Closeness(WholeAttack):
         encoding = Encoding.of(known_points(release, columns, reference.matrix(columns)), made)
         places = [knowledge.columns.index(c) for c in columns]
         people = encoding.axes(known_points(release, columns, knowledge.codes[:, places]))
-        order = np.argsort(contents(knowledge.codes.T, knowledge.targets), kind="stable")
-        asked = np.sort(rng.choice(order, min(self.records, len(order)), replace=False))
-        rows = encoding.axes(made)
-        chosen = rng.choice(_in_order(rows), min(self.records, rows.rows), replace=False)
-        return CloseClaims(rows, people, rows.take(chosen), people.take(asked))
-
-
-def _in_order(points: Axes) -> Ints:
-    """The places of points in the order of their coordinates, whatever the order of rows."""
-    return np.lexsort((*points.values.T, *points.at.round(8).T))
+        rows, block = encoding.axes(made), release.blocks[0]
+        of_people = contents(knowledge.codes.T, knowledge.targets)
+        of_rows = contents([block.cell(c) for c in columns], rows.rows)
+        some = [
+            rng.choice(np.argsort(content, kind="stable"), min(self.records, len(content)), replace=False)
+            for content in (of_rows, of_people)  # whatever the order of rows and columns
+        ]
+        return CloseClaims(rows, people, rows.take(some[0]), people.take(some[1]))

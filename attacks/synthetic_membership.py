@@ -140,7 +140,7 @@ class _World:
     def __init__(self, release: Release, reference: Table, columns: tuple[str, ...], raw: bool) -> None:
         made, others = published_points(release, columns), known_points(release, columns, reference.matrix(columns))
         self.encoding, self.raw = Encoding.of(others, made, raw), raw
-        self.made, self.others = (_in_order(self.encoding.axes(one)) for one in (made, others))
+        self.made, self.others = (self.encoding.axes(one) for one in (made, others))
         count = self.encoding.columns
         self.narrow, self.width = _NARROW * silverman(self.made.rows, count), silverman(self.others.rows, count)
         close = _NARROW * self.width  # gen-lra's kernel
@@ -184,11 +184,6 @@ class _World:
         return inside, np.asarray(np.exp(inside) / (np.exp(outside) + _LEAST_DENSITY))
 
 
-def _in_order(points: Axes) -> Axes:
-    """Points in the order of their coordinates, whatever the order of rows."""
-    return points.take(np.lexsort((*points.values.T, *points.at.round(_DIGITS).T)))
-
-
 def _share(own: Codes, sample: Codes) -> Floats:
     """The share of a sample that has each value."""
     values, times = np.unique(sample, return_counts=True)
@@ -209,15 +204,27 @@ def _scipy(points: Floats, sample: Floats, root: Floats) -> Floats:
     return np.asarray(sums - norm)
 
 
+def _column_order(made: Floats, others: Floats) -> Ints:
+    """An order of columns by what they hold: their moments and, where these are equal, what they hold beside the others."""
+    signs = np.array([power.mean(axis=0) for one in (made, others) for power in (one, one**2, one**3)])
+    whole = [one @ np.sin(1 + signs).sum(axis=0) for one in (made, others)]  # a number for each row
+    beside = [
+        (one * (row**power)[:, None]).mean(axis=0)
+        for one, row in ((made, whole[0]), (others, whole[1]))
+        for power in (1, 2)
+    ]
+    return np.lexsort((*(one.round(6) for one in beside), *signs.round(6)))
+
+
 def _forest(made: Floats, others: Floats) -> Callable[[Floats], Floats]:
     """The log odds of being synthetic, by a forest of trees. Both groups count alike. Columns are put into an order of their
-    own, so that what is drawn does not depend on theirs."""
+    own, and rows by these columns, so that what is drawn does not depend on their order."""
     from sklearn.ensemble import RandomForestClassifier
     from threadpoolctl import threadpool_limits
 
-    signs = [power.mean(axis=0).round(_DIGITS) for one in (made, others) for power in (one, one**2, one**3)]
-    order = np.lexsort(signs)
-    rows = np.concatenate([made, others])[:, order].round(_DIGITS)
+    order = _column_order(made, others)
+    sides = [one[:, order].round(_DIGITS) for one in (made, others)]
+    rows = np.concatenate([side[np.lexsort(side.T)] for side in sides])
     is_made = np.repeat([1, 0], [len(made), len(others)])
     weight = np.repeat([1 / len(made), 1 / len(others)], [len(made), len(others)]) * len(rows) / 2
     most = min(len(rows), _MOST_ROWS)

@@ -366,7 +366,7 @@ class Attacker:
             case [MemberClaims() as members, MemberClaims() as strangers]:
                 figures = score_members(members, strangers, Control.OUTSIDERS, rng)
             case [CloseClaims() as members, CloseClaims() as strangers]:
-                figures = score_closeness(members, strangers, rng)
+                figures = score_closeness(members, strangers)
         if not figures:
             yield not_applicable(attempt, NotApplicable("it compares two people of either group at least"))
         yield from (risk_row(attempt, replace(figure, rows=rows)) for figure in figures)

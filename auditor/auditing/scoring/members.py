@@ -23,7 +23,6 @@ from attacks.claims import CloseClaims, MemberClaims
 from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure
 from auditor.measure.closeness import Close, identical
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
-from auditor.measure.points import Axes
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import TIE
 
@@ -185,13 +184,12 @@ def _mean(tries: Sequence[Estimate], signed: bool) -> Estimate:
     return Estimate(value, max(low, -1.0 if signed else 0.0), min(high, 1.0))
 
 
-def score_closeness(members: CloseClaims, others: CloseClaims, rng: np.random.Generator) -> list[Figure]:
+def score_closeness(members: CloseClaims, others: CloseClaims) -> list[Figure]:
     """How close the rows of a release come to members, and to as many others."""
-    some = [_by_place(one.some_people) for one in (members, others)]
-    size = min(one.rows for one in some)
+    size = min(one.some_people.rows for one in (members, others))
     if size < 2:
         return []
-    drawn = [one.take(np.sort(rng.choice(one.rows, size, replace=False))) for one in some]
+    drawn = [one.some_people.take(slice(0, size)) for one in (members, others)]  # they are in random order
     ours, theirs = (Close.of(members.some_records, one) for one in drawn)
     images = identical(members.records, members.people)
     by_chance = float(identical(others.records, others.people).mean()) * members.people.rows / others.people.rows
@@ -212,11 +210,6 @@ def score_closeness(members: CloseClaims, others: CloseClaims, rng: np.random.Ge
         ),
         *(Figure(name, FACT, of, len(nearer), detail={**detail, "of_outsiders": held}) for name, of, held in means),
     ]
-
-
-def _by_place(points: Axes) -> Axes:
-    """Points in the order of their coordinates, whatever the order of rows."""
-    return points.take(np.lexsort((*points.values.T, *points.at.round(8).T)))
 
 
 def _matched(matched: Bools, against: str) -> Figure:
