@@ -79,7 +79,7 @@ def sdmetrics(given: dict[str, pd.DataFrame]) -> object:
     frames = {name: frame.astype(dict.fromkeys(NUMBERS, float)) for name, frame in given.items()}
     kinds = {c: {"sdtype": "numerical" if c in NUMBERS else "categorical"} for c in frames["made"].columns}
     return privacy.DCROverfittingProtection.compute_breakdown(
-        frames["members"], frames["made"], frames["others"], {"columns": kinds}
+        frames["members"], frames["made"], frames["others"], {"tables": {"people": {"columns": kinds}}}, "people"
     )
 
 

@@ -151,6 +151,16 @@ def test_a_policy_judges_attacks_and_no_classes(checks: list[tuple[str, str, flo
         assert "do not apply to a synthetic release" in told[0]
 
 
+def test_membership_is_judged_by_the_score_chosen_on_other_people() -> None:
+    entry = {"figure": "synthetic-membership.auc", "at_most": 0.9}
+    policy = parse_policy("own", {"title": "own", "source": "own", "check": [entry]})
+    options = Options(attacks=("synthetic-membership",), utility=(), policy=policy)
+    record = run_audit(subject(blurring, 60, 2), options)
+    (best,) = [r for r in record.risks if r.measure == "auc" and r.params["score"] == "best-of"]
+    assert record.policy is not None
+    assert record.policy.checks[0].value == best.value
+
+
 def test_outsiders_who_are_members_images_are_said() -> None:
     made = subject(by_margins, 60, 3)
     people = made.people
