@@ -48,6 +48,7 @@ def draw(apart: np.ndarray, neighbours: int) -> list[tuple[int, ...]]:
     return [some for some in every if abs(sum(apart[list(some)]) - least) < 1e-9]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "above"), [(copying, True), (blurring, True), (by_margins, False)])
 def test_what_is_joined_beyond_outsiders(how: object, above: bool) -> None:
     (risk,) = run_audit(subject(how, 250, 3), Options(attacks=("linkability",), utility=())).risks

@@ -59,6 +59,7 @@ def areas(record: AuditRecord) -> dict[str, float]:
     return {str(r.params["score"]): float(r.value or 0) for r in record.risks if r.measure == "auc"}
 
 
+@pytest.mark.slow
 def test_published_figures_by_raw_columns(housing: dict[str, pd.DataFrame]) -> None:
     found = areas(audited(housing, encoding="raw"))
     assert found["dcr"] == pytest.approx(0.527425, abs=1e-9)
@@ -131,6 +132,7 @@ def test_kernels_are_those_of_scipy() -> None:
     assert ours.square == pytest.approx(apart[:, :5])
 
 
+@pytest.mark.slow
 def test_choosing_the_best_of_many_does_not_flatter() -> None:
     rng, areas_found = np.random.default_rng(5), []
     for _ in range(60):  # ten scores that say nothing
