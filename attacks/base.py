@@ -74,6 +74,18 @@ class NotApplicable:
     lacks: Lacks | None = None
 
 
+class Rows(StrEnum):
+    """Whose the rows of a release must be for an attack to apply: people's, nobody's (a synthetic release), or either."""
+
+    PEOPLE = "people"
+    NOBODY = "nobody"
+    EITHER = "either"
+
+
+NO_ROW = NotApplicable("no row of a synthetic release belongs to a person")
+"""Why an attack that looks for a person's row does not apply to a synthetic release."""
+OF_PEOPLE = NotApplicable("it is about synthetic releases, and the rows of this one belong to people")
+"""Why an attack on synthetic releases does not apply to another one."""
 ONLY_A_PART = NotApplicable(
     "it needs the whole table, and only the classes of a sample of people were read: run without --sample"
 )
@@ -113,6 +125,8 @@ class Attack(Plugin):
     """Whether a value is claimed only of people whom something in the release fits."""
     needs_whole: ClassVar[bool] = False
     """Whether the attack looks at other classes than the person's own, so that it needs the whole release."""
+    rows: ClassVar[Rows] = Rows.PEOPLE
+    """Whose the rows of a release must be for it to apply."""
     anybody: ClassVar[bool] = False
     """Whether it does not matter who attacks, since nothing but the release is read: it runs once for all adversaries."""
     effort: ClassVar[int] = 25
@@ -141,6 +155,13 @@ class Attack(Plugin):
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
                 raise UsageError(f"{self.name}: {name} must be {words}. Got {value}.")
+
+    @classmethod
+    def barred(cls, synthetic: bool) -> NotApplicable | None:
+        """Why it does not apply to a release because of whose its rows are, or None."""
+        if cls.rows is (Rows.PEOPLE if synthetic else Rows.NOBODY):
+            return NO_ROW if synthetic else OF_PEOPLE
+        return None
 
     @classmethod
     def facts(cls) -> AttackFacts:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from auditor.measure.points import Axes
 from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import Beliefs, ValueBeliefs
@@ -93,7 +94,9 @@ class UnrelatedClaims:
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberClaims:
     """This person is in the data: scores by name, higher for likelier members. The one named `probability` is one; `doubt`
-    says why its estimate did not converge, where it did not; `detail` is what else is to be said."""
+    says why its estimate did not converge, where it did not; `detail` is what else is to be said. `asked` are the places of
+    the people who were asked about, where these are not all; `best` asks for the best of the scores, chosen on other
+    people."""
 
     scores: Mapping[str, Floats]
     population: str
@@ -101,6 +104,8 @@ class MemberClaims:
     doubt: str | None = None
     probability: str = "posterior"
     detail: Mapping[str, Any] = field(default_factory=dict)
+    asked: Ints | None = None
+    best: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +165,42 @@ class FactClaims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ChanceClaims:
+    """For each target the chance that what is claimed of them comes true, where that shows without the truth. `asked` are the
+    places of the targets that it is about, where these are not all."""
+
+    measure: str
+    each: Floats
+    params: Mapping[str, Any] = field(default_factory=dict)
+    asked: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyClaims:
+    """This person has the value that records with their key have: `key` numbers the key of each target, `records` that
+    of each record. `value` is the class of each record's value, `class_of` that of each code. Without the release
+    (None) a value is guessed by its share."""
+
+    key: Ints | None
+    records: Ints | None
+    value: Ints
+    class_of: Ints
+    shares: Floats | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CloseClaims:
+    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random
+    and in random order, for what takes time."""
+
+    records: Axes
+    people: Axes
+    some_records: Axes
+    some_people: Axes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PredicateClaims:
     """Exactly one person in the data has these values: each predicate allows, by column, some codes (a boolean for each
     code of the domain), and all columns must hold. `belief` is the probability with which the adversary expects it to
@@ -187,5 +228,5 @@ class SampleClaims:
 
 
 PersonalClaims = RecordClaims | IntervalClaims | NameClaims | ValueClaims | RangeClaims | UnrelatedClaims
-OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims
-Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims
+OneClaim = PersonalClaims | FactClaims | PredicateClaims | SampleClaims | ChanceClaims | KeyClaims
+Claims = OneClaim | WindowClaims | SeveralClaims | MemberClaims | CloseClaims

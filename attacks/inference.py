@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from attacks.base import Lacks, NotApplicable, View, WholeAttack
+from attacks.base import Lacks, NotApplicable, Rows, View, WholeAttack
 from attacks.claims import Claims, ValueClaims, WindowClaims
 from attacks.proximity import best_windows
 from attacks.shared.finding import Found
@@ -60,6 +60,7 @@ class Inference(WholeAttack):
     goal = Goal.ATTRIBUTE
     beyond_class = "what other classes teach"
     linked = True
+    rows = Rows.EITHER
     below_one = ("tau",)
     claim = "This person has exactly this value; for numbers: one in this short interval."
     needs = "Some published quasi-identifiers of the person, and a published sensitive column."

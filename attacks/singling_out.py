@@ -37,7 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attacks.base import Lacks, NotApplicable, View, WholeAttack
+from attacks.base import Lacks, NotApplicable, Rows, View, WholeAttack
 from attacks.claims import Claims, PredicateClaims, SeveralClaims
 from auditor.measure.isolation import by_chance, exactly_one
 from auditor.model.arrays import Bools, Floats, Ints
@@ -93,6 +93,7 @@ class SinglingOut(WholeAttack):
     lowered_by = "Coarser values in all columns, not only the quasi-identifiers; fewer columns."
     criterion = Criterion.SINGLING_OUT
     anybody = True
+    rows = Rows.EITHER
     measures = (
         Measure(
             "success",

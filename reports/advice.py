@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from auditor.model.record.meaning import RELEASE, NoteKind
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.record.remedy import Remedy
-from reports.reading import Meanings, label_of, one_person
+from reports.reading import Meanings, is_synthetic, label_of, one_person
 from reports.tables.remedies import one_line
 from reports.tables.sweeps import is_sweep
 from reports.tables.tables import left_out_people
@@ -36,6 +36,9 @@ class Advice:
     command: str = ""
 
 
+_OWN_POLICY = "Give --policy with a file whose conditions are about attacks, since those about classes do not apply"
+
+
 def what_to_do(run: RunRecord) -> Advice | None:
     """The advice for a run; None where there is nothing to decide, as about one person, or by a sweep, which compares what
     adversaries know and judges nothing."""
@@ -49,7 +52,8 @@ def what_to_do(run: RunRecord) -> Advice | None:
 
 def _one(record: AuditRecord) -> Advice:
     if record.policy is None:
-        judge = f"{_GIVE_POLICY}: the release is then judged."
+        given = _OWN_POLICY if is_synthetic(record.release) else _GIVE_POLICY
+        judge = f"{given}: the release is then judged."
         return Advice("Say what risk you accept.", (judge, *_lowered(record)))
     if record.passes:
         doubts = warnings(RunRecord("", 0, (record,)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from auditor.model.record.record import RunRecord
 from auditor.model.record.release_facts import ReleaseFacts
 from reports.advice import Advice, what_to_do
-from reports.reading import adversaries, one_person
+from reports.reading import adversaries, is_synthetic, one_person
 from reports.tables.search import only_search, searches
 from reports.tables.sweeps import Sweep, is_sweep, steepest, sweeps
 from reports.tables.tables import inputs
@@ -52,6 +52,8 @@ def _facts(run: RunRecord) -> tuple[str, ...]:
 
 
 def _of_one(release: ReleaseFacts) -> list[str]:
+    if is_synthetic(release):
+        return [_counted(release.rows, "made-up row", "made-up rows")]
     return [
         _counted(release.rows, "row", "rows"),
         _counted(_people(release), "person", "people"),
@@ -64,7 +66,7 @@ def _of_several(run: RunRecord) -> list[str]:
         return []
     releases = [record.release for record in run.records]
     read = [one.rows for one in inputs(run) if one.role == "original" and one.rows is not None]
-    sizes = sorted({release.k for release in releases if release.k is not None})
+    sizes = sorted({release.k for release in releases if release.k is not None and not is_synthetic(release)})
     least = (
         f"k = {number(sizes[0])}"
         if len(sizes) == 1

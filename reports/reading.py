@@ -22,7 +22,12 @@ CERTAIN = "certain"
 """How many people have a value that is certain: a word that all attacks share."""
 IF_KNOWN = "if the class were known"
 _STANCES = ("prosecutor", "journalist", "marketer")
-_PREFERRED = {"reading": "frequency", "score": "posterior", "against": "outsiders", "kind": "multivariate"}
+_PREFERRED = {
+    "reading": ("frequency",),
+    "score": ("posterior", "best-of"),
+    "against": ("outsiders",),
+    "kind": ("multivariate",),
+}
 _STATISTICS = {"p90": "90th percentile"}
 
 
@@ -224,9 +229,22 @@ class Meanings:
         return Standing("above", f"above {name}")
 
 
+def is_synthetic(release: ReleaseFacts) -> bool:
+    """Whether the rows of a release are nobody's: what its classes are like then promises nothing to anybody."""
+    return release.kind == "synthetic"
+
+
+def classes(release: ReleaseFacts) -> tuple[str, ...]:
+    """`9 classes` and `k = 5`, where the rows of the release are people."""
+    if is_synthetic(release):
+        return ()
+    return f"{number(release.classes)} classes", f"k = {number(release.k)}"
+
+
 def size(release: ReleaseFacts) -> str:
     """`15 rows of 6 people`; where each row is a person, `15 rows`."""
-    rows = f"{number(release.rows)} {'row' if release.rows == 1 else 'rows'}"
+    made_up = "made-up " if is_synthetic(release) else ""
+    rows = f"{number(release.rows)} {made_up}{'row' if release.rows == 1 else 'rows'}"
     if release.people is None:
         return rows
     return f"{rows} of {number(release.people)} {'person' if release.people == 1 else 'people'}"
@@ -242,7 +260,7 @@ def _topic(risk: Risk) -> tuple[str, str, str | None, str]:
 
 
 def _strangeness(risk: Risk) -> int:
-    return sum(risk.params.get(key, value) != value for key, value in _PREFERRED.items())
+    return sum(risk.params.get(key, wanted[0]) not in wanted for key, wanted in _PREFERRED.items())
 
 
 def _danger(risk: Risk) -> float:

@@ -7,7 +7,7 @@
 
     [[release]]
     method = "mondrian"      # with its settings; lists are swept. Or file = "release.csv" with provenance or match
-    k = [3, 5, 10]           # three releases
+    k = [3, 5, 10]           # three releases. A synthetic file has no_match = true, and holdout (and reference) if wanted
 
     [[adversary]]
     name = "prosecutor"      # prosecutor, journalist, marketer; or any name with kind = one of these
@@ -81,6 +81,9 @@ class Plan:
     file: Path | None = None
     provenance: Path | None = None
     match: str | None = None
+    no_match: bool = False  # whether it is synthetic: no row of it belongs to anybody
+    holdout: Path | None = None  # people who are not in it
+    reference: Path | None = None  # further ones, for adversaries to learn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +192,19 @@ class _Reader:
         entry = part.data
         name = entry.get("name")
         if "file" in entry:
-            part.known("name", "file", "provenance", "match")
+            part.known("name", "file", "provenance", "match", "no_match", "holdout", "reference")
             file, provenance = part.file("file", self.folder), part.file("provenance", self.folder)
             match = part.text("match", '"rows" or the name of a column')
-            if ("match" in entry) == ("provenance" in entry):
-                part.add('give either provenance (a file) or match ("rows", or a column with an id).')
+            none = bool(part.value("no_match", lambda value: isinstance(value, bool), "true or false"))
+            beside = [part.file(key, self.folder) for key in ("holdout", "reference")]
+            if ("match" in entry) + ("provenance" in entry) + none != 1:
+                part.add(
+                    'give provenance (a file), match ("rows", or a column with an id) or, for a synthetic release, '
+                    "no_match = true."
+                )
             if not self.own_files:
                 part.add("a release from a file needs [data] file and schema, and no sample.")
-            return [Plan(str(name or entry["file"]), None, file, provenance, match)]
+            return [Plan(str(name or entry["file"]), None, file, provenance, match, none, *beside)]
         if "method" not in entry:
             part.add("method (an anonymizer) or file must be given.")
             return []

@@ -15,16 +15,16 @@ from functools import cached_property
 
 import numpy as np
 
-from attacks.base import ONLY_A_PART, Attack, Lacks, NotApplicable, View
-from attacks.claims import MemberClaims
+from attacks.base import NO_ROW, ONLY_A_PART, Attack, Lacks, NotApplicable, View
+from attacks.claims import Claims, CloseClaims, MemberClaims
 from auditor.auditing.choices import Compared, by_choice, choices_of
 from auditor.auditing.folds import ONE_CLASS
 from auditor.auditing.scoring.claims import as_often
 from auditor.auditing.scoring.figures import Control, Figure, joined
-from auditor.auditing.scoring.members import score_members
+from auditor.auditing.scoring.members import score_closeness, score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
-from auditor.auditing.sides import Side, Sides, trial
+from auditor.auditing.sides import NO_OUTSIDERS, Side, Sides, trial
 from auditor.auditing.stages import LINK
 from auditor.model.arrays import Bools, Ints
 from auditor.model.knowledge import Knowledge
@@ -32,7 +32,7 @@ from auditor.model.record.meaning import Goal, Kind
 from auditor.model.record.record import Risk
 from auditor.model.release import Suppression
 from auditor.model.seeding import stage
-from auditor.posterior.beliefs import Beliefs
+from auditor.posterior.beliefs import Beliefs, Prior
 from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, no_distance
 from auditor.posterior.links import Link
@@ -42,6 +42,8 @@ from scenarios.adversaries import Adversary
 MOST_FAKES = 5_000
 MOSTLY = 0.5  # above this share of people whom their own record does not cover, covering says nothing
 RARELY = 0.01  # up to this share of them, whether covering records are one's own may be taken for granted
+_OF_NOBODY = (Link.CONTAINMENT, Link.DISTANCE)
+"""How rows that are nobody's are read as if they were a person's: those that fit, or the nearest."""
 _COVERING = (Link.CONTAINMENT, Link.LIKELIHOOD, Link.TIGHTEST)
 
 Tell = Callable[[str, str], None]  # is told what comes next: the kind of stage, and what it is
@@ -79,10 +81,19 @@ class Attacker:
         if nobody is not None:
             yield from (not_applicable(Attempt(a, self.adversary), nobody) for a in self.attacks)
             return
-        yield from self._linked([a for a in self.attacks if a.linked], tell)
-        for attack in (a for a in self.attacks if not a.linked):
+        barred = {attack.name: attack.barred(self.release.synthetic) for attack in self.attacks}
+        for attack in self.attacks:
+            why = barred[attack.name]
+            if why is not None:
+                yield not_applicable(Attempt(attack, self.adversary), why)
+        attacks = [attack for attack in self.attacks if barred[attack.name] is None]
+        yield from self._linked([a for a in attacks if a.linked], tell)
+        for attack in (a for a in attacks if not a.linked):
             tell(attack.name, attack.name)
-            yield from self._membership(attack) if attack.goal is Goal.MEMBERSHIP else self._once(attack)
+            if attack.goal is not Goal.MEMBERSHIP:
+                yield from self._once(attack)
+            else:
+                yield from self._made_from(attack) if self.release.synthetic else self._membership(attack)
 
     def _nobody(self) -> NotApplicable | None:
         """Why this adversary can attack nobody at all, or None."""
@@ -105,12 +116,15 @@ class Attacker:
     def links(self) -> tuple[tuple[Link, ...], dict[Link, NotApplicable]]:
         """The link models that are run, and why others that were asked for do not apply. A link that cannot tell anything is
         run only where it is asked for by name."""
-        asked = self.options.links or tuple(Link)
+        asked = self.options.links or (_OF_NOBODY if self.release.synthetic else tuple(Link))
         barred = {link: why for link in asked if (why := self._barred(link)) is not None}
         return tuple(link for link in asked if link not in barred), barred
 
     def _barred(self, link: Link) -> NotApplicable | None:
         named = bool(self.options.links)
+        if self.release.synthetic:
+            impossible = self._no_distance if link is Link.DISTANCE else None if link in _OF_NOBODY else NO_ROW.reason
+            return None if impossible is None else NotApplicable(impossible)
         if link is not Link.CLASS and not self.subject.has_original:
             why = "without the original nothing is known of the people; only their class can be granted"
             return NotApplicable(why, Lacks.PEOPLE)
@@ -256,10 +270,14 @@ class Attacker:
     def _control(self, attempt: Attempt, main: Side, outside: Side | None, baseline: list[Figure] | None) -> _Controls:
         """The figures of the same attack on people who are not in the release."""
         attack = attempt.attack
+        if outside is None and self.release.synthetic:
+            return _Controls(why=NO_OUTSIDERS)
         if outside is not None:
             found = self._trial(attempt, outside.take(outside.attempted(attack)))
             if not isinstance(found, NotApplicable):
                 return _Controls(found, outside.control)
+            if self.release.synthetic:
+                return _Controls(why=f"of people who are not in the release {found.reason}")
         if attack.goal is Goal.IDENTITY:  # somebody without a record is never linked to it rightly
             return _Controls(baseline, Control.RANDOM_RECORD, why="without the release there is no record to draw")
         if attack.needs_whole:
@@ -319,6 +337,43 @@ class Attacker:
             for figure in score_members(members, strangers, against, rng):
                 told = figure if self._expects(attempt) else figure.unexpected
                 yield risk_row(attempt, replace(told, rows=rows))
+
+    def _made_from(self, attack: Attack) -> Iterator[Risk]:
+        """Membership in a synthetic release: whom it was made from."""
+        attempt, sides = Attempt(attack, self.adversary), self.sides.apart()
+        if isinstance(sides, NotApplicable):
+            yield not_applicable(attempt, sides, {"against": Control.OUTSIDERS})
+            return
+        known, others, _, owner = sides
+        claims: list[Claims] = []
+        rows = self.sides.targets
+        for who, knowledge, whose in (("members", known, self._owners()), ("others", others, owner)):
+            rng = stage(self.options.seed, attack.name, who)
+            beliefs = Prior(knowledge.targets, self.sides.priors, self.release.sizes, None)  # nobody has a class
+            found = attack.run(View(self.release, knowledge, beliefs), rng)
+            if isinstance(found, NotApplicable):
+                yield not_applicable(attempt, found, {"against": Control.OUTSIDERS})
+                return
+            if isinstance(found, MemberClaims):
+                asked = np.arange(knowledge.targets) if found.asked is None else found.asked
+                if who == "members":
+                    first = slice(None) if whose is None else np.unique(whose[asked], return_index=True)[1]
+                    rows = rows[asked][first]
+                found = members_of(found, None if whose is None else whose[asked])
+            claims.append(found)
+        rng, figures = stage(self.options.seed, attack.name), list[Figure]()
+        match claims:
+            case [MemberClaims() as members, MemberClaims() as strangers]:
+                figures = score_members(members, strangers, Control.OUTSIDERS, rng)
+            case [CloseClaims() as members, CloseClaims() as strangers]:
+                figures = score_closeness(members, strangers)
+        if not figures:
+            yield not_applicable(attempt, NotApplicable("it compares two people of either group at least"))
+        yield from (risk_row(attempt, replace(figure, rows=rows)) for figure in figures)
+
+    def _owners(self) -> Ints | None:
+        """Whose the targets are, where several may be one person's."""
+        return None if self.subject.person is None else self.subject.person[self.sides.targets]
 
     def _strangers(self) -> dict[str, Knowledge | NotApplicable]:
         """Who is not in the release: real outsiders, and made-up people."""

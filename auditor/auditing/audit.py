@@ -12,7 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attacks import ATTACKS
+import numpy as np
+
+from attacks import ATTACKS, attacks_on
 from attacks.base import Attack
 from auditor.auditing.attacking import Attacker
 from auditor.auditing.bounds import release_bounds
@@ -26,10 +28,11 @@ from auditor.auditing.sampling import sampled
 from auditor.auditing.scoring.claims import TRUE_CLAIMS
 from auditor.auditing.sides import Sides
 from auditor.auditing.stages import FACTS, LINK, REMEDIES, UTILITY, Stages
-from auditor.auditing.subjects import Sources, Subject, read_subject
+from auditor.auditing.subjects import Sources, Subject, read_subject, with_holdout
 from auditor.measure.ambiguity import NOTE
 from auditor.measure.statistics import STATISTICS
 from auditor.measure.utility import check_columns, find_measures, utility_meanings, utility_rows
+from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import (
@@ -59,6 +62,10 @@ if TYPE_CHECKING:
     from auditor.model.schema import Schema
 
 NOT_JUDGED = "The policy was not judged: {}."
+MADE_UP = (
+    "The rows of this release are taken to be nobody's (synthetic). Its classes, and figures such as k and l, are "
+    "facts about the file and promise nothing to anybody. Attacks that look for a person's row do not apply."
+)
 ONLY_SOME = "it is about the whole release, and only some people were attacked"
 
 
@@ -79,7 +86,11 @@ def run_audit(
 ) -> AuditRecord:
     """Audits one release. Where `options.sample` asks for it a sample of its people is drawn, unless one was already. The
     rows of adversaries whom the `keeper` has are taken from there."""
-    subject = by_people(subject)
+    subject = by_people(with_holdout(subject))
+    if options.sample is not None and subject.release.synthetic:
+        raise UsageError(
+            "--sample draws people of the release, and the rows of a synthetic one are nobody's: leave it out."
+        )
     if options.sample is not None and subject.sample is None:
         subject = sampled(subject, options)
     return _Audit(subject, options, progress or silent, keeper).record()
@@ -95,21 +106,38 @@ def audit(
     provenance: str | Path | Provenance | None = None,
     population: str | Path | pd.DataFrame | None = None,
     key: str | Path | Key | None = None,
+    no_match: bool = False,
+    holdout: str | Path | pd.DataFrame | None = None,
+    reference: str | Path | pd.DataFrame | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
 ) -> AuditRecord:
     """Audits a release made by any tool: a file, a folder, a frame, or what an anonymizer returned.
 
     `match` says how release rows and original rows correspond: "rows" (same order) or the name of a column with an id in
-    both; for our own releases the provenance does. `key` is what coded values stand for: utility is measured with it.
-    `options` holds what to run.
+    both; for our own releases the provenance does. `no_match` says that no row belongs to anybody: the release is synthetic,
+    made from all people of the original. `holdout` are people who are certainly not in it, in place of a population;
+    `reference` further ones, for adversaries to learn from (default: one half of the outsiders). `key` is what coded values
+    stand for: utility is measured with it. `options` holds what to run.
     """
     options = options or Options()
-    subject = read_subject(Sources(release, schema, original, match, provenance, population, key), options.seed)
+    given = Sources(release, schema, original, match, provenance, population, key, no_match, holdout, reference)
+    subject = read_subject(given, options.seed)
     record = run_audit(subject, options, progress)
     if isinstance(release, str | Path) and isinstance(schema, str | Path):
         record = with_commands(record, release, schema, options.suppression, options.recursive_l)
     return record
+
+
+def _of_rows(verdict: PolicyVerdict) -> str:
+    """Why a policy does not judge a synthetic release, none of whose figures fails it."""
+    silent = [check for check in verdict.checks if check.passed is None]
+    held = len(verdict.checks) - len(silent)
+    rest = f"; the other {held} hold" if held else ""
+    figures = ", ".join(dict.fromkeys(check.measure for check in silent))
+    return (
+        f"{len(silent)} of its {len(verdict.checks)} conditions do not apply to a synthetic release ({figures}){rest}"
+    )
 
 
 class _Audit:
@@ -117,7 +145,7 @@ class _Audit:
 
     def __init__(self, subject: Subject, options: Options, progress: Progress, keeper: Keeper | None = None) -> None:
         self.subject, self.options, self.keeper = subject, options, keeper
-        self.attacks = _attacks(options)
+        self.attacks = _attacks(options, subject.release.synthetic)
         self.adversaries = _adversaries(subject, options)
         self.measures = None if options.utility is None else find_measures(options.utility)
         check_columns(subject.release, subject.people if subject.has_original else None, options.columns)
@@ -149,8 +177,9 @@ class _Audit:
         adversaries = self._adversary_facts()
         verdict, judged = self._verdict(facts, risks, adversaries)
         advice = self._advice(verdict)
+        made_up = [MADE_UP] if subject.release.synthetic else []
         overlapping = [NOTE.format(one.column) for one in facts.sensitive if one.labels_overlap]
-        remarks = [*subject.notes, *sides.notes, *judged, *advice.notes, *overlapping]
+        remarks = [*made_up, *subject.notes, *sides.notes, *judged, *advice.notes, *overlapping]
         return AuditRecord(
             seed=options.seed,
             release=facts,
@@ -212,11 +241,14 @@ class _Audit:
     def _utility(self, risks: Sequence[Risk]) -> Sequence[Utility]:
         subject = self.subject.whole or self.subject  # what the rows are good for, whosever they are
         release = subject.release
+        if release.synthetic:
+            subject = _of_members(subject)
         if subject.utility:
             return subject.utility
         k = release.params.get("k", release.params.get("r"))  # r is what k is where clusters are gathered
         known = subject.has_original
-        fragment = subject.provenance.fragment if known and subject.provenance is not None else None
+        whose = known and subject.provenance is not None and not release.synthetic
+        fragment = subject.provenance.fragment if whose and subject.provenance is not None else None
         people, k = subject.people if known else None, k if isinstance(k, int) else None
         options, key = self.options, None if subject.provenance is None else subject.provenance.key
         asked: dict[str, Any] = {"k": k, "seed": options.seed, "names": self.measures, "columns": options.columns}
@@ -224,14 +256,16 @@ class _Audit:
 
     def _adversary_facts(self) -> tuple[AdversaryFacts, ...]:
         quasi, population = self.subject.release.schema.quasi, self.subject.population
-        people = None if population is None or not self.subject.has_original else population.rows
+        listed = population is not None and self.subject.has_original and not self.subject.release.synthetic
+        people = population.rows if listed and population is not None else None
         return tuple(
             AdversaryFacts(a.name, a.sentence(quasi, people), a.stance, a.columns(quasi)) for a in self.adversaries
         )
 
     def _lacking(self, risks: Sequence[Risk]) -> tuple[Lack, ...]:
         """What was not given. Where the adversaries were chosen, nobody else is wanted."""
-        stances = {a.stance for a in self.adversaries} if self.options.adversaries is None else set(Stance)
+        chosen = self.options.adversaries is not None or self.subject.release.synthetic
+        stances = set(Stance) if chosen else {a.stance for a in self.adversaries}
         looked_up = self.subject.has_original and self.subject.population is not None
         return lacking(risks, stances, self.subject.has_original, looked_up)
 
@@ -247,11 +281,15 @@ class _Audit:
             return None, [Note(NOT_JUDGED.format(why or ONLY_SOME), NoteKind.NOT_JUDGED)]
         partly = self.subject.sample is not None and self.subject.sample.partial
         verdict = self.options.policy.judge(facts, risks, adversaries, sampled=partly)
+        if self.subject.release.synthetic and not verdict.passed and not any(c.passed is False for c in verdict.checks):
+            return None, [Note(NOT_JUDGED.format(_of_rows(verdict)), NoteKind.NOT_JUDGED)]
         return verdict, [Note(JUDGED)] if partly else []
 
     def _advice(self, verdict: PolicyVerdict | None) -> Advice:
         """What would help, where the policy fails and that is asked for."""
         if verdict is None or verdict.passed or not self.options.remedies or self.subject.sample is not None:
+            return Advice()
+        if self.subject.release.synthetic:  # remedies coarsen what belongs to people
             return Advice()
         self._stages.begin(REMEDIES, "", "remedies")
         return advise(self.subject, verdict, self.options, [attack.name for attack in self.attacks], _judged)
@@ -264,8 +302,16 @@ def _judged(subject: Subject, options: Options, attacks: Collection[str]) -> Pol
     return found
 
 
-def _attacks(options: Options) -> list[Attack]:
-    names = tuple(ATTACKS.all()) if options.attacks is None else options.attacks
+def _of_members(subject: Subject) -> Subject:
+    """A synthetic release beside the people from whom it was made."""
+    assert subject.people is not None
+    assert subject.provenance is not None
+    assert subject.provenance.made_from is not None
+    return replace(subject, people=subject.people.take(np.flatnonzero(subject.provenance.made_from)))
+
+
+def _attacks(options: Options, synthetic: bool) -> list[Attack]:
+    names = attacks_on(synthetic) if options.attacks is None else options.attacks
     for name in options.settings:
         ATTACKS.get(name)
     return [ATTACKS.get(name).configure(options.settings.get(name, {})) for name in names]
@@ -275,6 +321,6 @@ def _adversaries(subject: Subject, options: Options) -> tuple[Adversary, ...]:
     """Those asked for; else the prosecutor and, where people can be looked up in a population, the other two."""
     asked = options.adversaries
     if asked is None:
-        looked_up = subject.has_original and subject.population is not None
+        looked_up = subject.has_original and subject.population is not None and not subject.release.synthetic
         asked = (PROSECUTOR, JOURNALIST, MARKETER) if looked_up else (PROSECUTOR,)
     return tuple(one for adversary in asked for one in adversary.settled(subject.release.schema, options.seed))

@@ -53,7 +53,10 @@ def release_bounds(
     subject: Subject, options: Options, attacks: Sequence[Attack], risks: Sequence[Risk], targets: Ints
 ) -> tuple[Bound, ...]:
     """The bounds for each sensitive column, and for columns of numbers that are not the people's own. `targets` are those who
-    were attacked; where whose the rows are is not known, the bounds are of everybody in a class."""
+    were attacked; where whose the rows are is not known, the bounds are of everybody in a class. A synthetic release has
+    none: nobody is in its classes."""
+    if subject.release.synthetic:
+        return ()
     goes_by = {attack.name: attack.beyond_class for attack in attacks}
     made: list[Bound] = []
     for column in subject.release.sensitive:

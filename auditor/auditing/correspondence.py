@@ -26,7 +26,10 @@ AT_RANDOM = 0.8
 """Rows are matched wrongly where this share of the labels that rows matched at random would contradict is contradicted."""
 _SHUFFLES, _DEVIATIONS = 20, 4.0
 _BY_DISTANCE = "people are looked for by distance (the link `distance`, the attack `record-linkage`)."
-_OTHER_MATCH = "Our own releases are shuffled and need --provenance; others may need --match with an id column."
+_OTHER_MATCH = (
+    "Our own releases are shuffled and need --provenance; others may need --match with an id column. Where no row "
+    "belongs to a person (synthetic data), give --no-match."
+)
 
 
 def find_rows(
@@ -46,9 +49,16 @@ def find_rows(
     if release.rows != original.rows:
         raise ReleaseError(
             f"{release.name}: to match by rows it must have as many rows as the original. Got {release.rows} and "
-            f"{original.rows}. Match by an id column, or give the provenance."
+            f"{original.rows}. Match by an id column, or give the provenance; for synthetic data, whose rows are "
+            f"nobody's, give "
+            "--no-match."
         )
     return Lines(np.arange(release.rows)[:, None])
+
+
+def nobodys_rows(blocks: Sequence[RawTable], original: RawTable) -> Lines:
+    """The correspondence of a synthetic release: none. It was made from all rows of the original."""
+    return Lines(np.full((original.rows, len(blocks)), -1), made_from=np.ones(original.rows, dtype=np.bool_))
 
 
 def _by_id(release: RawTable, original: RawTable, match: str) -> Ints:
@@ -180,6 +190,27 @@ def find_outsiders(table: Table, population: Table) -> Ints:
     everything = [c for c in table.codes if c in population.codes]
     alike = _members(population.matrix(everything), table.matrix(everything))
     return np.flatnonzero(~_members(population.matrix(quasi), table.matrix(quasi), alike))
+
+
+def certain_outsiders(table: Table, holdout: Table) -> Ints:
+    """The rows of a table of people who are said not to be in the original: all but those whose identifiers it has."""
+    person = table.schema.person
+    named = [
+        c for c in (person, *table.schema.identifiers) if c is not None and c in table.codes and c in holdout.codes
+    ]
+    inside = np.zeros(holdout.rows, dtype=np.bool_)
+    for column in named:
+        domain = table.domains[column]
+        inside |= np.isin(holdout.codes[column], table.codes[column]) & (holdout.codes[column] < domain.known)
+    return np.flatnonzero(~inside)
+
+
+def twins(table: Table, outsiders: Table) -> int:
+    """How many outsiders have the very values of somebody in the original, in all columns but identifiers."""
+    unnamed = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD, Role.IGNORE)
+    columns = [c for c in table.codes if c in outsiders.codes and table.schema.columns[c].role not in unnamed]
+    both = distinct_rows(np.concatenate([outsiders.matrix(columns), table.matrix(columns)]))
+    return int(np.isin(both[: outsiders.rows], both[outsiders.rows :]).sum())
 
 
 def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:

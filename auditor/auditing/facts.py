@@ -33,16 +33,20 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
         conventions = options.suppression, options.recursive_l, epsilon, linked.threshold, options.cells
         facts = class_facts(subject.release, *conventions)
         people = subject.population
-        if people is not None:
+        if people is not None and not subject.release.synthetic:
             beside = risk_beside(count_register(subject.release, people), people.rows, linked.threshold)
             facts = replace(facts, register=beside)
         facts = replace(facts, people=people_in(subject), fit_one=_fit_one(subject, options.suppression))
         facts = replace(facts, fakes=_fakes(subject, options.seed))
+        if subject.release.synthetic:  # nobody's record is in a class
+            facts = replace(facts, risk=None, weighted=None)
         if subject.whole is not None:
             facts = _of_people(facts, subject, options)
         facts = _with_published_person(facts, subject)
         facts = replace(facts, choices=choice_facts(subject, choices_of(subject)))
-    return replace(facts, identifiers=subject.identifiers, distinct=(*facts.distinct, *subject.ignored))
+    # A value that a made-up row has by itself names nobody.
+    distinct = () if subject.release.synthetic else (*facts.distinct, *subject.ignored)
+    return replace(facts, identifiers=subject.identifiers, distinct=distinct)
 
 
 def _with_published_person(facts: ReleaseFacts, subject: Subject) -> ReleaseFacts:
@@ -63,6 +67,7 @@ def _fit_one(subject: Subject, suppression: Suppression) -> int | None:
     that is not known, and where several rows are one person's."""
     release, people, provenance = subject.release, subject.people, subject.provenance
     known = subject.has_original and people is not None and provenance is not None and subject.whole is None
+    known = known and not release.synthetic
     if not known or len(release.blocks) > 1 or release.beyond is not None:
         return None
     assert people is not None
@@ -84,6 +89,8 @@ def _fakes(subject: Subject, seed: int) -> FakeTuples | None:
     """The count of fake tuples, where the people in the release are known."""
     people, provenance = subject.people, subject.provenance
     if not subject.has_original or people is None or provenance is None or subject.whole is not None:
+        return None
+    if subject.release.synthetic:
         return None
     published = people.matrix(subject.release.quasi)[provenance.bucket >= 0]
     return fake_tuples(subject.release, published, stage(seed, "fake tuples"))

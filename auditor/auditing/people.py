@@ -43,6 +43,8 @@ def by_people(subject: Subject) -> Subject:
     column = release.schema.person
     if subject.whole is not None or release.beyond is not None:
         return subject
+    if release.synthetic:  # whose its rows are is no question; the people of the original may have several
+        return replace(subject, person=None if people is None else _numbers(people, column))
     if people is not None:
         subject = replace(subject, household=_numbers(people, release.schema.household))
     if column is None:
@@ -64,7 +66,7 @@ def by_people(subject: Subject) -> Subject:
 
 def people_in(subject: Subject) -> int | None:
     """How many people the release is about; None where that is not known."""
-    if subject.person is None or subject.provenance is None:
+    if subject.person is None or subject.provenance is None or subject.release.synthetic:
         return None
     return len(np.unique(subject.person[subject.provenance.bucket >= 0]))
 

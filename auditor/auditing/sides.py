@@ -27,6 +27,7 @@ from auditor.auditing.scoring.figures import Control, Crowd, Figure, Truth
 from auditor.auditing.scoring.people import per_person
 from auditor.auditing.scoring.rows import Attempt
 from auditor.auditing.subjects import Subject
+from auditor.measure.points import columns_of_values
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
@@ -49,6 +50,13 @@ from scenarios.simulators import Setting, Simulator, register_of
 MOST_CONTROLS = 20_000
 MOST_ENTRIES = 2_000_000
 LEAST_SAMPLE = 200
+LEAST_APART = 20
+NO_OUTSIDERS = (
+    f"fewer than {LEAST_APART} people are known who are not in the release: give --holdout (people who are certainly "
+    f"not in it) "
+    "or --population (people at large), or make the release from one half of the people (auditor anonymize --holdout)"
+)
+"""Why membership in a synthetic release cannot be asked."""
 
 
 class Sides:
@@ -60,7 +68,8 @@ class Sides:
         self.targets = self.everybody
         self.priors = self._priors()
         population = subject.population if subject.has_original else None
-        self.register = None if population is None else register_of(population)
+        listed = population is not None and not subject.release.synthetic
+        self.register = register_of(population) if listed and population is not None else None
         self._acquainted = np.empty(0, dtype=np.int64)
         self._simulator: Simulator | None = None
         self._left: dict[bytes, LeaveOneOut | WithoutOwn] = {}
@@ -81,7 +90,9 @@ class Sides:
         turned._left, turned._others, turned._apart_from, turned._matched, turned._truths = {}, {}, {}, {}, {}
         if subject.people is None or subject.provenance is None or not subject.has_original:
             return turned
-        released = subject.provenance.bucket >= 0
+        released = (
+            subject.provenance.bucket >= 0 if subject.provenance.made_from is None else subject.provenance.made_from
+        )
         beside = subject.population, self.register, subject.outsiders, subject.others
         setting = Setting(subject.people, released, self.release, self.priors, *beside)
         turned._simulator = Simulator(adversary, setting, self.options.seed)
@@ -109,9 +120,11 @@ class Sides:
 
     def _attackable(self, wanted: Ints) -> tuple[Ints, list[str]]:
         """Those of some rows that can be attacked, and notes on the others."""
-        subject, notes = self.subject, []
+        subject, notes = self.subject, list[str]()
         assert subject.provenance is not None
-        bucket = subject.provenance.bucket
+        bucket, made_from = subject.provenance.bucket, subject.provenance.made_from
+        if made_from is not None:  # the others are outsiders
+            return wanted[made_from[wanted]], notes
         out, rows = bucket[wanted] < 0, "targets" if subject.person is None else "rows of targets"
         if out.any():
             notes.append(f"{int(out.sum())} of {len(wanted)} {rows} are not in the release and are not attacked.")
@@ -149,7 +162,7 @@ class Sides:
     def untrue(self) -> float:
         """The share of the people in the release whose published quasi-identifiers do not cover their own."""
         release, people, provenance = self.release, self.subject.people, self.subject.provenance
-        if people is None or provenance is None or not self.subject.has_original:
+        if people is None or provenance is None or not self.subject.has_original or release.synthetic:
             return 0.0
         inside = np.flatnonzero(provenance.bucket >= 0)
         true = np.ones(len(inside), dtype=np.bool_)
@@ -172,6 +185,40 @@ class Sides:
         population, rows = self.subject.population, self._outsider_rows()
         return None if population is None or not len(rows) else self._known(population, rows, "population")
 
+    def apart(self) -> tuple[Knowledge, Knowledge, Ints, Ints | None] | NotApplicable:
+        """What the adversary knows of the people from whom a synthetic release was made, and of others: all that is
+        published, unless they know certain columns only. With it come the rows of these others, and whose these are where
+        several may be one person's. A part of the outsiders is the sample that the adversary learns from."""
+        population, people = self.subject.population, self.subject.people
+        rows, reference = self._outsider_rows(), self.subject.reference
+        if population is None or len(rows) < LEAST_APART:
+            return NotApplicable(NO_OUTSIDERS, Lacks.POPULATION)
+        person = self.subject.release.schema.person
+        owner = None if person is None else population.codes.get(person)
+        if reference is None:
+            unit = rows if owner is None else owner[rows].astype(np.int64)
+            order = np.argsort(self._contents(population)[rows], kind="stable")
+            units = unit[order][np.sort(np.unique(unit[order], return_index=True)[1])]
+            mixed = stage(self.options.seed, "reference").permutation(units)
+            learned = np.isin(unit, mixed[: len(mixed) // 2])
+            reference, rows = population.take(rows[learned], "reference"), rows[~learned]
+        assert people is not None
+        reference = reference.take(reference.in_order(), "reference")
+        members = self._whole_record(people, self.targets, "people", reference)
+        others = self._whole_record(population, rows, "population", reference)
+        return members, others, rows, None if owner is None else owner[rows].astype(np.int64)
+
+    def _whole_record(self, table: Table, rows: Ints, who: str, reference: Table) -> Knowledge:
+        """All that is published of people, as this adversary knows it."""
+        known, simulator = self._known(table, rows, who), self._simulator
+        if simulator is None:
+            return replace(known, auxiliary=reference)
+        listed = columns_of_values(self.release) if simulator.adversary.knows is None else known.columns
+        tables = (self.subject.people, self.subject.population, reference)
+        columns = tuple(c for c in listed if all(one is not None and c in one.codes for one in tables))
+        codes = simulator.seen(table.matrix(columns), columns, who, table.in_order())[rows]
+        return replace(known, columns=columns, codes=codes, auxiliary=reference)
+
     def invented(self, knowledge: Knowledge, count: int) -> Knowledge | None:
         """What the adversary would know of people who do not exist; None where nobody can be invented."""
         people = self.subject.people
@@ -190,7 +237,8 @@ class Sides:
     def matching(self, knowledge: Knowledge) -> Matching:
         """The targets matched with the release, their class granted for the link model that may know it."""
         assert self.subject.provenance is not None
-        granted = replace(knowledge, granted=self.subject.provenance.bucket[self.targets])
+        bucket = None if self.release.synthetic else self.subject.provenance.bucket[self.targets]
+        granted = replace(knowledge, granted=bucket)
         return Matching(self.release, granted, self.options.suppression)
 
     def outside(self, outsiders: Knowledge, link: Link) -> Side:
@@ -368,16 +416,22 @@ class Sides:
                 assert population is not None
                 rows = self.subject.outsiders
                 nowhere = np.full((len(rows), len(self.release.blocks)), -1)
-                person = self.subject.person
-                size = people.rows if person is None else len(np.unique(person))
+                person, made_from = self.subject.person, provenance.made_from
+                everybody = np.arange(people.rows) if made_from is None else np.flatnonzero(made_from)
+                size = len(everybody if person is None else np.unique(person[everybody]))
                 crowd = Crowd(population.take(rows), rows, nowhere, size)
             else:
                 person, fragment, size = self.subject.person, provenance.fragment.astype(np.int64), people.rows
+                rows = np.arange(people.rows)
+                if provenance.made_from is not None:
+                    rows = np.flatnonzero(provenance.made_from)
+                    people, fragment, size = people.take(rows), fragment[rows], len(rows)
+                    person = None if person is None else person[rows]
                 if person is not None:
                     size = len(np.unique(person))
-                    again = ~first_rows(person, provenance.bucket)  # a person has one record in each class
+                    again = ~first_rows(person, provenance.bucket[rows])  # a person has one record in each class
                     fragment = np.where(again[:, None], -1, fragment)
-                crowd = Crowd(people, np.arange(people.rows), fragment, size, person)
+                crowd = Crowd(people, rows, fragment, size, person)
             self._crowds[outside] = crowd
         return self._crowds[outside]
 

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditor.auditing.correspondence import BY_ROWS, check_truth, find_outsiders, find_rows
+from auditor.auditing.correspondence import (
+    BY_ROWS,
+    certain_outsiders,
+    check_truth,
+    find_outsiders,
+    find_rows,
+    nobodys_rows,
+    twins,
+)
 from auditor.files.linked import absent_files, with_linked
 from auditor.files.provenances import unordered_fingerprint
 from auditor.files.releases import ReadRelease, in_file_order, read_release
@@ -25,7 +33,7 @@ from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
 from auditor.model.key import Key
 from auditor.model.provenance import Provenance
-from auditor.model.record.meaning import Note
+from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import Input, Utility
 from auditor.model.record.release_facts import DistinctColumn, ReleaseFacts
 from auditor.model.release import Release
@@ -48,6 +56,15 @@ _TOGETHER = (
     "The release holds the household of each row ({!r}): whoever has the release knows who lives together. No figure counts "
     "on that; leave the column out before you publish (auditor mend --drop)."
 )
+_NOT_ASKED = (
+    "Membership was not asked: nobody is known who is not in the release. Give --holdout (people who are certainly not "
+    "in it) or --population (people at large), or make the release from one half of the people (auditor anonymize --holdout)."
+)
+_TWINS = (
+    "{} of {} outsiders have the very values of somebody from whom the release was made. No attack can tell the two apart; "
+    "such pairs count as half right, which draws figures of membership towards a coin."
+)
+_MANY_TWINS = 0.5  # beyond this share of outsiders with a twin, the figures say nothing
 _FOUND = 0.9  # a note is made where less than this share of the people of the original is found in the population
 
 
@@ -91,6 +108,8 @@ class Subject:
     """Whether the release has the column that says whose a row is: whoever has the release joins a person's rows."""
     unjudged: str | None = None
     """Why no policy can judge the release, with the remedy: it is not known whose the rows are."""
+    reference: Table | None = None
+    """Further people who are not in the release, for adversaries to learn from; of a synthetic release only."""
 
     def rows_of(self, rows: Ints) -> Ints:
         """All rows of the people whose these rows are."""
@@ -102,7 +121,7 @@ class Sources:
     """What a user hands in for an audit: files or frames, or what an anonymizer returned.
 
     `match` says how the rows of release and original correspond: "rows" (same order) or the name of an id column in both. The
-    provenance of our own releases says the same.
+    provenance of our own releases says the same. `no_match` says that none do: the release is synthetic.
     """
 
     release: str | Path | pd.DataFrame | Release
@@ -113,6 +132,12 @@ class Sources:
     population: str | Path | pd.DataFrame | None = None
     key: str | Path | Key | None = None
     """What the coded values of the release stand for. Utility is measured with it; no attack is given it."""
+    no_match: bool = False
+    """Whether the rows of the release are nobody's."""
+    holdout: str | Path | pd.DataFrame | None = None
+    """People who are certainly not in the release, in place of a population with its people among them."""
+    reference: str | Path | pd.DataFrame | None = None
+    """Further people who are not in it, for adversaries to learn from."""
 
 
 def read_subject(sources: Sources, seed: int) -> Subject:
@@ -130,14 +155,17 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         apart = _not_joined(sources, schema)
         if apart is not None:
             original, provenance, sources = None, None, replace(sources, original=None, match=None, provenance=None)
-    given = {"original": original, "population": sources.population}
+    others = sources.population if sources.holdout is None else sources.holdout
+    given = {"original": original, "population": others, "reference": sources.reference}
     raw = {name: raw_table(source, schema, name) for name, source in given.items() if source is not None}
     if schema.tables and isinstance(original, str | Path):
         raw["original"] = with_linked(raw["original"], schema, Path(original))
     coded = dict(zip(raw, encode(schema, list(raw.values()), None if "original" in raw else ()), strict=True))
     known = next(iter(coded.values()), None)
     whose = in_file_order
-    if original is not None:
+    if sources.no_match:
+        whose = partial(nobodys_rows, original=raw["original"])
+    elif original is not None:
         whose = partial(find_rows, original=raw["original"], match=sources.match, provenance=provenance)
     domains = {} if known is None else known.domains
     read = read_release(release, schema if known is None else known.schema, stage(seed, "release"), domains, whose)
@@ -149,6 +177,7 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         read.provenance,
         original is not None,
         coded.get("population"),
+        reference=coded.get("reference"),
         inputs=_inputs(read, raw, sources),
         notes=tuple(note for table in (*raw.values(), *read.tables) for note in table.notes),
         identifiers=tuple(c for c in read.identifiers if c != sources.match),
@@ -165,6 +194,12 @@ def read_subject(sources: Sources, seed: int) -> Subject:
         subject = replace(subject, notes=(*subject.notes, note))
     if sources.key is not None:
         subject = replace(subject, provenance=_with_key(sources.key, subject))
+    if read.release.synthetic:
+        return _of_nobody(subject, sources.holdout is not None)
+    if sources.holdout is not None or sources.reference is not None:
+        raise UsageError(
+            "--holdout and --reference are for synthetic releases (--no-match). For others give --population."
+        )
     complete = _with_outsiders(subject, read.proved) if subject.has_original else _without_original(subject)
     return _told_apart(complete, read)
 
@@ -255,12 +290,24 @@ def _told_apart(subject: Subject, read: ReadRelease) -> Subject:
 
 def _check_matching(sources: Sources) -> None:
     """An error unless an original comes with one way to tell whose row is whose."""
+    if sources.holdout is not None and sources.population is not None:
+        raise UsageError(
+            "Give either a holdout (people who are not in the release) or a population (those in it among them)."
+        )
+    if sources.no_match:
+        if sources.original is None or sources.match is not None or sources.provenance is not None:
+            raise UsageError(
+                "--no-match says that no row of the release belongs to anybody: give it with --original (the people "
+                "from whom the release was made), and without --match and --provenance."
+            )
+        return
     if sources.match is not None and sources.provenance is not None:
         raise UsageError("Give either match or provenance: both say whose row is whose.")
     if (sources.original is None) != (sources.match is None and sources.provenance is None):
         raise UsageError(
             "An original needs to be matched with the release: by --match rows (same order), --match COLUMN (an id in both) "
-            "or --provenance FILE. Give the original and one of these, or neither."
+            "or --provenance FILE; or, where no row corresponds to a person (synthetic data), by --no-match. Give the "
+            "original and one of these, or neither."
         )
 
 
@@ -272,6 +319,12 @@ def _own_subject(sources: Sources, release: Release) -> Subject:
         raise UsageError("A release in memory has its key in its provenance. Leave out key.")
     if sources.population is not None:
         raise UsageError("For a population beside a release in memory, build a Subject with both coded together.")
+    if sources.holdout is not None or sources.reference is not None:
+        raise UsageError(
+            "The outsiders of a synthetic release in memory are the rows of its original that it was not made from."
+        )
+    if sources.no_match != release.synthetic and sources.no_match:
+        raise UsageError("The rows of this release belong to people: leave out no_match.")
     return Subject(release, original, provenance, inputs=(Input("original", original.name, None, original.rows),))
 
 
@@ -301,6 +354,58 @@ def _with_outsiders(subject: Subject, proved: bool) -> Subject:
     if found < _FOUND * people.rows:
         notes.append(f"Only {found} of the {people.rows} people of the original were found in the population.")
     return replace(subject, notes=tuple(notes), outsiders=outsiders)
+
+
+def _of_nobody(subject: Subject, certain: bool) -> Subject:
+    """A synthetic release: who is not in it is found; by `certain` all people of the holdout but those with a shared name."""
+    people, provenance = subject.people, subject.provenance
+    assert people is not None
+    assert provenance is not None
+    assert provenance.made_from is not None
+    if subject.population is None:
+        return subject
+    members = people.take(np.flatnonzero(provenance.made_from))
+    population, notes = subject.population, list(subject.notes)
+    if certain:
+        outsiders = certain_outsiders(members, population)
+        inside = population.rows - len(outsiders)
+        if inside:
+            notes.append(
+                f"{inside} of the {population.rows} people of the holdout are in the original, and were left out."
+            )
+    else:
+        outsiders = find_outsiders(members, population)
+        found = population.rows - len(outsiders)
+        if found < _FOUND * members.rows:
+            notes.append(f"Only {found} of the {members.rows} people of the original were found in the population.")
+    return replace(subject, outsiders=outsiders, notes=tuple(notes))
+
+
+def with_holdout(subject: Subject) -> Subject:
+    """A synthetic release with its outsiders: where no others are given, those of the original from whom it was not made.
+    Remarks say where there are none, and where outsiders are the very image of members."""
+    people, provenance = subject.people, subject.provenance
+    if not subject.release.synthetic or people is None or provenance is None:
+        return subject
+    if provenance.made_from is None:
+        raise UsageError("The provenance of a synthetic release must say which rows it was made from (made_from).")
+    if subject.population is None and not provenance.made_from.all():
+        others = np.flatnonzero(~provenance.made_from)
+        person = people.schema.person
+        if person is not None and person in people.codes:  # whoever is in with another row is no outsider
+            codes = people.codes[person]
+            others = others[~np.isin(codes[others], codes[provenance.made_from])]
+        subject = replace(subject, population=people, outsiders=others)
+    notes = list(subject.notes)
+    if not len(subject.outsiders):
+        notes.append(_NOT_ASKED)
+    elif subject.population is not None:
+        strangers = subject.population.take(subject.outsiders)
+        alike = twins(people.take(np.flatnonzero(provenance.made_from)), strangers)
+        if alike:
+            kind = NoteKind.DOUBT if alike > _MANY_TWINS * strangers.rows else NoteKind.REMARK
+            notes.append(Note(_TWINS.format(alike, strangers.rows), kind))
+    return replace(subject, notes=tuple(notes))
 
 
 def _without_original(subject: Subject) -> Subject:

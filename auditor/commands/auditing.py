@@ -81,8 +81,26 @@ class Inputs:
     provenance: Annotated[
         Path | None, Option("--provenance", help="The private provenance that `auditor anonymize` wrote.")
     ] = None
+    no_match: Annotated[
+        bool,
+        Option("--no-match", help="The release is synthetic: no row of it belongs to anybody of the original."),
+    ] = False
     population: Annotated[
         str | None, Option("--population", help="A table of people at large, with those in the release among them.")
+    ] = None
+    holdout: Annotated[
+        Path | None,
+        Option(
+            "--holdout", help="For a synthetic release: people who are certainly not in it, in place of a population."
+        ),
+    ] = None
+    reference: Annotated[
+        Path | None,
+        Option(
+            "--reference",
+            help="For a synthetic release: further people who are not in it, for adversaries to learn from. Default: half of "
+            "the outsiders.",
+        ),
     ] = None
     key: Annotated[
         Path | None,
@@ -185,6 +203,8 @@ def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllRepor
         inputs.schema,
         inputs.original,
         inputs.provenance,
+        inputs.holdout,
+        inputs.reference,
         inputs.key,
     ]
     refuse_inputs(reports.values(), read)
@@ -193,9 +213,10 @@ def audit(inputs: Inputs, asked: Asked, engine: EngineOptions, reports: AllRepor
         _explain(inputs, asked, output)
         return
     asked.check(reports["junit"])
-    options = asked.options(common.chosen_seed, inputs.population is not None)
-    only_memory = {f"--{name}": getattr(inputs, name) for name in ("original", "match", "provenance", "key")}
-    only_memory["--targets"] = asked.targets
+    options = asked.options(common.chosen_seed, inputs.population is not None and not inputs.no_match)
+    in_memory = ("original", "match", "provenance", "holdout", "reference", "key")
+    only_memory = {f"--{name}": getattr(inputs, name) for name in in_memory}
+    only_memory |= {"--targets": asked.targets, "--no-match": inputs.no_match or None}
     scanner = chosen_engine(inputs.release, inputs.population, engine, only_memory)
     if scanner is None:
         record = _in_memory(inputs, asked.targets, options, common.quiet)
@@ -236,6 +257,9 @@ def _in_memory(inputs: Inputs, targets: str | None, options: Options, quiet: boo
             inputs.provenance,
             inputs.population,
             inputs.key,
+            inputs.no_match,
+            inputs.holdout,
+            inputs.reference,
         )
         subject = read_subject(Sources(*given), options.seed)
         if targets is not None:

@@ -2,7 +2,8 @@
 
 It is a CSV table: the original row, its bucket, and its fragment (row of the block's file) per block, all counted from 1. Two
 further columns have a value in the first line only. `release` is the fingerprint of the release, so that the provenance of
-another run is told from the right one. `secret` is what the release was drawn from: `auditor anonymize --secret` takes the
+another run is told from the right one. The provenance of a synthetic release has a column `made_from`, 1 for the rows that it
+was made from; the others are outsiders. `secret` is what the release was drawn from: `auditor anonymize --secret` takes the
 file and makes the same release again.
 """
 
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from auditor.files.tables import csv_text, read_raw
-from auditor.model.arrays import Codes, Ints
+from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.errors import ReleaseError
 from auditor.model.faults import read_text
 from auditor.model.provenance import Provenance
@@ -25,16 +26,18 @@ from auditor.model.seeding import SECRET_BYTES
 from auditor.model.table import RawTable
 from auditor.model.values import format_number, parse_number
 
-RELEASE, SECRET = "release", "secret"
+RELEASE, SECRET, MADE_FROM = "release", "secret", "made_from"
 OTHER_RELEASE = "It seems to be of another release."
 
 
 class Lines(NamedTuple):
     """Whose each row of a release is: for each row of the original its row in each block's file (original rows × blocks),
-    counted from 0, and -1 where it was left out. `proved` says that the fingerprint of the release shows it."""
+    counted from 0, and -1 where it was left out. `proved` says that the fingerprint of the release shows it. `made_from` says
+    which rows of the original a synthetic release was made from, whose rows are nobody's; None for any other release."""
 
     rows: Ints
     proved: bool = False
+    made_from: Bools | None = None
 
 
 def fingerprint(blocks: Iterable[Mapping[str, Sequence[str]]]) -> str:
@@ -83,6 +86,9 @@ def provenance_text(provenance: Provenance, orders: Sequence[Ints], release: str
         *(line[provenance.fragment[:, i]] for i, line in enumerate(lines)),
     ]
     numbers = [[str(value + 1) if value >= 0 else "" for value in column.tolist()] for column in table]
+    if provenance.made_from is not None:
+        header.insert(-2, MADE_FROM)
+        numbers.append(["1" if made else "" for made in provenance.made_from.tolist()])
     secret = "" if provenance.secret is None else f"{provenance.secret:0{2 * SECRET_BYTES}x}"
     once = ([text, *([""] * (provenance.rows - 1))] for text in (release, secret))
     return csv_text(header, zip(*numbers, *once, strict=True))
@@ -101,6 +107,7 @@ def read_provenance(file: str | Path, blocks: Sequence[RawTable], originals: int
             "was written with it. For a mended release, `auditor mend --provenance` writes one."
         )
     rows = blocks[0].rows
+    members = _made_from(raw, originals)
     out = np.full((originals, len(blocks)), -1, dtype=np.int64)
     seen: set[int] = set()
     for number in range(raw.rows):
@@ -120,7 +127,24 @@ def read_provenance(file: str | Path, blocks: Sequence[RawTable], originals: int
         used = out[out[:, block] >= 0, block]
         if len(np.unique(used)) < len(used):
             raise ReleaseError(f"{file}: two original rows have the same fragment in block {block + 1}.")
-    return Lines(out, bool(marks))
+    return Lines(out, bool(marks), members)
+
+
+def _made_from(raw: RawTable, originals: int) -> Bools | None:
+    """Which original rows a synthetic release was made from, by its provenance; None for any other release."""
+    if MADE_FROM not in raw.columns:
+        return None
+    members = np.zeros(originals, dtype=np.bool_)
+    for number, (row, cell) in enumerate(zip(raw.columns["row"], raw.columns[MADE_FROM], strict=True)):
+        if cell.strip() not in ("", "0", "1"):
+            raise ReleaseError(f"{raw.place(number)}, column {MADE_FROM!r}: must be 1 or empty.")
+        if cell.strip() == "1" and row.isascii() and row.isdigit() and 1 <= int(row) <= originals:
+            members[int(row) - 1] = True
+    if not members.any():
+        raise ReleaseError(
+            f"{raw.name}: the column {MADE_FROM!r} must have a 1 for each row that the release was made from."
+        )
+    return members
 
 
 def renewed(file: Path, before: RawTable, after: RawTable) -> str:

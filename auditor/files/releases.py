@@ -92,6 +92,9 @@ def read_release(
     raw = _read(source, schema)
     schema = release_schema(schema, raw.blocks)
     lines_of = None if whose is None else whose(raw.blocks)
+    members = None if lines_of is None else lines_of.made_from
+    if members is not None and len(raw.blocks) > 1:
+        raise ReleaseError(f"{raw.name}: a synthetic release must be one table.")
     order, bucket = [np.arange(raw.rows)], None
     if raw.buckets is not None:
         # The blocks are lined up by bucket. The order within a bucket does not matter: publishing shuffles each block.
@@ -105,8 +108,9 @@ def read_release(
             if name not in unpublished:
                 numbers, distinct, first = number_texts(texts)
                 where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
-                if held is not None and schema.columns[name].role is Role.NEUTRAL:
-                    held = wider_domain(held, block.name, distinct)  # no attack needs to know its values beforehand
+                if held is not None and (members is not None or schema.columns[name].role is Role.NEUTRAL):
+                    # no attack needs to know its values beforehand; and what is made up need not be anybody's
+                    held = wider_domain(held, block.name, distinct)
                 cells[name] = numbers[lines]
                 try:
                     labels[name] = read_labels(
@@ -123,10 +127,14 @@ def read_release(
         schema, labels, cells, columns, bucket, rng, name=name, method=raw.method, params=raw.params
     )
     provenance = None
-    if lines_of is not None:
+    if members is not None:
+        nowhere = np.full(len(members), -1, dtype=np.int32)
+        provenance = Provenance(nowhere, nowhere[:, None].copy(), made_from=members)
+        release = replace(release, synthetic=True)
+    elif lines_of is not None:
         provenance = _provenance(release, by_line.fragment, lines_of.rows, order, raw.name)
         release = replace(release, left_out=int((provenance.bucket < 0).sum()))
-    whose_rows, proved = (None, False) if lines_of is None else lines_of
+    whose_rows, proved, _ = (None, False, None) if lines_of is None else lines_of
     return ReadRelease(release, provenance, raw.blocks, raw.declared, raw.sha256, whose_rows, proved)
 
 

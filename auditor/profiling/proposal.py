@@ -23,6 +23,8 @@ from auditor.profiling.proposals import Proposal, Proposed
 from auditor.profiling.ranking import rank
 from auditor.profiling.reading import WITHHELD, read_unknown
 from auditor.profiling.released import (
+    NOBODYS,
+    corresponds,
     hierarchies_beside,
     judged_by_suppression,
     suppressed_blanks,
@@ -153,6 +155,8 @@ def profile(
             f"cells of {', '.join(blanks)} are missing, and {known}: they are read as suppressed. If people did not give "
             "these values, remove the columns' own missing and suppressed"
         )
+    if before is not None and not corresponds(raw, before.raw):
+        notes.append(NOBODYS)
     columns = tuple(
         _proposal(one, judged[one.facts.name], form.of(one.facts.name), Taxonomies(taxonomies), release)
         for one in looks

@@ -11,6 +11,9 @@ ARX writes `*`. sdcMicro leaves the cell missing, which R writes as `NA` or as n
 where only quasi-identifiers have them and other columns are complete: values that people did not give are missing in incomes
 and answers too. With the original at hand, they are suppressed where it lacks no value.
 
+With the original at hand it also shows whether rows correspond at all. Where the release has values of the original, as they
+are, and its rows agree with those at the same place no better than with any others, its rows are probably nobody's.
+
 Groups in a release are explained by the hierarchy that the tool was given. Where such a file lies beside the release, it
 becomes the taxonomy of its column.
 """
@@ -28,6 +31,7 @@ from auditor.files.hierarchies import hierarchies
 from auditor.model.arrays import Bools
 from auditor.model.schema import Marks, Role, TableFormat
 from auditor.model.table import RawTable
+from auditor.model.values import parse_number
 from auditor.profiling.facts import Facts
 from auditor.profiling.reading import WITHHELD, Unknown
 from auditor.profiling.roles import Judgement
@@ -35,6 +39,15 @@ from auditor.profiling.roles import Judgement
 _OPEN = (Role.SENSITIVE, Role.NEUTRAL, Role.QUASI)
 _ENOUGH_ROWS = 20
 _ENOUGH_SHARE = 0.01
+_SHARED_IDS = 0.5
+_PLAIN = 0.95
+_CLEARLY = 0.05
+NOBODYS = (
+    "no row of the release corresponds to a row of the original, by place or by an id: its rows seem to be nobody's, "
+    "as those of synthetic data are. Audit it with --original and --no-match, and give people who are not in it: "
+    "--holdout or --population"
+)
+"""What is said of a release whose rows correspond to none of the original's."""
 
 
 def suppressed_cells(raw: RawTable) -> dict[str, Bools]:
@@ -115,6 +128,41 @@ def hierarchies_beside(
                 paths = tuple(tuple(tree.labels[node] for node in tree.path[::-1, leaf]) for leaf in range(len(leaves)))
                 found[one.name] = Path(os.path.relpath(file, folder)).as_posix(), paths
     return found
+
+
+def corresponds(release: RawTable, original: RawTable) -> bool:
+    """Whether rows of a release belong to rows of the original, as far as cells show it: False where its cells are
+    mostly plain values of the original, no column of distinct values is shared, and rows agree with those at the same
+    place no better than with others."""
+    shared = [c for c in release.columns if c in original.columns]
+    cells = {c: ([t.strip() for t in release.columns[c]], [t.strip() for t in original.columns[c]]) for c in shared}
+    if not shared or not release.rows or not original.rows:
+        return True
+    for ours, theirs in cells.values():
+        one_each = len(set(ours)) == len(ours) and len(set(theirs)) == len(theirs)
+        if one_each and len(set(ours) & set(theirs)) > _SHARED_IDS * min(len(ours), len(theirs)):
+            return True  # an id, by which rows can be matched
+    texts = [c for c in shared if set(cells[c][1]) and len(set(cells[c][1])) < len(cells[c][1]) / 2]
+    plain = [_plain(cells[c][0], set(cells[c][1])) for c in texts]
+    if not plain or min(plain) < _PLAIN:
+        return True  # coarser labels: rows belong to people
+    if release.rows != original.rows:
+        return False
+    ways = [_agreeing([cells[c] for c in shared], shift) for shift in (0, 1, 2, 3)]
+    return ways[0] > max(ways[1:]) + _CLEARLY
+
+
+def _plain(cells: Sequence[str], known: set[str]) -> float:
+    """The share of cells that are values: of the original, or numbers."""
+    return sum(cell in known or parse_number(cell, ".") is not None for cell in cells) / len(cells)
+
+
+def _agreeing(columns: Sequence[tuple[Sequence[str], Sequence[str]]], shift: int) -> float:
+    """The share of cells that agree with those of the row so many places further."""
+    hits = [
+        sum(a == b for a, b in zip(ours, [*theirs[shift:], *theirs[:shift]], strict=True)) for ours, theirs in columns
+    ]
+    return sum(hits) / sum(len(ours) for ours, _ in columns)
 
 
 def with_suppressed(form: TableFormat, raw: RawTable, columns: Sequence[str]) -> TableFormat:

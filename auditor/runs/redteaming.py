@@ -140,6 +140,7 @@ def _subject(plan: Plan, scenario: Scenario, world: World, seed: int, progress: 
             f"release {plan.name!r}: a release from a file needs [data] file and schema, and no sample."
         )
     assert plan.file is not None
-    sources = Sources(plan.file, data.schema, data.file, plan.match, plan.provenance, data.population)
+    whose = plan.match, plan.provenance, data.population, None, plan.no_match, plan.holdout, plan.reference
+    sources = Sources(plan.file, data.schema, data.file, *whose)
     subject = read_subject(sources, seed)
     return replace(subject, release=replace(subject.release, name=plan.name))

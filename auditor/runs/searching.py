@@ -33,6 +33,7 @@ from auditor.auditing.exposure.tried import AREA, MEASURES, SUCCESS, Tried
 from auditor.auditing.people import by_people
 from auditor.auditing.subjects import Subject
 from auditor.measure.intervals import CONFIDENCE, Estimate
+from auditor.model.errors import UsageError
 from auditor.model.packing import mark_of
 from auditor.model.progress import Progress, silent
 from auditor.model.record.meaning import Goal, Kind
@@ -64,6 +65,10 @@ def search_release(
     clock: Clock = time.process_time,
 ) -> tuple[SearchFacts, ...]:
     """The searches of one release: one for each adversary, goal and sensitive column."""
+    if subject.release.synthetic:
+        raise UsageError(
+            "A search is about releases whose rows are people's, and those of a synthetic one are nobody's."
+        )
     subject = by_people(subject)
     wanted = [
         (adversary, name, column)

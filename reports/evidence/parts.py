@@ -16,7 +16,7 @@ from auditor.model.record.strongest import excess
 from reports.evidence.cited import Evidence
 from reports.evidence.pack import Blank, Item, Statement
 from reports.evidence.references import Reference
-from reports.reading import size, value_of
+from reports.reading import is_synthetic, size, value_of
 from reports.tables.tables import tool_text
 from reports.text import capital, clean, finite, interval, number, percent, settings, short, spoken, words
 from reports.words.sentences import comparison, sentence
@@ -35,7 +35,10 @@ def data(e: Evidence) -> Iterator[Item]:
     people = ("people",) if release.people is not None else ()
     classes = f"in {number(release.classes)} class{'' if release.classes == 1 else 'es'}"
     text = f"The release {clean(release.name, 80)} has {size(release)} {classes}"
-    if release.k is not None:
+    if is_synthetic(release):
+        text = f"The release {clean(release.name, 80)} has {size(release)}, which belong to nobody."
+        yield Statement(text, (e.release("name", "kind", "rows"),))
+    elif release.k is not None:
         yield Statement(
             f"{text}; the smallest class has {_many(release.k, 'person', 'people')}.",
             (e.release("name", "rows", *people, "classes", "k"),),

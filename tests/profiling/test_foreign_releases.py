@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from auditor.profiling.proposal import profile
 from auditor.profiling.proposals import Proposal
 from tests.conftest import Ended
 from tests.support.adult import unpack_release
+from tests.support.synthesizers import by_margins, subject
 
 Cli = Callable[..., Ended]
 
@@ -152,3 +154,21 @@ def test_releases_by_arx(
     excluded = found.suppression.conventions[0]
     assert (excluded.classes, excluded.k, found.suppression.rows) == (classes, 5, suppressed)
     assert found.find("age").type == "numeric"
+
+
+def test_rows_that_are_nobodys_are_noticed() -> None:
+    made = subject(by_margins, 120, 1)
+    assert made.people is not None
+    people, release = made.people.to_frame()[:120], made.release.to_frame()
+
+    def told(frame: pd.DataFrame, original: pd.DataFrame) -> bool:
+        return any("--no-match" in note for note in profile(frame, release=True, original=original).found)
+
+    assert told(release, people)
+    assert told(release[:90], people)  # another number of rows
+    assert not told(people, people)
+    coarser = people.assign(age=[f"{int(age) // 10}0-{int(age) // 10}9" for age in people["age"]])
+    assert not told(coarser, people)
+    assert not told(coarser[:90], people)
+    numbered = release.assign(number=range(120))
+    assert not told(numbered.sample(frac=1, random_state=1), people.assign(number=range(120)))

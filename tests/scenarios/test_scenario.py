@@ -127,12 +127,12 @@ def test_what_is_left_out(tmp_path: Path) -> None:
             ", [[release]] 2: k must have a value, or a list of them",
         ),
         (GOOD + '[[release]]\nfile = "r.csv"\n', ", [[release]] 2, file: "),
-        (GOOD + '[[release]]\nfile = "r.csv"\n', ", [[release]] 2: give either provenance (a file) or match"),
+        (GOOD + '[[release]]\nfile = "r.csv"\n', ", [[release]] 2: give provenance (a file), match"),
         (GOOD + '[[release]]\nfile = "r.csv"\nmatch = "rows"\n', "a release from a file needs [data] file and schema"),
         (GOOD + '[[release]]\nfile = "r.csv"\nmatch = 3\n', 'match must be "rows" or the name of a column. Got 3.'),
         (
             GOOD + '[[release]]\nfile = "r.csv"\nmatch = "id"\nprovenance = "p"\n',
-            "give either provenance (a file) or match",
+            "give provenance (a file), match",
         ),
         (
             GOOD + '[[adversary]]\nname = "boss"\n',

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from attacks import ATTACKS
+from attacks import ATTACKS, attacks_on
 from attacks.base import Attack
 from auditor.auditing.attacking import Attacker
 from auditor.auditing.exposure.audited import AuditedSets
@@ -96,9 +96,8 @@ class Exposure:
         """The attacks that claim the same as the one that every set is tried with, and the links under which these have
         not been tried."""
         asked, everywhere = self.options.attacks, self._everywhere
-        names = [
-            name for name, attack in ATTACKS.all().items() if attack.goal is self.goal and self._comparable(attack)
-        ]
+        every = {name: ATTACKS.get(name) for name in attacks_on(synthetic=False)}
+        names = [name for name, attack in every.items() if attack.goal is self.goal and self._comparable(attack)]
         beyond = tuple(link for link in self._free if link not in self.links)
         left = {name: beyond if name == everywhere else self._free for name in names if asked is None or name in asked}
         if self.goal is Goal.MEMBERSHIP or not beyond:

@@ -16,8 +16,10 @@ import numpy as np
 from scipy import sparse
 
 from attacks.claims import (
+    ChanceClaims,
     FactClaims,
     IntervalClaims,
+    KeyClaims,
     NameClaims,
     RangeClaims,
     RecordClaims,
@@ -29,11 +31,14 @@ from attacks.claims import (
 from auditor.auditing.scoring.crowds import score_predicates, score_sample
 from auditor.auditing.scoring.figures import EXTREME, FACT, RATE, Figure, Truth, count, rate
 from auditor.auditing.scoring.people import household_figures
+from auditor.measure.attribution import attributed
 from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.keeping import kept
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
+
+_ATTRIBUTED = ("cap", "disco", "replicated")
 
 
 def _above(probability: Floats, limit: float) -> Floats:
@@ -353,6 +358,31 @@ def score_names(claims: NameClaims, truth: Truth) -> list[Figure]:
     top = belief >= belief.max(axis=1, keepdims=True) * (1 - TIE)
     right = np.where(top[np.arange(len(seen)), true], 1 / top.sum(axis=1), 0.0)
     return [Figure("decoded", FACT, float(right.sum()), len(seen), params=claims.params)]
+
+
+@score.register
+def score_chances(claims: ChanceClaims, truth: Truth) -> list[Figure]:
+    """What comes true by itself: the mean over those who were tried."""
+    rows = truth.rows if claims.asked is None else truth.rows[claims.asked]
+    return [replace(rate(claims.measure, claims.each, params=claims.params), rows=rows)]
+
+
+@score.register
+def score_keys(claims: KeyClaims, truth: Truth) -> list[Figure]:
+    """Attribution: whether records with a person's key have the person's value."""
+    assert truth.codes is not None
+    true = claims.class_of[truth.codes]
+    if claims.key is None or claims.records is None:
+        assert claims.shares is not None
+        nothing = np.zeros(len(true))
+        guessed = (claims.shares[true], nothing, nothing)
+        return [rate(m, each, params=claims.params) for m, each in zip(_ATTRIBUTED, guessed, strict=True)]
+    found = attributed(claims.key, true, claims.records, claims.value)
+    cap = replace(rate("cap", found.right[found.matched], params=claims.params), rows=truth.rows[found.matched])
+    if not found.matched.any():
+        cap = replace(cap, doubt="nobody's known values occur in the release")
+    others = ((found.disclosed, "disco"), (found.replicated, "replicated"))
+    return [cap, *(rate(name, each.astype(np.float64), params=claims.params) for each, name in others)]
 
 
 @score.register

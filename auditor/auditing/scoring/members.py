@@ -3,21 +3,33 @@
 Unlike other claims these are judged in two groups at once: scores of members against scores of real outsiders, and against
 fake tuples (plausible values that nobody has). The control is one half of the outsiders against the other: nothing can be
 learned there, so what it shows is chance.
+
+Where an attack asks for the best of its scores (`best-of`), members and outsiders are halved. The score with the
+greatest area under the curve on one half is judged on the other, and the other way round; this for several divisions
+into halves. A figure is the mean over them all, so that choosing does not flatter it. Its interval is that of the two
+halves of one division: more divisions of the same people make the mean steadier, and are not counted as more evidence.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from attacks.claims import MemberClaims
-from auditor.auditing.scoring.figures import COUNT, RATE, Figure
+from attacks.claims import CloseClaims, MemberClaims
+from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure
+from auditor.measure.closeness import Close, identical
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
-from auditor.model.arrays import Bools, Floats
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import TIE
 
 LEVELS = {"tpr_at_fpr_0.01": 0.01, "tpr_at_fpr_0.001": 0.001}
+BEST = "best-of"
+"""The name of the best of several scores, chosen on other people."""
+_DIVISIONS = 10
 _CURVE = 200
 _ARE_OUTSIDE = "it is a figure of people who are not in the release: there is nobody else to compare them with"
 _TOO_FEW = "there is one person who is not in the release, and a control compares two"
@@ -60,11 +72,144 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
                     *companions,
                 )
             )
+    if members.best:
+        figures += _best(members, others, against, control_of=(half, rest), rng=rng)
     if "buckets" in others.scores:
         figures.append(_matched(others.scores["buckets"] > 0, against))
     if against == "outsiders" and members.probability in members.scores:
         figures.append(_guesses(members, others))
     return figures
+
+
+def _best(
+    members: MemberClaims, others: MemberClaims, against: str, control_of: tuple[Ints, Ints], rng: np.random.Generator
+) -> list[Figure]:
+    """The figures of the best score, chosen on other people."""
+    inside, outside = _ordered(members.scores), _ordered(others.scores)
+    found, picked = best_of(inside, outside, rng)
+    halves = [_ordered({name: scores[half] for name, scores in others.scores.items()}) for half in control_of]
+    control, _ = best_of(halves[0], halves[1], rng)
+    params = {"score": BEST, "against": against, "prior": members.prior, "population": members.population}
+    figures = []
+    for measure, estimate in found.items():
+        baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
+        chance = control[measure].value if measure in control else None
+        detail: dict[str, Any] = {"picked": picked} if measure == "auc" else {}
+        if chance is None:
+            detail["no_control"] = _TOO_FEW
+        n = sum(len(next(iter(scores.values()))) for scores in (inside, outside))
+        figure = Figure(measure, RATE, estimate.value, n, None, params=params, detail=detail, limits=estimate.interval)
+        if measure in LEVELS:
+            figure = replace(figure, hit=_recognised(members, others, picked, LEVELS[measure]))
+        baseline, control_value, kind = _companions(baseline, chance, against)
+        figures.append(replace(figure, baseline=baseline, control=control_value, control_kind=kind))
+        if measure == "advantage":
+            figures.append(_right_guesses(figures[-1]))
+    return figures
+
+
+def _recognised(members: MemberClaims, others: MemberClaims, picked: Mapping[str, float], level: float) -> Floats:
+    """How far each member stands above the outsiders by the score that was the best most often; 0 for those who are not above
+    the level at which a share of the outsiders is called members."""
+    name = max(picked, key=lambda one: picked[one])
+    inside, outside = _settled(members.scores[name], others.scores[name])
+    above = np.searchsorted(np.sort(outside), inside, side="left") / len(outside)
+    rank = np.searchsorted(np.sort(inside), inside, side="left") / len(inside)
+    return np.where(above >= 1 - level, above + rank, 0.0)
+
+
+def _right_guesses(advantage: Figure) -> Figure:
+    """How often it is guessed rightly whether somebody is in, of a crowd of whom half are: (1 + advantage)/2."""
+
+    def right(value: float | None) -> float | None:
+        return None if value is None else (1 + value) / 2
+
+    assert advantage.limits is not None
+    low, high = ((1 + end) / 2 for end in advantage.limits)
+    return replace(
+        advantage,
+        measure="success",
+        value=right(advantage.value),
+        params={**advantage.params, "prior": 0.5},
+        limits=(low, high),
+        baseline=right(advantage.baseline),
+        control=right(advantage.control),
+    )
+
+
+def _ordered(scores: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The scores of people, in an order that does not depend on that of rows."""
+    order = np.lexsort([scores[name] for name in sorted(scores)])
+    return {name: each[order] for name, each in scores.items()}
+
+
+def best_of(
+    inside: Mapping[str, Floats], outside: Mapping[str, Floats], rng: np.random.Generator, divisions: int = _DIVISIONS
+) -> tuple[dict[str, Estimate], dict[str, float]]:
+    """What the best score reaches, chosen on one half of the people and judged on the other; and how often each was the
+    best."""
+    sizes = [len(next(iter(scores.values()), ())) for scores in (inside, outside)]
+    if min(sizes) < 4:
+        return {}, {}
+    tries: list[dict[str, Estimate]] = []
+    picked = Counter[str]()
+    for _ in range(divisions):
+        halves = [np.array_split(rng.permutation(size), 2) for size in sizes]
+        judged = []
+        for here, there in ((0, 1), (1, 0)):
+            chosen = max(inside, key=lambda name: _area(inside[name], outside[name], halves[0][here], halves[1][here]))
+            picked[chosen] += 1
+            some = inside[chosen][halves[0][there]], outside[chosen][halves[1][there]]
+            judged.append(_measures(*some, rng))
+        tries.append(
+            {
+                measure: combined((one.value + judged[1][measure].value) / 2, [(0.5, one), (0.5, judged[1][measure])])
+                for measure, one in judged[0].items()
+                if measure in judged[1]
+            }
+        )
+    found = {measure: _mean([one[measure] for one in tries], measure == "advantage") for measure in tries[0]}
+    return found, {name: times / (2 * divisions) for name, times in sorted(picked.items())}
+
+
+def _area(inside: Floats, outside: Floats, members: Ints, others: Ints) -> float:
+    found = auc(*_settled(inside[members], outside[others]))
+    assert found is not None
+    return round(found.value, 12)
+
+
+def _mean(tries: Sequence[Estimate], signed: bool) -> Estimate:
+    """The mean over divisions, with the mean reach of their intervals."""
+    value, low, high = (float(np.mean([one[i] for one in tries])) for i in range(3))
+    return Estimate(value, max(low, -1.0 if signed else 0.0), min(high, 1.0))
+
+
+def score_closeness(members: CloseClaims, others: CloseClaims) -> list[Figure]:
+    """How close the rows of a release come to members, and to as many others."""
+    size = min(one.some_people.rows for one in (members, others))
+    if size < 2:
+        return []
+    drawn = [one.some_people.take(slice(0, size)) for one in (members, others)]  # they are in random order
+    ours, theirs = (Close.of(members.some_records, one) for one in drawn)
+    images = identical(members.records, members.people)
+    by_chance = float(identical(others.records, others.people).mean()) * members.people.rows / others.people.rows
+    nearer, detail = ours.nearer(theirs), {"people": size}
+    shares = (
+        ("dcr_share", nearer, 0.5),
+        ("identical", images, min(by_chance, 1.0)),
+        ("identifiability", ours.identifiable, float(theirs.identifiable.mean())),
+    )
+    means = (
+        ("nndr", float(ours.ratio.mean()), float(theirs.ratio.mean())),
+        ("dcr", float(np.median(ours.to_people[:, 0])), float(np.median(theirs.to_people[:, 0]))),
+    )
+    return [
+        *(
+            Figure(name, RATE, float(e.mean()), len(e), None, e, detail=detail, control=held, control_kind="outsiders")
+            for name, e, held in shares
+        ),
+        *(Figure(name, FACT, of, len(nearer), detail={**detail, "of_outsiders": held}) for name, of, held in means),
+    ]
 
 
 def _matched(matched: Bools, against: str) -> Figure:

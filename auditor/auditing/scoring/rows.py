@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from attacks.base import Attack, Lacks, NotApplicable
+from attacks.base import Attack, Lacks, NotApplicable, Rows
 from auditor.auditing.scoring.figures import Control, Figure, Truth, rate
 from auditor.measure.intervals import Estimate, Interval, correlation, excess
 from auditor.model.arrays import Floats, Ints
@@ -181,14 +181,15 @@ def _excess(attack: Attack, figure: Figure, beside: Beside, rows: Ints) -> dict[
     """What a rate has over its control or its baseline, whichever is higher; the interval begins where it would over either,
     so that a few people in the control, who happen to do worse than the baseline, are no evidence.
 
-    What could be guessed without the release is no gain, and what is found of people outside of it is no loss. A control with
-    the own record left out is lower than it should be in small classes: without the person's own value a class speaks against
-    it. Somebody without a record is never linked rightly, so of links the companion is a record named at random; it is no
-    estimate, so it has no interval. Predicates (a figure without a part for each target) isolate outsiders as well, more or
+    What could be guessed without the release is no gain, and what is found of people outside of it is no loss. A
+    control with the own record left out is lower than it should be in small classes: without the person's own value a
+    class speaks against it. Somebody without a record is never linked rightly, so of links the companion is a record
+    named at random; it is no estimate, so it has no interval. In a synthetic release nobody has a record, and outsiders
+    are linked like anybody. Predicates (a figure without a part for each target) isolate outsiders as well, more or
     less often: their companions are estimates.
     """
     there = {"baseline": (beside.baseline, rows), "control": (beside.control, beside.rows)}
-    fixed = attack.goal is Goal.IDENTITY and figure.each is not None
+    fixed = attack.goal is Goal.IDENTITY and figure.each is not None and attack.rows is Rows.PEOPLE
     found: dict[str, tuple[float, Estimate]] = {}
     own = figure.interval
     for name, (other, others) in there.items():

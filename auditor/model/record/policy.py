@@ -16,8 +16,12 @@ A check that names no adversary judges what the prosecutor would get if the clas
 0.09 are meant for. `adversary` is a name, or a stance: "prosecutor" means every prosecutor, whatever their name, and is
 judged under link `class` too. `link = "own"` asks for all links that do not grant the class. Where a figure exists for
 several sensitive columns, adversaries or links, the worst counts. Membership is judged against real outsiders where there are
-any. A check does not pass if its figure is absent or did not converge. No policy passes if identifiers are published, nor,
-unless it allows that, if a column that is no quasi-identifier has a value of its own in nearly every row.
+any, and by the best of several scores, chosen on other people, where there is one. A check does not pass if its figure is
+absent or did not converge. No policy passes if identifiers are published, nor, unless it allows that, if a column that is no
+quasi-identifier has a value of its own in nearly every row.
+
+The rows of a synthetic release are nobody's. Its classes are not judged, whatever their size, nor are attacks that look for a
+person's row. Such a check neither passes nor fails; what the others say counts.
 
 Where a sample of people was attacked, the worse end of a rate's interval counts. A figure without an interval is then at
 least as bad for all people (`OF_ALL` marks those that are exact): a check can fail because of it, but not pass.
@@ -52,6 +56,8 @@ _NO_FIGURES = {
     "k": "a release of several blocks has no k",
     "k_joined": "the release does not show which rows are one person's, or everybody has one row",
 }
+_SYNTHETIC = "synthetic"
+_BEST = "best-of"  # the score of membership that was chosen on other people
 GRANTED, OWN = "class", "own"
 """The link that grants the class, and the word for all others together."""
 _STANCES = ("prosecutor", "journalist", "marketer")
@@ -93,7 +99,7 @@ class Policy:
         publishes identifiers passes, by that role or in disguise."""
         stances = {a.name: a.stance for a in adversaries}
         judged = [self._judge(check, release, risks, stances, sampled) for check in self.checks]
-        disguised = sum(one.identifying for one in release.distinct)
+        disguised = 0 if release.kind == _SYNTHETIC else sum(one.identifying for one in release.distinct)
         if disguised and not self.distinct:
             judged.insert(0, PolicyCheck("release.distinct", 0, "<=", disguised, False, None, _DISTINCT))
         if release.identifiers:
@@ -168,6 +174,10 @@ def _rows(
     rows = [r for r in mine if r.measure == measure]
     if any(r.params.get("against") == "outsiders" and r.status == OK for r in rows):
         rows = [r for r in rows if r.params.get("against") == "outsiders"]  # real people where there are any
+    if any(r.params.get("score") == _BEST and r.status == OK for r in rows):
+        rows = [
+            r for r in rows if r.params.get("score") == _BEST
+        ]  # others are the best of what was tried on these people
     lost = [r.reason or "it did not converge" for r in rows if r.status == NOT_CONVERGED]
     if lost:
         return [], "; ".join(sorted(set(lost)))
@@ -177,6 +187,8 @@ def _rows(
 
 
 def _release_figures(release: ReleaseFacts, measure: str) -> tuple[list[float], str]:
+    if release.kind == _SYNTHETIC:
+        return [], "the rows of a synthetic release are nobody's, so that its classes promise nothing to anybody"
     if measure == "suppressed_share":
         hidden, all_rows = release.suppressed_rows + release.left_out_rows, release.rows + release.left_out_rows
         return [hidden / max(all_rows, 1)], ""

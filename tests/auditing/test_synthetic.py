@@ -1,0 +1,274 @@
+"""Releases whose rows are nobody's: how they are given, what applies to them, and what no policy grants them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from jsonschema import Draft202012Validator
+
+from anonymizers.anonymizing import anonymize
+from auditor.auditing.audit import audit, run_audit
+from auditor.auditing.subjects import Subject
+from auditor.files.releases import write_release
+from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.record.meaning import NoteKind
+from auditor.model.record.policy import parse_policy
+from auditor.model.record.record import AuditRecord, RunRecord
+from auditor.model.record.strongest import GOALS, choose, strongest
+from auditor.model.schema import Schema
+from reports.markdown import render_markdown
+from scenarios.options import Options
+from tests.conftest import Ended
+from tests.support.synthesizers import COLUMNS, SCHEMA, alone, blurring, by_margins, copying, folk, subject
+
+Cli = Callable[..., Ended]
+QUICK = Options(attacks=("linkability",), utility=())
+
+
+@pytest.fixture(scope="module")
+def frames() -> dict[str, pd.DataFrame]:
+    made = subject(blurring, 80, 6)
+    assert made.people is not None
+    people = made.people.to_frame()
+    return {"made": made.release.to_frame(), "members": people[:80], "others": people[80:], "everybody": people}
+
+
+@pytest.fixture
+def folder(frames: dict[str, pd.DataFrame], tmp_path: Path) -> Path:
+    for name, frame in frames.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    lines = [f'{name} = {{role = "{c["role"]}", type = "{c.get("type", "nominal")}"}}' for name, c in COLUMNS.items()]
+    (tmp_path / "schema.toml").write_text("[columns]\n" + "\n".join(lines) + "\n")
+    return tmp_path
+
+
+def value(record: AuditRecord) -> tuple[float | None, float | None]:
+    (risk,) = record.risks
+    return risk.value, risk.control
+
+
+def test_a_population_and_a_holdout_say_the_same(frames: dict[str, pd.DataFrame]) -> None:
+    given = {"original": frames["members"], "no_match": True, "options": QUICK}
+    held = audit(frames["made"], SCHEMA, holdout=frames["others"], **given)
+    listed = audit(frames["made"], SCHEMA, population=frames["everybody"], **given)
+    assert value(held) == value(listed)
+    assert held.release.kind == "synthetic"
+    assert [i.rows for i in held.inputs if i.role == "population"] == [80]
+
+
+@pytest.mark.slow
+def test_the_provenance_says_the_same(folder: Path, frames: dict[str, pd.DataFrame]) -> None:
+    made = subject(blurring, 80, 6)
+    file, private = folder / "release.csv", folder / "whose.csv"
+    assert made.provenance is not None
+    contents, whose = write_release(made.release, made.provenance, file)
+    private.write_text(str(whose))
+    assert "made_from" in str(whose).splitlines()[0]
+    file.write_bytes(c if isinstance(c := contents[file], bytes) else c.encode())
+    read = audit(file, SCHEMA, original=frames["everybody"], provenance=private, options=QUICK)
+    own = run_audit(made, QUICK)
+    assert value(read) == value(own)
+    private.write_text(str(whose).replace(",1,", ",yes,", 1))
+    with pytest.raises(ReleaseError, match="must be"):
+        audit(file, SCHEMA, original=frames["everybody"], provenance=private, options=QUICK)
+
+
+def test_what_does_not_go_together(frames: dict[str, pd.DataFrame]) -> None:
+    made, members, others = frames["made"], frames["members"], frames["others"]
+    for given, said in (
+        ({"no_match": True}, "give it with --original"),
+        ({"original": members, "no_match": True, "match": "rows"}, "without --match"),
+        ({"original": members}, "--no-match"),
+        ({"original": members, "match": "rows", "holdout": others}, "for synthetic releases"),
+        ({"original": members, "no_match": True, "holdout": others, "population": others}, "either a holdout"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            audit(made, SCHEMA, options=QUICK, **given)
+    with pytest.raises(ReleaseError, match="--no-match"):
+        audit(made.iloc[:60], SCHEMA, original=members, match="rows", options=QUICK)
+    doubted = audit(
+        made.sample(frac=1, random_state=1),
+        SCHEMA,
+        original=members,
+        match="rows",
+        options=Options(attacks=(), utility=()),
+    )
+    assert any("--no-match" in note.text for note in doubted.notes if note.kind == NoteKind.DOUBT)
+
+
+def test_attacks_that_look_for_a_row_do_not_apply() -> None:
+    options = Options(attacks=("linking", "homogeneity", "membership", "inference"), utility=())
+    record = run_audit(subject(by_margins, 60, 1), options)
+    barred = {r.attack: r.reason for r in record.risks if r.status == "not_applicable"}
+    assert barred == dict.fromkeys(
+        ("linking", "homogeneity", "membership"), "no row of a synthetic release belongs to a person"
+    )
+    assert {r.link for r in record.risks if r.attack == "inference"} == {"containment", "distance"}
+    assert {r.control_kind for r in record.risks if r.attack == "inference"} == {"outsiders"}
+    assert record.release.k is not None  # a fact about the file
+    assert record.release.risk is None
+    assert record.bounds == ()
+    assert any("promise nothing" in note.text for note in record.notes)
+
+
+def test_without_outsiders_membership_says_how_to_get_them() -> None:
+    record = run_audit(
+        alone(subject(by_margins, 60, 1)), Options(attacks=("synthetic-membership", "linkability"), utility=())
+    )
+    reasons = {r.attack: r.reason for r in record.risks}
+    assert "--holdout" in str(reasons["synthetic-membership"])
+    assert "auditor anonymize --holdout" in str(reasons["synthetic-membership"])
+    (linked,) = [r for r in record.risks if r.attack == "linkability"]
+    assert linked.control is None
+    assert "--holdout" in linked.detail["no_control"]
+
+
+@pytest.mark.parametrize(
+    ("checks", "judged"),
+    [
+        ([("release.k", "at_least", 1)], None),  # one row is alone in its class, and that says nothing
+        ([("linking.max", "at_most", 1)], None),
+        ([("linkability.success", "at_most", 1)], True),
+        ([("linkability.success", "at_most", 0.0)], False),
+        ([("release.k", "at_least", 1), ("linkability.success", "at_most", 1)], None),
+        ([("release.k", "at_least", 1), ("linkability.success", "at_most", 0.0)], False),
+    ],
+)
+def test_a_policy_judges_attacks_and_no_classes(checks: list[tuple[str, str, float]], judged: bool | None) -> None:
+    entries = [{"figure": figure, key: limit} for figure, key, limit in checks]
+    policy = parse_policy("own", {"title": "own", "source": "own", "check": entries})
+    record = run_audit(subject(copying, 60, 2), replace(QUICK, policy=policy))
+    assert (None if record.policy is None else record.policy.passed) is judged
+    told = [note.text for note in record.notes if note.kind == NoteKind.NOT_JUDGED]
+    assert bool(told) is (judged is None)
+    if told:
+        assert "do not apply to a synthetic release" in told[0]
+
+
+@pytest.mark.slow
+def test_membership_is_judged_by_the_score_chosen_on_other_people() -> None:
+    entry = {"figure": "synthetic-membership.auc", "at_most": 0.9}
+    policy = parse_policy("own", {"title": "own", "source": "own", "check": [entry]})
+    options = Options(attacks=("synthetic-membership",), utility=(), policy=policy)
+    record = run_audit(subject(blurring, 60, 2), options)
+    (best,) = [r for r in record.risks if r.measure == "auc" and r.params["score"] == "best-of"]
+    assert record.policy is not None
+    assert record.policy.checks[0].value == best.value
+
+
+def test_outsiders_who_are_members_images_are_said() -> None:
+    made = subject(by_margins, 60, 3)
+    people = made.people
+    assert people is not None
+    doubled = people.take(np.concatenate([np.arange(60), np.arange(60)]))
+    record = run_audit(replace(made, people=doubled), QUICK)
+    (doubt,) = [note for note in record.notes if note.kind == NoteKind.DOUBT]
+    assert doubt.text.startswith("60 of 60 outsiders have the very values of somebody")
+
+
+@pytest.mark.slow
+def test_one_persons_rows_are_one_person() -> None:
+    columns = {**COLUMNS, "who": {"role": "person"}}
+    frame = folk(200, 4).to_frame()
+    frame["who"] = [f"p{i // 2}" for i in range(200)]
+    made = frame.drop(columns="who").sample(frac=1, random_state=1)[:100]
+    record = audit(
+        made, Schema.from_dict({"columns": columns}), original=frame[:100], no_match=True, holdout=frame[100:],
+        options=Options(attacks=("synthetic-membership",), utility=()),
+    )  # fmt: skip
+    assert {r.n for r in record.risks} == {
+        50 + 25
+    }  # 50 members, and half of the 50 outsiders: the others are the reference
+
+
+@pytest.mark.slow
+def test_singling_out_is_judged_in_the_original() -> None:
+    options = Options(attacks=("singling-out",), utility=(), settings={"singling-out": {"predicates": 60}})
+    copied, harmless = (
+        {r.measure: r for r in run_audit(subject(how, 150, 2), options).risks} for how in (copying, by_margins)
+    )
+    assert copied["success"].value is not None
+    assert copied["success"].value > 0.8
+    assert copied["success"].detail["excess"]["low"] > 0.5
+    assert harmless["success"].detail["excess"]["low"] <= 0.05
+
+
+def test_the_command_line(folder: Path, auditor_cli: Cli) -> None:
+    given = ("audit", folder / "made.csv", "--schema", folder / "schema.toml", "--original", folder / "members.csv")
+    lost = auditor_cli(*given)
+    assert lost.code == 2
+    assert "--no-match" in lost.err
+    held = ("--no-match", "--holdout", folder / "others.csv", "--attacks", "linkability,closeness", "--utility", "none")
+    reports = ("--html", folder / "r.html", "--markdown", folder / "r.md", "--policy", "k5")
+    ended = auditor_cli(*given, *held, *reports)
+    assert ended.code == 3  # not judged
+    screen = " ".join(ended.out.split())
+    assert "80 made-up rows" in screen
+    assert "can be joined through the release" in screen
+    assert " k = " not in screen
+    assert "do not apply to a synthetic release" in screen
+    assert "made-up rows" in (folder / "r.html").read_text(encoding="utf-8")
+    assert "made-up row" in (folder / "r.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_one_frontier_for_all_kinds() -> None:
+    made = subject(copying, 80, 6, others=160)
+    assert made.people is not None
+    table, outside = made.people.take(np.arange(80)), np.arange(80, 240)
+    release, whose = anonymize(table, "mondrian", 3, k=5)
+    grouped = Subject(release, table, whose, True, made.people, outside)
+    options = Options(attacks=("membership", "synthetic-membership", "homogeneity", "inference"), utility=())
+    records = [run_audit(one, options) for one in (made, grouped)]
+    for goal in ("value", "membership"):
+        chosen = choose(records, goal=GOALS[goal])
+        assert chosen is not None
+        assert chosen.goal == GOALS[goal]
+        found = [strongest(record, chosen) for record in records]
+        assert found[0] is not None
+        assert found[1] is not None
+        assert found[0].value > found[1].value  # a copy gives more away than classes of five
+
+
+def test_the_record_is_valid_and_every_report_renders_it() -> None:
+    record = run_audit(subject(by_margins, 60, 1), Options(attacks=("linkability", "closeness", "linking"), utility=()))
+    text = (resources.files("auditor.model.record") / "schemas" / "record-2.json").read_text(encoding="utf-8")
+    assert list(Draft202012Validator(json.loads(text)).iter_errors(json.loads(record.to_json()))) == []
+    assert len(record.to_frame()) == len(record.risks)
+    assert "made-up rows" in render_markdown(RunRecord("made up", 1, (record,), record.tool))
+
+
+def test_nobody_is_known_better_than_others(frames: dict[str, pd.DataFrame]) -> None:
+    # A column that the holdout lacks is not used of members either, though the reference has it.
+    given = {"original": frames["members"], "no_match": True, "options": Options(attacks=("closeness",), utility=())}
+    lacking = {"holdout": frames["others"][:60].drop(columns="income"), "reference": frames["others"][60:]}
+    without = {name: frame.drop(columns="income", errors="ignore") for name, frame in lacking.items()}
+    found, expected = (audit(frames["made"], SCHEMA, **some, **given) for some in (lacking, without))
+    assert [r.value for r in found.risks] == pytest.approx([r.value for r in expected.risks])
+
+
+@pytest.mark.slow
+def test_a_scenario(folder: Path, auditor_cli: Cli) -> None:
+    (folder / "s.toml").write_text(
+        '[data]\nfile = "members.csv"\nschema = "schema.toml"\n\n[[release]]\nfile = "made.csv"\nno_match = true\n'
+        'holdout = "others.csv"\n\n[attacks]\nrun = ["linkability"]\n\n[utility]\nrun = []\n'
+    )
+    ended = auditor_cli("redteam", folder / "s.toml", "-o", folder / "out")
+    assert ended.code == 0, ended.err
+    assert "can be joined through the release" in " ".join(ended.out.split())
+
+
+def test_a_subject_needs_to_know_whom_it_was_made_from() -> None:
+    made = subject(by_margins, 30, 1)
+    assert made.provenance is not None
+    with pytest.raises(UsageError, match="made_from"):
+        run_audit(Subject(made.release, made.people, replace(made.provenance, made_from=None)), QUICK)
+    with pytest.raises(UsageError, match="--sample"):
+        run_audit(made, replace(QUICK, sample=10))
