@@ -39,7 +39,8 @@ from auditor.posterior.beliefs import Beliefs, Prior, Some
 from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, WithoutOwn
 from auditor.posterior.leave_one_out import LeaveOneOut
-from auditor.posterior.links import Link
+from auditor.posterior.informed import by_records
+from auditor.posterior.links import BY_RECORDS, Link
 from auditor.posterior.posterior import Posterior
 from scenarios.adversaries import Adversary
 from scenarios.fakes import fake_tuples
@@ -203,8 +204,8 @@ class Sides:
     ) -> Posterior | Nearest:
         """What is believed under a link model, from the matching where there is one already."""
         suppression, weighting = self.options.suppression, self.options.weighting
-        if link is Link.DISTANCE:
-            return Nearest(release, knowledge, suppression, weighting)
+        if link in BY_RECORDS:
+            return by_records(release, knowledge, link, suppression, weighting)
         if matching is None:
             key = id(release), id(knowledge)  # nothing else has these, since the matching holds both
             if key not in self._matched:
