@@ -345,7 +345,8 @@ class Attacker:
         """Membership claims; suppressed rows are candidates for everybody here."""
         beliefs: Beliefs
         if self._found_by in BY_RECORDS:  # what is suppressed is near to everybody
-            beliefs = by_records(self.release, knowledge, self._found_by, Suppression.EXCLUDED)
+            unsure = replace(knowledge, everybody=None)  # who is in the release is the question
+            beliefs = by_records(self.release, unsure, self._found_by, Suppression.EXCLUDED)
         else:
             beliefs = Posterior(Matching(self.release, knowledge, Suppression.WILDCARD), Link.CONTAINMENT)
         claims = attack.run(View(self.release, knowledge, beliefs), stage(self.options.seed, attack.name))

@@ -27,7 +27,7 @@ from auditor.auditing.scoring.figures import Control, Crowd, Figure, Truth
 from auditor.auditing.scoring.people import per_person
 from auditor.auditing.scoring.rows import Attempt
 from auditor.auditing.subjects import Subject
-from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import Hashes
@@ -322,7 +322,16 @@ class Sides:
         if self._simulator is None:
             return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
         known = self._simulator.about(table, rows, who, self._acquainted)
+        if self.release.mechanism is not None and known.membership is None and not known.errors:
+            known = replace(known, everybody=self._everybody(known.columns))
         return known if self.options.targets is None else replace(known, anybody=False)
+
+    def _everybody(self, columns: tuple[str, ...]) -> Codes | None:
+        """What is known of all people in the release by whoever knows that they are in it."""
+        people, provenance = self.subject.people, self.subject.provenance
+        if people is None or provenance is None or any(c not in people.codes for c in columns):
+            return None
+        return people.matrix(columns)[provenance.bucket >= 0]
 
     def _outsider_rows(self) -> Ints:
         rows = self.subject.outsiders

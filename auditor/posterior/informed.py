@@ -1,30 +1,36 @@
 """Beliefs of those who know the mechanism: Bayes' rule over what it would have published for a person.
 
-With P(y | x) the probability that the mechanism publishes a record y for a person with the values x (`likelihoods.py`), and
-q(y) = Σ P(y | x) over people at large, the record y_j is the person's with a probability proportional to
+With P(y | x) the probability that the mechanism publishes a record y for a person with the values x (`likelihoods.py`), the
+record y_j is the person's with a probability that also depends on who else may have it.
 
-    w_j = P(y_j | x) / q(y_j)
+- Whoever knows who is in the release knows the values of all of them (`Knowledge.everybody`). Each person has one record, and
+  each record is one person's: the posterior is over all ways to assign them, and its margins are found by belief propagation.
+  With L_ij = P(y_j | x_i), a message a_ij = 1 / Σ_{k≠j} L_ik b_ik says how free person i is for j beside other records, and
+  b_ij = 1 / Σ_{k≠i} L_kj a_kj how free record j is beside other people; then p_ij / (1 - p_ij) = L_ij a_ij b_ij. Records that
+  are alike, and people who are, count as often as they occur. That is close to the exact margins (the Bethe permanent), where
+  scaling rows and columns in turn is too cautious.
+- Whoever does not know it weighs a record by L_j / q_j, where q_j = Σ P(y_j | x) over people at large: those on the list of the
+  population or, without one, the records themselves, each standing for a person with these values. So do all about people
+  who are not on their list of everybody, with q_j = Σ_k L_kj a_kj.
 
-since all other records are of people at large. A record where many publish counts less than one as likely where few do. The
-share q comes from the list of the population, where there is one. Otherwise it comes from the release: its records stand in
-for people, and their shares are fitted by expectation maximisation until the mechanism makes of them what is published
-(Richardson-Lucy; it undoes the noise). That needs nobody's true values, so that what is believed of somebody does not depend
-on who else is asked for.
+Swapped records are not independent: if one has another's values, that one has theirs. Belief propagation would take each for an
+accident of its own, and be too sure. Nobody's beliefs are propagated there: b_j = 1 / Σ_k L_kj.
 
 **Pruning.** Weights below e^-16 of a person's greatest are left out: the search is that of distances, with costs −log w. Where
 very many records fit (`MOST_ENTRIES` for all people), only the likeliest are kept, never some of several that are tied; who
 fits too many alike is not found at all. `lost` is the belief that is left out so.
 
-**Absence.** With L = Σ_j w_j / n, odds(in) = prior odds · L.
+**Absence.** With L = Σ_j L_j / (n q_j), odds(in) = prior odds · L.
 
 All known columns must be published in one block.
 
-Papers: W. Winkler, "Re-identification Methods for Masked Microdata", 2004; for the fit W. Richardson, "Bayesian-Based Iterative
-Method of Image Restoration", 1972.
+Papers: W. Winkler, "Re-identification Methods for Masked Microdata", 2004; B. Huang, T. Jebara, "Approximating the Permanent with
+Belief Propagation", 2009.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -32,13 +38,14 @@ from scipy import sparse
 
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.knowledge import Knowledge
-from auditor.model.packing import contents
+from auditor.model.mechanism import RecordSwap
+from auditor.model.packing import contents, distinct_rows
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import TIE, MemberBeliefs, meaning, spread
 from auditor.posterior.distance import Nearest, Search
 from auditor.posterior.likelihoods import EXCLUDED, costs, is_laid_out, table_of
 from auditor.posterior.links import Link, Weighting
-from auditor.posterior.matching import distinct_people
+from auditor.posterior.matching import distinct_people, expand
 from auditor.posterior.metric import Column, Metric
 from auditor.posterior.pruned import beside, columns_of, nearest, tree_of
 
@@ -46,15 +53,15 @@ CUT = 16.0
 """Weights below e^-CUT of a person's greatest are left out."""
 MOST_COMPARISONS = 3e9
 """The limit on compared pairs of a person and a record: about a minute's work."""
-MOST_ENTRIES = 20_000_000
+MOST_ENTRIES = 10_000_000
 """The most pairs that are kept."""
 _LEAST_KEPT = 64
 _A_PART = 1 << 22
 _PROBED = 100
-_ROUNDS = 8
+_SWEEPS = 6
 _BELIEVED = 0.005
 """So much of the belief may be left out where expectations are told."""
-_LEAST = 1e-6
+_LEAST, _NOISE, _TINY = 1e-6, 1e-12, 1e-300
 
 
 def no_mechanism(release: Release, columns: tuple[str, ...], people: int) -> str | None:
@@ -86,34 +93,45 @@ class Likely(Search):
 
     @cached_property
     def at_large(self) -> Floats:
-        """log q of each pattern."""
-        people, weight, fit = self._support()
+        """log q of each pattern, but for a number that is the same for all."""
+        if self._joint is not None:
+            return self._joint.taken
+        people, weight = self._support()
         order = np.argsort(contents(people.T, len(people)), kind="stable")
         probed = order[np.linspace(0, len(order) - 1, min(_PROBED, len(order))).astype(np.int64)]
         load = max(len(self._costly(people[probed], None)[0]) / len(probed), 1.0)
         some = order[np.linspace(0, len(order) - 1, min(int(MOST_ENTRIES / load) + 1, len(order))).astype(np.int64)]
         row, pattern, cost = self._costly(people[some], None)
-        shape = (len(some), len(self.patterns))
-        likely = sparse.csr_array((np.exp(-cost), (row, pattern)), shape=shape)
-        share = weight[some] / weight[some].sum()
-        there = self.records / self.records.sum()
-        for _ in range(_ROUNDS if fit else 0):
-            made = likely.T @ share
-            ratio = np.divide(there, made, out=np.zeros(len(made)), where=made > 0)
-            share = share * (likely @ ratio)
-            share /= share.sum()
-        made = likely.T @ share
-        own = np.exp(-self._own()) * there  # at least what a record alone makes of itself
-        least = np.maximum(own, np.finfo(np.float64).tiny)
-        return np.asarray(np.log(np.where(made > 0, np.maximum(made, least * _LEAST), least)))
+        each = weight[some] / weight[some].sum()
+        made = np.bincount(pattern, weights=np.exp(-cost) * each[row], minlength=len(self.patterns))
+        own = np.exp(-self._own()) * self.records / self.records.sum()  # at least what a record makes of itself
+        return np.asarray(np.log(np.maximum(np.where(made > 0, made, own), _TINY)))
 
-    def _support(self) -> tuple[Codes, Floats, bool]:
-        """People at large, how many each row stands for, and whether their shares are to be fitted."""
+    def _support(self) -> tuple[Codes, Floats]:
+        """People at large, and how many each row stands for."""
         register = self.knowledge.register
         if register is not None and all(c in register.codes for c in self.columns):
             people, number = distinct_people(np.column_stack([register.codes[c] for c in self.columns]))
-            return people, np.bincount(number, minlength=len(people)).astype(np.float64), False
-        return self._stand_ins, self.records, True
+            return people, np.bincount(number, minlength=len(people)).astype(np.float64)
+        return self._stand_ins, self.records
+
+    @cached_property
+    def _joint(self) -> _Joint | None:
+        """The beliefs about everybody in the release at once, where all of them are known."""
+        everybody = self.knowledge.everybody
+        if everybody is None or not len(everybody) or not len(self.patterns):
+            return None
+        places = [self.knowledge.columns.index(c) for c in self.columns]
+        people, number = distinct_people(everybody[:, places])
+        times = np.bincount(number, minlength=len(people)).astype(np.float64)
+        row, pattern, cost = self._costly(people, None)
+        mechanism = self.release.mechanism
+        assert mechanism is not None
+        pairwise = any(isinstance(mechanism.columns.get(c), RecordSwap) for c in self.columns)
+        chance, taken = propagated(
+            row, pattern, np.exp(-cost), times, self.records, 0 if pairwise else _SWEEPS
+        )
+        return _Joint(people, row, pattern, -np.log(np.maximum(chance, _TINY)), np.log(np.maximum(taken, _TINY)))
 
     @cached_property
     def _stand_ins(self) -> Codes:
@@ -164,24 +182,85 @@ class Likely(Search):
             found.append((some[row[kept]], pattern[kept], cost[kept]))
         self.lost = 1 - believed / len(people)
         row, pattern, cost = (np.concatenate(part) for part in zip(*found, strict=True))
-        return row, pattern, cost
+        by_row = np.argsort(row, kind="stable")
+        return row[by_row], pattern[by_row], cost[by_row]
 
     def pairs(self, people: Codes, second: bool) -> tuple[Ints, Ints, Floats, Floats]:
         distance = np.full(len(people), np.inf)
         if not len(self.patterns) or not len(people):
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0), distance
-        offset = self.at_large - self.at_large.min()
-        row, pattern, cost = self._costly(people, offset)
-        np.minimum.at(distance, row, cost)
+        joint, offset = self._joint, self.at_large - self.at_large.min()
+        lost, known = self.lost, np.full(len(people), -1)
         if second:
-            lost, above = self.lost, np.full(len(people), -1.0)
-            there = np.isfinite(distance)
-            above[there] = distance[there] + CUT
-            row, pattern, cost = self._costly(people, offset, above)
-            self.lost, distance = lost, np.full(len(people), np.inf)
+            row, _, cost = self._costly(people, offset)
             np.minimum.at(distance, row, cost)
+            above, distance = np.where(np.isfinite(distance), distance + CUT, -1.0), np.full(len(people), np.inf)
+            row, pattern, cost = self._costly(people, offset, above)
+            self.lost = lost
+        else:
+            known = known if joint is None else joint.find(people)
+            strangers = np.flatnonzero(known < 0)
+            row, pattern, cost = self._costly(people[strangers], offset)
+            row = strangers[row]
+            if joint is not None:
+                self.lost = lost if not len(strangers) else max(lost, self.lost)
+                listed = np.flatnonzero(known >= 0)
+                more = joint.of(known[listed])
+                row = np.concatenate([row, listed[more[0]]])
+                pattern, cost = np.concatenate([pattern, more[1]]), np.concatenate([cost, more[2]])
+        np.minimum.at(distance, row, cost)
         return row, pattern, np.exp(distance[row] - cost), distance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Joint:
+    """What is believed of everybody at once: pairs of a person and a pattern, ordered by person, with −log of the probability
+    that one of its records is theirs; and log of how much of each pattern people take."""
+
+    people: Codes
+    row: Ints
+    pattern: Ints
+    cost: Floats
+    taken: Floats
+
+    def find(self, people: Codes) -> Ints:
+        """The number of each of some people on the list; -1 for those who are not on it."""
+        both = distinct_rows(np.vstack([self.people, people]).astype(np.int32))
+        place = np.full(int(both.max(initial=-1)) + 1, -1)
+        place[both[: len(self.people)]] = np.arange(len(self.people))
+        return place[both[len(self.people) :]]
+
+    def of(self, who: Ints) -> tuple[Ints, Ints, Floats]:
+        """The pairs of some people of the list, numbered in their order."""
+        first = np.searchsorted(self.row, who)
+        count = np.searchsorted(self.row, who, side="right") - first
+        place = expand(first, count)
+        return np.repeat(np.arange(len(who)), count), self.pattern[place], self.cost[place]
+
+
+def propagated(
+    row: Ints, pattern: Ints, likely: Floats, people: Floats, records: Floats, sweeps: int
+) -> tuple[Floats, Floats]:
+    """By belief propagation, for pairs of a person and a pattern with these likelihoods: the probability that one of the
+    records is the person's, and how much of each pattern is taken. `people` and `records` say how many each stands for."""
+    often, held = people[row], records[pattern]
+    free = 1 / np.bincount(row, weights=likely * held, minlength=len(people))[row]
+    for sweep in range(max(sweeps, 1)):
+        taken = np.bincount(pattern, weights=likely * free * often, minlength=len(records))
+        if not sweeps:
+            return likely / taken[pattern], taken
+        open_to = 1 / _rest(taken[pattern], likely * free)
+        total = np.bincount(row, weights=likely * open_to * held, minlength=len(people))[row]
+        left = 1 / _rest(total, likely * open_to)
+        free = left if not sweep else np.sqrt(free * left)
+    odds = likely * free * open_to
+    return odds / (1 + odds), taken
+
+
+def _rest(whole: Floats, part: Floats) -> Floats:
+    """What is left without a part, never quite nothing."""
+    return np.maximum(whole - part, _NOISE * whole)
 
 
 def _indices(columns: list[Column]) -> tuple[Ints, Ints]:
@@ -236,9 +315,11 @@ class Informed(Nearest):
         return sparse.csr_array(made + other)
 
     def calibrated(self, column: str | None) -> bool:
-        """So they are where all that is known is right, and (nearly) no belief was left out."""
+        """So they are where everybody is known, all that is known is right, and (nearly) no belief was left out."""
         codes, errors = self.tuples, self.knowledge.errors
-        if self.weighting is not Weighting.SIZE or not self.targets or (codes < 0).any():
+        if self.knowledge.everybody is None or self.weighting is not Weighting.SIZE:
+            return False
+        if not self.targets or (codes < 0).any():
             return False
         if any(e.spread > 0 or e.stale > 0 for c, e in errors.items() if c in self.search.columns):
             return False

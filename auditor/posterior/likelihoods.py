@@ -167,7 +167,7 @@ def _noise(change: Noise, away: Floats) -> Floats:
             return np.asarray(away / b)
         near = 1 - (np.exp(-(half - away) / b) + np.exp(-(half + away) / b)) / 2
         far = -away / b + math.log(math.sinh(half / b)) if half / b < 700 else -away / b + half / b - math.log(2)
-        return np.where(away < half, _log(near), -far)
+        return np.where(away < half, _log(np.maximum(near, 0.0)), -far)
     if half <= 0:
         return np.asarray((away / change.sd) ** 2 / 2)
     lower, upper = special.log_ndtr((half - away) / change.sd), special.log_ndtr((-half - away) / change.sd)
