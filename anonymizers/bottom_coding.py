@@ -1,7 +1,8 @@
 """Bottom-coding: numbers below a threshold are published as one number.
 
-As top-coding, at the other end: the threshold is a number (`threshold`, of one column), or such that at most the share `share`
-of the rows lies below it. Numbers below it are published as the threshold, or as the mean of those below (`by = "mean"`).
+As top-coding, at the other end: the threshold is a number (`threshold`, of one column), or such that at most the share
+`share` of the rows lies below it. Numbers below it are published as the threshold, or as the mean of those below (`by =
+"mean"`).
 
 Promised is that no number below the threshold is published (not with the mean).
 

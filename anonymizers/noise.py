@@ -1,9 +1,10 @@
 """Noise: a random number is added to each number.
 
 The standard deviation of what is added is a share of that of the column (`sd`): 0.1 adds a hundredth of its variance. The
-distribution is normal or Laplace. With `correlated` the noise of several columns has their own covariance, times the square of
-`sd`: the correlations of the published numbers are expected to be those of the original, where independent noise weakens
-them. Sums are rounded to as many decimals as the column has (`decimals`: to so many), so that ages stay whole numbers.
+distribution is normal or Laplace. With `correlated` the noise of several columns has their own covariance, times the
+square of `sd`: the correlations of the published numbers are expected to be those of the original, where independent
+noise weakens them. Sums are rounded to as many decimals as the column has (`decimals`: to so many), so that ages stay
+whole numbers.
 
 Nothing is promised. The mean of a column is expected to stay, its variance to grow by the factor 1 + sd². Whoever knows the
 deviation weighs each record by how likely the noise brought it there, and finds rare people: noise of the same size for all
@@ -11,8 +12,8 @@ does not hide those who stand apart.
 
 Papers: J. Kim, "A Method for Limiting Disclosure in Microdata Based on Random Noise and Transformation", 1986; R. Brand,
 "Microdata Protection through Noise Addition", 2002.
-Decided here: deviations and covariances are those of the rows that have the value; a missing one stands at the mean. Columns
-without any variance stay as they are.
+Decided here: deviations and covariances are those of the rows that have the value; a missing one stands at the mean.
+Columns without any variance stay as they are.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ class Noise(Perturbing):
         for column in columns:
             decimals = self.decimals
             if decimals is None:
-                decimals = min(decimals_of(np.unique(numbers[column][~np.isnan(numbers[column])]).tolist()), _MOST_DECIMALS)
+                decimals = min(
+                    decimals_of(np.unique(numbers[column][~np.isnan(numbers[column])]).tolist()), _MOST_DECIMALS
+                )
             numbers[column] = np.round(numbers[column] + noise[column], decimals) + 0.0  # no -0
             changes[column] = Added(self.sd * spread[column], self.distribution, float(10.0**-decimals))
         joint = None if together is None else Correlated(columns, tuple(map(tuple, together.tolist())))
@@ -96,7 +99,9 @@ class Noise(Perturbing):
             noise = np.zeros_like(draws)
             for place in range(len(columns)):  # one product after another, the same on every machine
                 noise += draws[:, place][:, None] * root[:, place]
-            return {c: noise[:, place][drawn_once(table, c)[0]][drawn_once(table, c)[1]] for place, c in enumerate(columns)}
+            return {
+                c: noise[:, place][drawn_once(table, c)[0]][drawn_once(table, c)[1]] for place, c in enumerate(columns)
+            }
         found = {}
         for column in columns:
             first, which = drawn_once(table, column)

@@ -1,17 +1,17 @@
 """PRAM, the post-randomisation method: each value is published as another one with a known probability.
 
-A value is kept with the probability `keep`, and otherwise becomes one of the other values of the column, all equally likely.
-This is the transition matrix P. With `invariant` a second step follows: the published value i becomes j with the probability
-that it came from j, by Bayes' rule and the true counts. Both steps together are a matrix R for which the expected counts of
-all values are those of the original, so that nobody has to correct for it.
+A value is kept with the probability `keep`, and otherwise becomes one of the other values of the column, all equally
+likely. This is the transition matrix P. With `invariant` a second step follows: the published value i becomes j with the
+probability that it came from j, by Bayes' rule and the true counts. Both steps together are a matrix R for which the
+expected counts of all values are those of the original, so that nobody has to correct for it.
 
-Nothing is promised. The matrix is published. Where `keep` is large and somebody's values are rare, the record with these values
-is nearly surely theirs.
+Nothing is promised. The matrix is published. Where `keep` is large and somebody's values are rare, the record with these
+values is nearly surely theirs.
 
-Paper: J. Gouweleeuw, P. Kooiman, L. Willenborg, P. de Wolf, "Post Randomisation for Statistical Disclosure Control: Theory and
-Implementation", 1998.
-Decided here: columns are drawn independently of each other. The values of a matrix are those that occur. Numbers are left to
-noise and rounding; a nominal or ordinal column of one value stays as it is.
+Paper: J. Gouweleeuw, P. Kooiman, L. Willenborg, P. de Wolf, "Post Randomisation for Statistical Disclosure Control:
+Theory and Implementation", 1998.
+Decided here: columns are drawn independently of each other. The values of a matrix are those that occur. Numbers are left
+to noise and rounding; a nominal or ordinal column of one value stays as it is.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Rank swapping: each value is exchanged with one of nearly the same rank.
 
-The rows are sorted by a column. From the least on, each row that has no partner yet gets one at random among the rows without a
-partner at most `window` percent of all rows above, and the two exchange their values. Each column is swapped by itself. The
-counts of every value stay as they are, so means and variances do; how columns go together is weakened.
+The rows are sorted by a column. From the least on, each row that has no partner yet gets one at random among the rows
+without a partner at most `window` percent of all rows above, and the two exchange their values. Each column is swapped by
+itself. The counts of every value stay as they are, so means and variances do; how columns go together is weakened.
 
-Promised is the window: a published value is at most so many ranks away from the true one. Nothing else is. Whoever knows the
-window looks for the records whose values all lie within it, which in several columns are few.
+Promised is the window: a published value is at most so many ranks away from the true one. Nothing else is. Whoever knows
+the window looks for the records whose values all lie within it, which in several columns are few.
 
 Paper: R. Moore, "Controlled Data-Swapping Techniques for Masking Public Use Microdata Sets", 1996.
-Decided here: equal values have ranks in random order, so that a value that many rows share stays with many of them. The window
-is at least one row. Missing values are left out.
+Decided here: equal values have ranks in random order, so that a value that many rows share stays with many of them. The
+window is at least one row. Missing values are left out.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@ A share `rate` of the rows is drawn, among rows that agree in the columns `strat
 exchanges its values of the columns that are swapped, all together: those named in `columns`, or else every quasi-identifier
 that is no stratum. Tables over the strata and the sensitive columns stay exact, and so do tables over the swapped ones.
 
-Nothing is promised: a row that was not drawn is published as it was, and whoever finds the only record with somebody's values
-is wrong about it with at most the probability `rate`.
+Nothing is promised: a row that was not drawn is published as it was, and whoever finds the only record with somebody's
+values is wrong about it with at most the probability `rate`.
 
-Papers: T. Dalenius, S. Reiss, "Data-Swapping: A Technique for Disclosure Control", 1982; as in the US census of 1990 and 2000,
-S. Fienberg, J. McIntyre, "Data Swapping: Variations on a Theme by Dalenius and Reiss", 2004.
-Decided here: rows are drawn alike, rare ones no more often than others. In a stratum of m rows, rate · m rows are drawn, the
-rest of the division by two at random. Partners may have the same values, and a row alone in its stratum has no partner. A
-missing value is exchanged as any other.
+Papers: T. Dalenius, S. Reiss, "Data-Swapping: A Technique for Disclosure Control", 1982; as in the US census of 1990 and
+2000, S. Fienberg, J. McIntyre, "Data Swapping: Variations on a Theme by Dalenius and Reiss", 2004.
+Decided here: rows are drawn alike, rare ones no more often than others. In a stratum of m rows, rate · m rows are drawn,
+the rest of the division by two at random. Partners may have the same values, and a row alone in its stratum has no
+partner. A missing value is exchanged as any other.
 """
 
 from __future__ import annotations

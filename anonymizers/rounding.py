@@ -1,12 +1,13 @@
 """Rounding: numbers are published as multiples of a base.
 
-A number becomes the nearest multiple of `base`, the greater of two. With `random` it becomes one of the two multiples around it,
-the nearer the likelier, so that the published number is expected to be the true one: sums and means have no bias.
+A number becomes the nearest multiple of `base`, the greater of two. With `random` it becomes one of the two multiples
+around it, the nearer the likelier, so that the published number is expected to be the true one: sums and means have no
+bias.
 
 Promised is the distance: at most half a base, or with `random` less than a base.
 
-Papers: I. Fellegi, "Controlled Random Rounding", 1975; L. Willenborg, T. de Waal, "Elements of Statistical Disclosure Control",
-2001.
+Papers: I. Fellegi, "Controlled Random Rounding", 1975; L. Willenborg, T. de Waal, "Elements of Statistical Disclosure
+Control", 2001.
 """
 
 from __future__ import annotations

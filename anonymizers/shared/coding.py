@@ -16,7 +16,6 @@ from auditor.model.mechanism import Change, Coding
 from auditor.model.schema import Type
 from auditor.model.table import Table
 
-
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
@@ -66,7 +65,11 @@ class EndCoding(Perturbing):
             beyond = there[there > cut if self.above else there < cut]
             if not len(beyond):
                 continue
-            published = cut if self.by is Replaced.THRESHOLD else in_digits(float(beyond.mean()), max(float(np.abs(beyond).max()), _SMALLEST))
+            published = (
+                cut
+                if self.by is Replaced.THRESHOLD
+                else in_digits(float(beyond.mean()), max(float(np.abs(beyond).max()), _SMALLEST))
+            )
             numbers[column] = np.where(values > cut if self.above else values < cut, published, values)
             changes[column] = Coding(cut, published, self.above)
         return Perturbed(changes, numbers=numbers)

@@ -1,8 +1,8 @@
 """Perturbation: published values are not the true ones, and how they were drawn is published with them.
 
-A method says which types of column it takes, and changes the quasi-identifiers of these types, or the `columns` that are named.
-Everything else is published as it is. Missing values stay missing. Numbers are published as numbers, and other values within
-their domain, so that the release reads with the schema of the table.
+A method says which types of column it takes, and changes the quasi-identifiers of these types, or the `columns` that are
+named. Everything else is published as it is. Missing values stay missing. Numbers are published as numbers, and other
+values within their domain, so that the release reads with the schema of the table.
 
 Where several rows are one person's (role `person`), a value that a person has in several rows is drawn once: the mean over
 many draws would give it away.
@@ -33,8 +33,8 @@ from auditor.model.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Perturbed:
-    """What becomes of the columns: new codes of the domain, or new numbers (of rows whose value is missing, anything). And how
-    each was changed, by name; a column that is not named stays as it is."""
+    """What becomes of the columns: new codes of the domain, or new numbers (of rows whose value is missing, anything). And
+    how each was changed, by name; a column that is not named stays as it is."""
 
     changes: Mapping[str, Change]
     codes: Mapping[str, Codes] | None = None
@@ -65,7 +65,9 @@ class Perturbing(Anonymizer):
         if not self.columns:
             found = tuple(c for c in quasi_columns(table) if table.schema.columns[c].type in self.takes)
             if not found:
-                raise PromiseError(f"{self.name}: the table must have a quasi-identifier that is {types}. Name columns.")
+                raise PromiseError(
+                    f"{self.name}: the table must have a quasi-identifier that is {types}. Name columns."
+                )
             return found
         self.need_published(table, "columns", self.columns)
         for column in self.columns:

@@ -130,7 +130,9 @@ class _Audit:
         yield FACTS, ""
         for number, adversary in enumerate(self.adversaries):
             if any(attack.linked for attack in self.attacks):
-                yield from ((f"{LINK} {link}", adversary.name) for link in options.links or links_of(self.subject.release))
+                yield from (
+                    (f"{LINK} {link}", adversary.name) for link in options.links or links_of(self.subject.release)
+                )
             alone = [attack.name for attack in self.attacks if not attack.linked and attack.goal in adversary.aims]
             yield from ((name, adversary.name) for name in alone if number == 0 or name not in whoever)
         if self.measures != () and not self.subject.utility:

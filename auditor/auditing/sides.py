@@ -38,8 +38,8 @@ from auditor.model.table import Table
 from auditor.posterior.beliefs import Beliefs, Prior, Some
 from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, WithoutOwn
-from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.informed import by_records
+from auditor.posterior.leave_one_out import LeaveOneOut
 from auditor.posterior.links import BY_RECORDS, Link
 from auditor.posterior.posterior import Posterior
 from scenarios.adversaries import Adversary

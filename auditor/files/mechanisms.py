@@ -1,7 +1,7 @@
 """The mechanism of a perturbed release, as TOML beside it: `release.csv.mechanism.toml`.
 
-It is public, as the release is: `anonymize` writes it, `audit` reads it, and for a release of another tool it can be written by
-hand (docs/files.md). Where it names the SHA-256 of its release, it is of no other.
+It is public, as the release is: `anonymize` writes it, `audit` reads it, and for a release of another tool it can be
+written by hand (docs/files.md). Where it names the SHA-256 of its release, it is of no other.
 """
 
 from __future__ import annotations

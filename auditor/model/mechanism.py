@@ -1,13 +1,13 @@
 """The published mechanism of a perturbed release: how each column was changed, so that the likelihood of what is published
 follows from a true value.
 
-What is told are the settings of the method, never a draw: the deviation of noise, the window of swapped ranks, the matrix of
-transitions, the threshold of a code, the base of rounding. Statistical offices publish these so that analysts can correct for
-them; whoever attacks the release reads them as well (`auditor/posterior/informed.py`). A mechanism is written beside its
-release as TOML (`auditor/files/mechanisms.py`), and can be written by hand for releases of other tools.
+What is told are the settings of the method, never a draw: the deviation of noise, the window of swapped ranks, the matrix
+of transitions, the threshold of a code, the base of rounding. Statistical offices publish these so that analysts can
+correct for them; whoever attacks the release reads them as well (`auditor/posterior/informed.py`). A mechanism is written
+beside its release as TOML (`auditor/files/mechanisms.py`), and can be written by hand for releases of other tools.
 
-A missing value is published as missing whatever the change, and nothing else is. Columns without an entry are as they were, or
-generalised: their labels cover the true value.
+A missing value is published as missing whatever the change, and nothing else is. Columns without an entry are as they
+were, or generalised: their labels cover the true value.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Noise(Change):
-    """A draw of standard deviation `sd` was added to a number, and the sum rounded to a multiple of `unit` (0: not at all)."""
+    """A draw of standard deviation `sd` was added to a number, and the sum rounded to a multiple of `unit` (0: not so)."""
 
     kind: ClassVar[str] = "noise"
     sd: float
@@ -142,8 +142,8 @@ class Coding(Change):
 
 @dataclass(frozen=True, slots=True)
 class Rounding(Change):
-    """Numbers were rounded to a multiple of `base`: the nearest, or with `random` one of the two around it, so that the number
-    is expected."""
+    """Numbers were rounded to a multiple of `base`: the nearest, or with `random` one of the two around it, so that the
+    number is expected."""
 
     kind: ClassVar[str] = "rounding"
     base: float

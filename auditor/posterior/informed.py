@@ -3,29 +3,29 @@
 With P(y | x) the probability that the mechanism publishes a record y for a person with the values x (`likelihoods.py`), the
 record y_j is the person's with a probability that also depends on who else may have it.
 
-- Whoever knows who is in the release knows the values of all of them (`Knowledge.everybody`). Each person has one record, and
-  each record is one person's: the posterior is over all ways to assign them, and its margins are found by belief propagation.
-  With L_ij = P(y_j | x_i), a message a_ij = 1 / Σ_{k≠j} L_ik b_ik says how free person i is for j beside other records, and
-  b_ij = 1 / Σ_{k≠i} L_kj a_kj how free record j is beside other people; then p_ij / (1 - p_ij) = L_ij a_ij b_ij. Records that
-  are alike, and people who are, count as often as they occur. That is close to the exact margins (the Bethe permanent), where
-  scaling rows and columns in turn is too cautious.
-- Whoever does not know it weighs a record by L_j / q_j, where q_j = Σ P(y_j | x) over people at large: those on the list of the
-  population or, without one, the records themselves, each standing for a person with these values. So do all about people
-  who are not on their list of everybody, with q_j = Σ_k L_kj a_kj.
+- Whoever knows who is in the release knows the values of all of them (`Knowledge.everybody`). Each person has one record,
+  and each record is one person's: the posterior is over all ways to assign them, and its margins are found by belief
+  propagation. With L_ij = P(y_j | x_i), a message a_ij = 1 / Σ_{k≠j} L_ik b_ik says how free person i is for j beside
+  other records, and b_ij = 1 / Σ_{k≠i} L_kj a_kj how free record j is beside other people; then p_ij / (1 - p_ij) = L_ij
+  a_ij b_ij. Records that are alike, and people who are, count as often as they occur. That is close to the exact margins
+  (the Bethe permanent), where scaling rows and columns in turn is too cautious.
+- Whoever does not know it weighs a record by L_j / q_j, where q_j = Σ P(y_j | x) over people at large: those on the list
+  of the population or, without one, the records themselves, each standing for a person with these values. So do all about
+  people who are not on their list of everybody, with q_j = Σ_k L_kj a_kj.
 
-Swapped records are not independent: if one has another's values, that one has theirs. Belief propagation would take each for an
-accident of its own, and be too sure. Nobody's beliefs are propagated there: b_j = 1 / Σ_k L_kj.
+Swapped records are not independent: if one has another's values, that one has theirs. Belief propagation would take each
+for an accident of its own, and be too sure. Nobody's beliefs are propagated there: b_j = 1 / Σ_k L_kj.
 
-**Pruning.** Weights below e^-16 of a person's greatest are left out: the search is that of distances, with costs −log w. Where
-very many records fit (`MOST_ENTRIES` for all people), only the likeliest are kept, never some of several that are tied; who
-fits too many alike is not found at all. `lost` is the belief that is left out so.
+**Pruning.** Weights below e^-16 of a person's greatest are left out: the search is that of distances, with costs −log w.
+Where very many records fit (`MOST_ENTRIES` for all people), only the likeliest are kept, never some of several that are
+tied; who fits too many alike is not found at all. `lost` is the belief that is left out so.
 
 **Absence.** With L = Σ_j L_j / (n q_j), odds(in) = prior odds · L.
 
 All known columns must be published in one block.
 
-Papers: W. Winkler, "Re-identification Methods for Masked Microdata", 2004; B. Huang, T. Jebara, "Approximating the Permanent with
-Belief Propagation", 2009.
+Papers: W. Winkler, "Re-identification Methods for Masked Microdata", 2004; B. Huang, T. Jebara, "Approximating the
+Permanent with Belief Propagation", 2009.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from auditor.model.packing import contents, distinct_rows
 from auditor.model.release import Release, Suppression
 from auditor.posterior.beliefs import TIE, MemberBeliefs, meaning, spread
 from auditor.posterior.distance import Nearest, Search
-from auditor.posterior.likelihoods import EXCLUDED, costs, is_laid_out, table_of
+from auditor.posterior.likelihoods import EXCLUDED, MOST_OF_A_TABLE, costs, is_laid_out, table_of
 from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import distinct_people, expand
 from auditor.posterior.metric import Column, Metric
@@ -53,7 +53,7 @@ CUT = 16.0
 """Weights below e^-CUT of a person's greatest are left out."""
 MOST_COMPARISONS = 3e9
 """The limit on compared pairs of a person and a record: about a minute's work."""
-MOST_ENTRIES = 10_000_000
+MOST_ENTRIES = 5_000_000
 """The most pairs that are kept."""
 _LEAST_KEPT = 64
 _A_PART = 1 << 22
@@ -90,6 +90,16 @@ class Likely(Search):
     def __init__(self, release: Release, knowledge: Knowledge, suppression: Suppression) -> None:
         super().__init__(release, knowledge.columns, suppression, Metric.GOWER)
         self.knowledge, self.lost = knowledge, 0.0
+
+    @property
+    def whole(self) -> bool:
+        """Whether all columns that were swapped together are weighed together."""
+        mechanism = self.release.mechanism
+        assert mechanism is not None
+        swapped = {change for c in self.columns if isinstance(change := mechanism.columns.get(c), RecordSwap)}
+        everybody = self.knowledge.everybody
+        people = 0 if everybody is None else len(everybody)
+        return not swapped or people * len(self.patterns) <= MOST_OF_A_TABLE
 
     @cached_property
     def at_large(self) -> Floats:
@@ -128,9 +138,7 @@ class Likely(Search):
         mechanism = self.release.mechanism
         assert mechanism is not None
         pairwise = any(isinstance(mechanism.columns.get(c), RecordSwap) for c in self.columns)
-        chance, taken = propagated(
-            row, pattern, np.exp(-cost), times, self.records, 0 if pairwise else _SWEEPS
-        )
+        chance, taken = propagated(row, pattern, np.exp(-cost), times, self.records, 0 if pairwise else _SWEEPS)
         return _Joint(people, row, pattern, -np.log(np.maximum(chance, _TINY)), np.log(np.maximum(taken, _TINY)))
 
     @cached_property
@@ -168,7 +176,7 @@ class Likely(Search):
         ]
         shapes = columns_of([one.distances for one in columns])
         values, labels = _indices(columns)
-        tree, order = tree_of(labels), np.lexsort(values.T[::-1])
+        tree, order = tree_of(labels.astype(np.int32)), np.lexsort(values.T[::-1])
         above = np.full(len(people), -1.0) if above is None else above
         most, step = EXCLUDED / 2, max(_A_PART // count, 1)
         keep = max(MOST_ENTRIES // len(people), _LEAST_KEPT)
@@ -245,17 +253,22 @@ def propagated(
     """By belief propagation, for pairs of a person and a pattern with these likelihoods: the probability that one of the
     records is the person's, and how much of each pattern is taken. `people` and `records` say how many each stands for."""
     often, held = people[row], records[pattern]
-    free = 1 / np.bincount(row, weights=likely * held, minlength=len(people))[row]
+    free = 1 / _sums(row, likely * held, len(people))[row]
     for sweep in range(max(sweeps, 1)):
-        taken = np.bincount(pattern, weights=likely * free * often, minlength=len(records))
+        taken = _sums(pattern, likely * free * often, len(records))
         if not sweeps:
             return likely / taken[pattern], taken
         open_to = 1 / _rest(taken[pattern], likely * free)
-        total = np.bincount(row, weights=likely * open_to * held, minlength=len(people))[row]
+        total = _sums(row, likely * open_to * held, len(people))[row]
         left = 1 / _rest(total, likely * open_to)
         free = left if not sweep else np.sqrt(free * left)
     odds = likely * free * open_to
     return odds / (1 + odds), taken
+
+
+def _sums(number: Ints, weight: Floats, size: int) -> Floats:
+    """The sum of the weights with each number."""
+    return np.bincount(number, weights=weight, minlength=size).astype(np.float64, copy=False)
 
 
 def _rest(whole: Floats, part: Floats) -> Floats:
@@ -325,7 +338,7 @@ class Informed(Nearest):
             return False
         if column is not None and self.release.labels[column].aliases:
             return False
-        return bool(self.search.lost <= _BELIEVED)
+        return self.search.whole and bool(self.search.lost <= _BELIEVED)
 
     def _present(self, prior: float | None) -> Floats:
         if prior is None or prior >= 1:

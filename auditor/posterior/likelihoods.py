@@ -1,14 +1,15 @@
 """How likely a mechanism publishes each label for a person with a known value: the columns of the likelihood.
 
-A column gives −log P(label | value), which is 0 or more since P is a probability (for noise that is not rounded, a density over
-its greatest value). Sums over columns are then searched as distances are (`pruned.py`). Columns that change together, by
-correlated noise or by swapping, are one column here or are turned until they are independent. A label of an unchanged column
-is possible where it covers the value. A missing value is published as missing, and nothing else is; what is not known of a
-person fits everything, and a suppressed cell fits everybody.
+A column gives −log P(label | value), which is 0 or more since P is a probability (for noise that is not rounded, a
+density over its greatest value). Sums over columns are then searched as distances are (`pruned.py`). Columns that change
+together, by correlated noise or by swapping, are one column here or are turned until they are independent. A label of an
+unchanged column is possible where it covers the value. A missing value is published as missing, and nothing else is; what
+is not known of a person fits everything, and a suppressed cell fits everybody.
 
 - Noise: the mass of the noise between half a unit below and half a unit above.
-- Rank swapping: how far ranks move does not depend on the data, so that whoever knows the window simulates it. The ranks of a
-  value are those it has in the release, which has the same values as the original. Values that share a rank share the chance.
+- Rank swapping: how far ranks move does not depend on the data, so that whoever knows the window simulates it. The ranks
+  of a value are those it has in the release, which has the same values as the original. Values that share a rank share
+  the chance.
 - Record swapping: the own value with probability 1 − rate, otherwise that of anybody in the stratum.
 - PRAM, codes and rounding as they are defined (`auditor/model/mechanism.py`).
 
@@ -124,7 +125,9 @@ def table_of(release: Release, name: str, change: Change | None, values: Codes, 
     number = _numbers(labels)[used]
     plain = ~np.isnan(number) & ~labels.suppressed[used] if domain.numbers is not None else labels.counts[used] == 1
     grid = np.broadcast_to(used, (len(values), len(used))), np.broadcast_to(values[:, None], (len(values), len(used)))
-    cost = np.where(labels.covers(grid[0].ravel(), np.maximum(grid[1].ravel(), 0)).reshape(grid[0].shape), 0.0, EXCLUDED)
+    cost = np.where(
+        labels.covers(grid[0].ravel(), np.maximum(grid[1].ravel(), 0)).reshape(grid[0].shape), 0.0, EXCLUDED
+    )
     missing = labels.lo[used] == labels.hi[used]
     missing &= labels.lo[used] == (-1 if domain.missing is None else domain.missing)
     changed = np.ix_(known, plain & ~missing)
@@ -273,9 +276,7 @@ def _ranked(release: Release, name: str, change: RankSwap, used: Codes, which: I
 # ----- columns of many values, and several columns -------------------------------------------------------------------
 
 
-def _line(
-    labels: Labels, change: Change | None, used: Codes, which: Ints, code: Codes, error: Error | None
-) -> Column:
+def _line(labels: Labels, change: Change | None, used: Codes, which: Ints, code: Codes, error: Error | None) -> Column:
     """A column of many numbers, as distances on a line."""
     domain = labels.domain
     values, value = np.unique(code, return_inverse=True)

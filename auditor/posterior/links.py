@@ -59,9 +59,9 @@ LINKS = (
     ),
     LinkFacts(
         Link.MECHANISM,
-        "Records are weighed by how likely the published mechanism (noise, swapping, transitions, codes, rounding) makes them "
-        "of the person's values, and how likely of other people's (Bayes' rule): for perturbed releases, and adversaries who "
-        "read how they were made.",
+        "Records are weighed by how likely the published mechanism (noise, swapping, transitions, codes, rounding) makes "
+        "them of the person's values, and how likely of other people's (Bayes' rule): for perturbed releases, and those "
+        "who read how they were made.",
         "records are weighed by how likely the published mechanism makes them of the person",
     ),
 )
