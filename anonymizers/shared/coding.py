@@ -58,10 +58,9 @@ class EndCoding(Perturbing):
             there = values[~np.isnan(values)]
             if not len(there):
                 continue
-            share = 1 - self.share if self.above else self.share
-            cut = self.threshold
-            if cut is None:
-                cut = float(np.quantile(there, share, method="inverted_cdf" if self.above else "higher"))
+            cut, sign = self.threshold, 1 if self.above else -1
+            if cut is None:  # at most the share lies beyond
+                cut = sign * float(np.quantile(sign * there, 1 - self.share, method="inverted_cdf")) + 0.0
             beyond = there[there > cut if self.above else there < cut]
             if not len(beyond):
                 continue
