@@ -1,4 +1,4 @@
-"""Perturbing methods: what they add or swap is distributed as they say, what they promise holds, and the release reads again."""
+"""Perturbing methods: what they add or swap is distributed as they say, what they promise holds, and it reads again."""
 
 from __future__ import annotations
 
@@ -120,7 +120,9 @@ def test_the_window_of_rank_swapping_holds(window: float) -> None:
         there = true < domain.known
         assert (made[~there] == true[~there]).all()
         counts = np.bincount(true[there], minlength=domain.known)
-        assert (counts == np.bincount(made[there], minlength=domain.known)).all()  # every value is as frequent as it was
+        assert (
+            counts == np.bincount(made[there], minlength=domain.known)
+        ).all()  # every value is as frequent as it was
         last = np.cumsum(counts)
         first = last - counts
         low, high = np.minimum(true, made)[there], np.maximum(true, made)[there]
@@ -192,11 +194,14 @@ def test_rounding_by_hand_and_without_bias() -> None:
     assert abs((drawn - true).mean()) < 4 * 7 / 2 / np.sqrt(4000)
     up = drawn > true
     share = (true % 7) / 7
-    assert stats.chisquare(
-        [up[(share >= a) & (share < a + 0.25)].sum() for a in (0, 0.25, 0.5, 0.75)],
-        [share[(share >= a) & (share < a + 0.25)].sum() for a in (0, 0.25, 0.5, 0.75)],
-        sum_check=False,
-    ).pvalue > 0.01
+    assert (
+        stats.chisquare(
+            [up[(share >= a) & (share < a + 0.25)].sum() for a in (0, 0.25, 0.5, 0.75)],
+            [share[(share >= a) & (share < a + 0.25)].sum() for a in (0, 0.25, 0.5, 0.75)],
+            sum_check=False,
+        ).pvalue
+        > 0.01
+    )
 
 
 @pytest.mark.parametrize("method", ["top-coding", "bottom-coding"])
@@ -258,7 +263,9 @@ def test_the_public_seed_does_not_undo_the_draws(method: str) -> None:
     if method in ("noise", "rank-swapping", "rounding"):
         ours, theirs = (as_numbers(published(*made, "pay")) - as_numbers(table.texts("pay")) for made in (real, replay))
         same = np.corrcoef(ours, theirs)[0, 1]
-        assert same == pytest.approx(1) if method == "rounding" else abs(same) < 0.25  # rounding draws nothing by default
+        assert (
+            same == pytest.approx(1) if method == "rounding" else abs(same) < 0.25
+        )  # rounding draws nothing by default
     if method in ("pram", "record-swapping"):
         changed = [np.array(published(*made, "city")) != np.array(table.texts("city")) for made in (real, replay)]
         assert abs(np.corrcoef(*changed)[0, 1]) < 0.25

@@ -104,8 +104,14 @@ def test_every_kind_can_be_written_by_hand(release: Path) -> None:
         ('[columns.age]\nkind = "pram"\nvalues = ["1"]\nmatrix = [[1]]', "is not for numbers"),
         ('[columns.shoe]\nkind = "noise"\nsd = 1', "must be published"),
         ('sha256 = "00"\n[columns.age]\nkind = "noise"\nsd = 1', "of another file"),
-        ('[columns.age]\nkind = "noise"\nsd = 1\n[correlated]\ncolumns = ["city"]\ncovariance = [[1]]', "kind = \"noise\""),
-        ('[columns.age]\nkind = "noise"\nsd = 1\n[correlated]\ncolumns = ["age"]\ncovariance = [[-1]]', "symmetric matrix"),
+        (
+            '[columns.age]\nkind = "noise"\nsd = 1\n[correlated]\ncolumns = ["city"]\ncovariance = [[1]]',
+            'kind = "noise"',
+        ),
+        (
+            '[columns.age]\nkind = "noise"\nsd = 1\n[correlated]\ncolumns = ["age"]\ncovariance = [[-1]]',
+            "symmetric matrix",
+        ),
         ("[columns", "must be TOML"),
     ],
 )
