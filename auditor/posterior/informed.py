@@ -18,7 +18,8 @@ for an accident of its own, and be too sure. Nobody's beliefs are propagated the
 
 **Pruning.** Weights below e^-16 of a person's greatest are left out: the search is that of distances, with costs −log w.
 Where very many records fit (`MOST_ENTRIES` for all people), only the likeliest are kept, never some of several that are
-tied; who fits too many alike is not found at all. `lost` is the belief that is left out so.
+tied; who fits too many alike is not found at all. `lost` is the belief that is left out so. Among many
+pairs the cut is narrower where more would fit than can be kept.
 
 **Absence.** With L = Σ_j L_j / (n q_j), odds(in) = prior odds · L.
 
@@ -32,6 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -58,6 +60,8 @@ MOST_ENTRIES = 5_000_000
 _LEAST_KEPT = 64
 _A_PART = 1 << 22
 _PROBED = 100
+_MANY = 20_000_000
+"""From so many pairs on, the cut is chosen by what some people need."""
 _SWEEPS = 3
 """How often messages go round: more make beliefs too sure where many people are alike."""
 _BELIEVED = 0.005
@@ -90,7 +94,7 @@ class Likely(Search):
 
     def __init__(self, release: Release, knowledge: Knowledge, suppression: Suppression) -> None:
         super().__init__(release, knowledge.columns, suppression, Metric.GOWER)
-        self.knowledge, self.lost = knowledge, 0.0
+        self.knowledge, self.lost, self.cut = knowledge, 0.0, CUT
 
     @property
     def whole(self) -> bool:
@@ -181,15 +185,19 @@ class Likely(Search):
         above = np.full(len(people), -1.0) if above is None else above
         most, step = EXCLUDED / 2, max(_A_PART // count, 1)
         keep = max(MOST_ENTRIES // len(people), _LEAST_KEPT)
-        found, believed = [], 0.0
+        found, believed, self.cut, seen = [], 0.0, CUT, 1.0
+        if len(people) * count > _MANY:
+            some = order[np.linspace(0, len(order) - 1, _PROBED).astype(np.int64)]
+            _, starts, _, cost = nearest(shapes, tree, values[some], labels, above[some], 0.0, CUT, most)
+            self.cut, seen = _narrower(starts, cost, keep)
         for begin in range(0, len(people), step):
             some = order[begin : begin + step]
-            _, starts, pattern, cost = nearest(shapes, tree, values[some], labels, above[some], 0.0, CUT, most)
+            _, starts, pattern, cost = nearest(shapes, tree, values[some], labels, above[some], 0.0, self.cut, most)
             row = np.repeat(np.arange(len(some)), np.diff(starts))
             kept, share = _likeliest(row, cost, np.diff(starts), keep)
             believed += share
             found.append((some[row[kept]], pattern[kept], cost[kept]))
-        self.lost = 1 - believed / len(people)
+        self.lost = 1 - seen * believed / len(people)
         row, pattern, cost = (np.concatenate(part) for part in zip(*found, strict=True))
         by_row = np.argsort(row, kind="stable")
         return row[by_row], pattern[by_row], cost[by_row]
@@ -204,7 +212,8 @@ class Likely(Search):
         if second:
             row, _, cost = self._costly(people, offset)
             np.minimum.at(distance, row, cost)
-            above, distance = np.where(np.isfinite(distance), distance + CUT, -1.0), np.full(len(people), np.inf)
+            above = np.where(np.isfinite(distance), distance + self.cut, -1.0)
+            distance = np.full(len(people), np.inf)
             row, pattern, cost = self._costly(people, offset, above)
             self.lost = lost
         else:
@@ -283,15 +292,27 @@ def _indices(columns: list[Column]) -> tuple[Ints, Ints]:
     return people.astype(np.int64), labels.astype(np.int64)
 
 
+def _narrower(starts: Ints, cost: Floats, keep: int) -> tuple[float, float]:
+    """The cut at which most of some people still have as many pairs as are kept, and the share of their belief within it."""
+    rows = [np.sort(cost[begin:end]) for begin, end in pairwise(starts.tolist()) if end > begin]
+    if not rows:
+        return CUT, 1.0
+    reach = [float(one[2 * keep] - one[0]) if len(one) > 2 * keep else CUT for one in rows]
+    cut = min(float(np.quantile(reach, 0.8)), CUT)
+    weight = [np.exp(one[0] - one) for one in rows]
+    within = [float(each[each >= np.exp(-cut)].sum() / each.sum()) for each in weight]
+    return cut, float(np.mean(within))
+
+
 def _likeliest(row: Ints, cost: Floats, count: Ints, keep: int) -> tuple[Ints, float]:
     """The pairs to keep, at most so many of a row and never some of several that cost the same; and the share of the belief
     that they have, summed over rows."""
-    least = np.full(len(count), np.inf)
-    np.minimum.at(least, row, cost)
+    starts, least = np.concatenate([[0], np.cumsum(count)]), np.full(len(count), np.inf)
+    filled = np.flatnonzero(count)
+    least[filled] = np.minimum.reduceat(cost, starts[filled]) if len(filled) else least[filled]
     weight = np.exp(least[row] - cost)
     total = np.bincount(row, weights=weight, minlength=len(count))
     kept = np.ones(len(row), dtype=np.bool_)
-    starts = np.concatenate([[0], np.cumsum(count)])
     for place in np.flatnonzero(count > keep).tolist():
         mine = slice(starts[place], starts[place + 1])
         limit = np.partition(cost[mine], keep)[keep]
