@@ -23,6 +23,7 @@ import numpy as np
 from auditor.model.arrays import Ints
 from auditor.model.errors import ReleaseError
 from auditor.model.faults import Faults, are_texts, is_number
+from auditor.model.values import LEAST, MOST
 
 FORMAT = "auditor-mechanism/1"
 
@@ -224,11 +225,11 @@ def _correlated(faults: Faults, columns: Mapping[str, Change]) -> Correlated | N
 
 
 def _positive(value: Any) -> bool:
-    return is_number(value) and value > 0
+    return is_number(value) and LEAST <= value <= MOST
 
 
 def _not_negative(value: Any) -> bool:
-    return is_number(value) and value >= 0
+    return is_number(value) and (value == 0 or _positive(value))
 
 
 def _is_matrix(value: Any, size: int) -> bool:
@@ -243,7 +244,10 @@ def _is_transition(value: Any, size: int) -> bool:
 
 def _is_covariance(value: Any) -> bool:
     matrix = np.array(value, dtype=np.float64)
-    return bool((matrix == matrix.T).all() and np.linalg.eigvalsh(matrix).min() >= -1e-9 * np.abs(matrix).max())
+    usable = len(matrix) > 0 and np.diag(matrix).min() >= LEAST and np.abs(matrix).max() <= MOST
+    return bool(
+        usable and (matrix == matrix.T).all() and np.linalg.eigvalsh(matrix).min() >= -1e-9 * np.abs(matrix).max()
+    )
 
 
 def _toml(value: Any) -> str:

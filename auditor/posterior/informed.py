@@ -143,7 +143,10 @@ class Likely(Search):
         mechanism = self.release.mechanism
         assert mechanism is not None
         pairwise = any(isinstance(mechanism.columns.get(c), RecordSwap) for c in self.columns)
-        chance, taken = propagated(row, pattern, np.exp(-cost), times, self.records, 0 if pairwise else _SWEEPS)
+        least = np.full(len(people), np.inf)
+        np.minimum.at(least, row, cost)
+        likely = np.exp(least[row] - cost)  # what all records of a person have in common does not matter
+        chance, taken = propagated(row, pattern, likely, times, self.records, 0 if pairwise else _SWEEPS)
         return _Joint(people, row, pattern, -np.log(np.maximum(chance, _TINY)), np.log(np.maximum(taken, _TINY)))
 
     @cached_property

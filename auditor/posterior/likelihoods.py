@@ -56,6 +56,8 @@ _BINS = 2_000
 """Ranks of a column of many values are taken together in so many bins."""
 _SIMULATED = 40_000
 _SAME = 1e-9
+_FAR = 700.0  # e to this can still be written
+_FARTHEST = 1e4  # in deviations, beyond anything that is kept
 
 
 def costs(
@@ -101,7 +103,7 @@ def _column(
     """One column by itself."""
     labels = release.labels[name]
     used, which = np.unique(label, return_inverse=True)
-    if not is_laid_out(labels):
+    if not is_laid_out(labels) and not isinstance(change, Transition):
         if isinstance(change, RankSwap):
             return _ranked(release, name, change, used, which.reshape(-1), code)
         return _line(labels, change, used, which.reshape(-1), code, error)
@@ -142,7 +144,7 @@ def table_of(release: Release, name: str, change: Change | None, values: Codes, 
         x, y = domain.numbers[values[known]][:, None], number[plain & ~missing]
         cost[changed] = _of_numbers(change, x, y)
     cost[values < 0] = 0.0
-    return cost
+    return np.nan_to_num(np.minimum(cost, EXCLUDED), nan=EXCLUDED)
 
 
 def _of_numbers(change: Change, x: Floats, y: Floats) -> Floats:
@@ -167,13 +169,16 @@ def _noise(change: Noise, away: Floats) -> Floats:
     if change.distribution is Distribution.LAPLACE:
         b = change.sd / math.sqrt(2)
         if half <= 0:
-            return np.asarray(away / b)
-        near = 1 - (np.exp(-(half - away) / b) + np.exp(-(half + away) / b)) / 2
-        far = -away / b + math.log(math.sinh(half / b)) if half / b < 700 else -away / b + half / b - math.log(2)
-        return np.where(away < half, _log(np.maximum(near, 0.0)), -far)
+            return np.asarray(np.minimum(away / b, EXCLUDED))
+        h = half / b
+        inside = np.minimum(np.minimum(away, half) / b, _FAR)
+        near = -math.expm1(-h) - math.exp(-min(h, _FAR)) * (np.cosh(inside) - 1)
+        far = away / b - (math.log(math.sinh(h)) if h < _FAR else h - math.log(2))
+        return np.where(away < half, _log(np.maximum(near, 0.0)), far)
     if half <= 0:
-        return np.asarray((away / change.sd) ** 2 / 2)
-    lower, upper = special.log_ndtr((half - away) / change.sd), special.log_ndtr((-half - away) / change.sd)
+        return np.asarray(np.minimum(away / change.sd, _FARTHEST) ** 2 / 2)
+    lower = special.log_ndtr(np.maximum((half - away) / change.sd, -_FARTHEST))
+    upper = special.log_ndtr(np.maximum((-half - away) / change.sd, -_FARTHEST))
     return np.asarray(-(lower + np.log1p(-np.exp(np.minimum(upper - lower, -1e-15)))))
 
 
