@@ -99,6 +99,8 @@ class Perturbing(Anonymizer):
             domain = table.domains[column]
             labels[column], cells[column] = _written(domain, numbers, present(domain, table.codes[column]))
         release, provenance = self.publish(table, labels, cells, [published_columns(table)], None, rng)
+        if not made.changes:  # nothing could be changed, as where all values are the same
+            return release, provenance
         mechanism = PublishedMechanism(made.changes, made.correlated, {"method": self.name})
         return replace(release, mechanism=mechanism), provenance
 

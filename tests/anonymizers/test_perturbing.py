@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -247,8 +248,6 @@ def test_the_covariance_of_correlated_noise_reads_again() -> None:
     assert release.mechanism is not None
     assert isinstance(release.mechanism.correlated, Correlated)
     text = release.mechanism.to_toml()
-    import tomllib
-
     assert PublishedMechanism.from_dict(tomllib.loads(text), "m") == release.mechanism
 
 
@@ -327,3 +326,12 @@ def test_a_table_without_a_column_to_change_is_refused() -> None:
     with pytest.raises(PromiseError, match="quasi-identifier that is numeric"):
         anonymize(people(20, columns=only), "noise", 1)
     anonymize(people(20, columns=only), "pram", 1)
+
+
+@pytest.mark.parametrize("method", ["noise", "pram", "top-coding"])
+def test_where_nothing_can_be_changed_there_is_no_mechanism(method: str, tmp_path: Path) -> None:
+    table = people(40).take(np.zeros(5, dtype=np.int64))
+    release, provenance = anonymize(table, method, 1)
+    assert release.mechanism is None
+    assert release.kind is Kind.GENERALISED
+    assert list(write_release(release, provenance, tmp_path / "made.csv")[0]) == [tmp_path / "made.csv"]
