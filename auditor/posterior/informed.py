@@ -66,6 +66,7 @@ _SWEEPS = 3
 """How often messages go round: more make beliefs too sure where many people are alike."""
 _BELIEVED = 0.005
 """So much of the belief may be left out where expectations are told."""
+_DIGITS = 9
 _LEAST, _NOISE, _TINY = 1e-6, 1e-12, 1e-300
 
 
@@ -230,6 +231,7 @@ class Likely(Search):
                 more = joint.of(known[listed])
                 row = np.concatenate([row, listed[more[0]]])
                 pattern, cost = np.concatenate([pattern, more[1]]), np.concatenate([cost, more[2]])
+        cost = np.round(cost, _DIGITS)  # sums in another order differ in their last digits, and ties must stay ties
         np.minimum.at(distance, row, cost)
         return row, pattern, np.exp(distance[row] - cost), distance
 
@@ -379,8 +381,9 @@ class Informed(Nearest):
             weights=self.search.cells.count[self.entries.cell] * self.entries.weight,
             minlength=len(self.tuples),
         )
-        with np.errstate(over="ignore"):
-            ratio = each * np.exp(-np.where(np.isfinite(far), far, np.inf) - floor) / max(self.release.rows, 1)
+        with np.errstate(over="ignore", divide="ignore"):
+            log = np.log(each) - np.where(np.isfinite(far), far, np.inf) - floor - np.log(max(self.release.rows, 1))
+            ratio = np.exp(np.round(log, _DIGITS))
         return np.asarray(ratio[self.row_of])
 
     def membership(self, prior: float) -> MemberBeliefs:
