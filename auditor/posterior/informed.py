@@ -333,6 +333,17 @@ class Informed(Nearest):
     link = Link.MECHANISM
     search: Likely
 
+    def __init__(
+        self,
+        release: Release,
+        knowledge: Knowledge,
+        suppression: Suppression,
+        weighting: Weighting = Weighting.SIZE,
+        metric: Metric = Metric.EUCLID,
+    ) -> None:
+        super().__init__(release, knowledge, suppression, weighting, metric)
+        self.p = np.round(self.p, _DIGITS + 3)  # ties stay ties, whatever the order of the records
+
     def _searching(self, suppression: Suppression, metric: Metric) -> Likely:
         return Likely(self.release, self.knowledge, suppression)
 

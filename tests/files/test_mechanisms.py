@@ -131,6 +131,7 @@ def test_a_new_release_takes_the_old_mechanism_away(release: Path) -> None:
     assert not mechanism_file(target).exists()
 
 
+@pytest.mark.slow
 def test_a_release_of_another_tool_is_audited_by_its_mechanism(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     age, pay = rng.normal(45, 15, 300).round(1), rng.normal(0, 1, 300).round(3)

@@ -148,6 +148,7 @@ def test_beliefs_are_bayes_rule_over_a_list_of_the_population(
     np.testing.assert_allclose(chances(beliefs, release.rows), wanted, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_ranks_move_as_in_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     # 60 people, some of the same age. A window of 10 % is 6 ranks. Many runs show where the value of each age goes.
     rng = np.random.default_rng(1)
@@ -246,6 +247,7 @@ def test_people_and_records_that_are_alike_count_as_often_as_they_occur() -> Non
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings"),
     [
@@ -275,6 +277,7 @@ def test_as_much_is_found_as_is_expected(method: str, settings: dict[str, Any]) 
         assert np.mean(expected[part]) == pytest.approx(np.mean(found[part]), abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_no_less_is_found_than_by_distance(method: str) -> None:
     informed_of, near = [], []
@@ -397,6 +400,7 @@ def test_what_is_found_of_somebody_does_not_depend_on_who_else_is_asked_for() ->
         assert record.find("linking", "success", link=Link.MECHANISM).value == pytest.approx(each[row])
 
 
+@pytest.mark.slow
 def test_members_are_told_from_outsiders() -> None:
     table = people(400, 4)
     inside, outside = table.take(np.arange(200)), np.arange(200, 400)
