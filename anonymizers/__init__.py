@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from anonymizers.anatomy import Anatomy
 from anonymizers.base import Anonymizer
+from anonymizers.bottom_coding import BottomCoding
 from anonymizers.caat import Caat
 from anonymizers.ebkc import Ebkc
 from anonymizers.grading import Grading
@@ -20,10 +21,16 @@ from anonymizers.m_invariance import MInvariance
 from anonymizers.mdav import Mdav
 from anonymizers.mdav_refined import MdavRefined
 from anonymizers.mondrian import Mondrian
+from anonymizers.noise import Noise
 from anonymizers.oka import OnePassKMeans
+from anonymizers.pram import Pram
+from anonymizers.rank_swapping import RankSwapping
 from anonymizers.rcellular import RCellular
+from anonymizers.record_swapping import RecordSwapping
 from anonymizers.rgather import RGather
+from anonymizers.rounding import Rounding
 from anonymizers.slicing import Slicing
+from anonymizers.top_coding import TopCoding
 from anonymizers.wfcm import WeightedFeatureCMeans
 from auditor.model.plugin import Registry
 
@@ -52,6 +59,13 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         Slicing,
         MInvariance,
         Grading,
+        Noise,
+        RankSwapping,
+        RecordSwapping,
+        Pram,
+        TopCoding,
+        BottomCoding,
+        Rounding,
     ),
 )
 

@@ -94,9 +94,13 @@ def _means(domain: Domain, codes: Codes, groups: Ints, absent: Bools, restore: b
         if missing:
             written.append(domain.texts[-1])  # the missing value is the last one
         else:
-            rounded = number if exact else round(number, DIGITS - 1 - math.floor(math.log10(size)))
-            written.append(_text(domain, rounded))
+            written.append(number_text(domain, number if exact else in_digits(number, size)))
     return written
+
+
+def in_digits(number: float, size: float) -> float:
+    """A mean of numbers, the greatest of which has this size, without the noise of sums."""
+    return round(number, DIGITS - 1 - math.floor(math.log10(size)))
 
 
 def restored(original: Floats, mean: Floats, sizes: Ints) -> Floats:
@@ -110,7 +114,7 @@ def restored(original: Floats, mean: Floats, sizes: Ints) -> Floats:
     return (mean - centre) * factor + float(original.mean())
 
 
-def _text(domain: Domain, number: float) -> str:
+def number_text(domain: Domain, number: float) -> str:
     """A number as text, with zeros added where it would otherwise read as a missing or suppressed value."""
     decimal, form = domain.format.decimal, domain.format
     text = format_number(number, decimal)

@@ -171,5 +171,5 @@ def _nearest(linked: Nearest, row: Ints, entry: Ints) -> tuple[Ints, Ints, Hits]
     key = row * len(linked.release.sizes) + cells.bucket[cell]  # ascending, since cells are ordered by bucket
     begin = np.flatnonzero(np.diff(key, prepend=-1))
     count = np.diff(np.append(begin, len(key)))
-    hits = Hits(linked.search.block, cells, begin, count, cell, np.ones(len(cell)))
+    hits = Hits(linked.search.block, cells, begin, count, cell, linked.entries.weight[entry])
     return row[begin], cells.bucket[cell[begin]], hits

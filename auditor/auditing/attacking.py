@@ -34,8 +34,9 @@ from auditor.model.release import Suppression
 from auditor.model.seeding import stage
 from auditor.posterior.beliefs import Beliefs, Prior
 from auditor.posterior.candidates import Matching
-from auditor.posterior.distance import Nearest, no_distance
-from auditor.posterior.links import Link
+from auditor.posterior.distance import no_distance
+from auditor.posterior.informed import by_records, links_of, no_mechanism
+from auditor.posterior.links import BY_RECORDS, Link
 from auditor.posterior.posterior import Posterior
 from scenarios.adversaries import Adversary
 
@@ -116,7 +117,7 @@ class Attacker:
     def links(self) -> tuple[tuple[Link, ...], dict[Link, NotApplicable]]:
         """The link models that are run, and why others that were asked for do not apply. A link that cannot tell anything is
         run only where it is asked for by name."""
-        asked = self.options.links or (_OF_NOBODY if self.release.synthetic else tuple(Link))
+        asked = self.options.links or (_OF_NOBODY if self.release.synthetic else links_of(self.release))
         barred = {link: why for link in asked if (why := self._barred(link)) is not None}
         return tuple(link for link in asked if link not in barred), barred
 
@@ -130,6 +131,8 @@ class Attacker:
             return NotApplicable(why, Lacks.PEOPLE)
         if link is Link.TIGHTEST and self.release.exact:
             return NotApplicable("every label is one value, so no class is tighter than another")
+        if link is Link.MECHANISM:
+            return None if self._no_mechanism is None else NotApplicable(self._no_mechanism)
         if link is Link.DISTANCE:
             impossible = self._no_distance
             if impossible is None and not named and not self.untrue:
@@ -146,6 +149,11 @@ class Attacker:
     def _no_distance(self) -> str | None:
         """Why this adversary cannot find people by distance, or None."""
         return no_distance(self.release, self.adversary.columns(self.release.schema.quasi), len(self.sides.targets))
+
+    @cached_property
+    def _no_mechanism(self) -> str | None:
+        """Why this adversary cannot find people by the mechanism, or None."""
+        return no_mechanism(self.release, self.adversary.columns(self.release.schema.quasi), len(self.sides.targets))
 
     @property
     def _by_distance(self) -> bool:
@@ -194,6 +202,8 @@ class Attacker:
     @property
     def _found_by(self) -> Link:
         """How people are found by whoever is told nothing of their class."""
+        if self._no_mechanism is None:
+            return Link.MECHANISM
         return Link.DISTANCE if self._by_distance else Link.CONTAINMENT
 
     def _tried(self, attempt: Attempt, main: Side, outside: Side | None) -> Iterator[Risk]:
@@ -246,7 +256,7 @@ class Attacker:
     def _expects(self, attempt: Attempt, side: Side | None = None) -> bool:
         """Whether what the adversary expects is told: where their claims are known to be right as often as they say."""
         attack, link = attempt.attack, attempt.link
-        if not attack.calibrated or (link is not Link.CLASS and self.untrue > RARELY):
+        if not attack.calibrated or (link not in (Link.CLASS, Link.MECHANISM) and self.untrue > RARELY):
             return False
         if not self.adversary.sure_of_membership:
             return False  # they expect less than is found among people who are in: that is another question
@@ -389,8 +399,9 @@ class Attacker:
     def _claims(self, attack: Attack, knowledge: Knowledge) -> MemberClaims | NotApplicable:
         """Membership claims; suppressed rows are candidates for everybody here."""
         beliefs: Beliefs
-        if self._by_distance:
-            beliefs = Nearest(self.release, knowledge, Suppression.EXCLUDED)  # what is suppressed is near to everybody
+        if self._found_by in BY_RECORDS:  # what is suppressed is near to everybody
+            unsure = replace(knowledge, everybody=None)  # who is in the release is the question
+            beliefs = by_records(self.release, unsure, self._found_by, Suppression.EXCLUDED)
         else:
             beliefs = Posterior(Matching(self.release, knowledge, Suppression.WILDCARD), Link.CONTAINMENT)
         claims = attack.run(View(self.release, knowledge, beliefs), stage(self.options.seed, attack.name))

@@ -49,7 +49,8 @@ from auditor.model.record.record import (
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Release
 from auditor.model.table import Table
-from auditor.posterior.links import LINKS, Link
+from auditor.posterior.informed import links_of
+from auditor.posterior.links import LINKS
 from auditor.version import VERSION
 from scenarios.adversaries import JOURNALIST, MARKETER, PROSECUTOR, Adversary, Stance
 from scenarios.options import Options
@@ -157,7 +158,9 @@ class _Audit:
         yield FACTS, ""
         for number, adversary in enumerate(self.adversaries):
             if any(attack.linked for attack in self.attacks):
-                yield from ((f"{LINK} {link}", adversary.name) for link in options.links or tuple(Link))
+                yield from (
+                    (f"{LINK} {link}", adversary.name) for link in options.links or links_of(self.subject.release)
+                )
             alone = [attack.name for attack in self.attacks if not attack.linked and attack.goal in adversary.aims]
             yield from ((name, adversary.name) for name in alone if number == 0 or name not in whoever)
         if self.measures != () and not self.subject.utility:

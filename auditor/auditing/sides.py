@@ -28,7 +28,7 @@ from auditor.auditing.scoring.people import per_person
 from auditor.auditing.scoring.rows import Attempt
 from auditor.auditing.subjects import Subject
 from auditor.measure.points import columns_of_values
-from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.knowledge import Knowledge
 from auditor.model.packing import Hashes
@@ -39,8 +39,9 @@ from auditor.model.table import Table
 from auditor.posterior.beliefs import Beliefs, Prior, Some
 from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, WithoutOwn
+from auditor.posterior.informed import by_records
 from auditor.posterior.leave_one_out import LeaveOneOut
-from auditor.posterior.links import Link
+from auditor.posterior.links import BY_RECORDS, Link
 from auditor.posterior.posterior import Posterior
 from scenarios.adversaries import Adversary
 from scenarios.fakes import fake_tuples
@@ -251,8 +252,8 @@ class Sides:
     ) -> Posterior | Nearest:
         """What is believed under a link model, from the matching where there is one already."""
         suppression, weighting = self.options.suppression, self.options.weighting
-        if link is Link.DISTANCE:
-            return Nearest(release, knowledge, suppression, weighting)
+        if link in BY_RECORDS:
+            return by_records(release, knowledge, link, suppression, weighting)
         if matching is None:
             key = id(release), id(knowledge)  # nothing else has these, since the matching holds both
             if key not in self._matched:
@@ -369,7 +370,16 @@ class Sides:
         if self._simulator is None:
             return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
         known = self._simulator.about(table, rows, who, self._acquainted)
+        if self.release.mechanism is not None and known.membership is None and not known.errors:
+            known = replace(known, everybody=self._everybody(known.columns))
         return known if self.options.targets is None else replace(known, anybody=False)
+
+    def _everybody(self, columns: tuple[str, ...]) -> Codes | None:
+        """What is known of all people in the release by whoever knows that they are in it."""
+        people, provenance = self.subject.people, self.subject.provenance
+        if people is None or provenance is None or any(c not in people.codes for c in columns):
+            return None
+        return people.matrix(columns)[provenance.bucket >= 0]
 
     def _outsider_rows(self) -> Ints:
         rows = self.subject.outsiders

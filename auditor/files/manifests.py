@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from auditor.files.mechanisms import mechanism_file
 from auditor.model.discretion import header
 from auditor.model.errors import ReleaseError
 from auditor.model.faults import Faults, are_texts, is_text, is_there, parse_json, read_text
@@ -79,9 +80,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def files_of_older(target: Path) -> list[Path]:
     """What stands beside or in the place of a release that will be replaced, and would not fit the new one: the declaration
-    of its aliases, or the blocks that its manifest lists."""
+    of its aliases, its mechanism, or the blocks that its manifest lists."""
     if not target.is_dir():
-        return [labels_file(target)]
+        return [labels_file(target), mechanism_file(target)]
     try:
         return [target / block["file"] for block in read_manifest(target)["blocks"]]
     except ReleaseError:  # no release of ours

@@ -32,6 +32,7 @@ from auditor.files.manifests import (
     labels_file,
     read_manifest,
 )
+from auditor.files.mechanisms import mechanism_beside, mechanism_file, mechanism_text
 from auditor.files.provenances import OTHER_RELEASE, Lines, fingerprint, provenance_text
 from auditor.files.tables import read_raw, sha256, table_file, target_format, write_files
 from auditor.model.arrays import Codes, Ints
@@ -126,6 +127,8 @@ def read_release(
     release, by_line = publish(
         schema, labels, cells, columns, bucket, rng, name=name, method=raw.method, params=raw.params
     )
+    if raw.buckets is None and isinstance(source, str | Path):
+        release = replace(release, mechanism=mechanism_beside(Path(source), raw.sha256, schema, cells))
     provenance = None
     if members is not None:
         nowhere = np.full(len(members), -1, dtype=np.int32)
@@ -297,6 +300,8 @@ def write_release(
     tables = [_block_table(release, number, order) for number, order in enumerate(orders)]
     if len(tables) == 1:
         files = release_file(tables[0], release.schema, declared, target)
+        if release.mechanism is not None:
+            files[mechanism_file(target)] = mechanism_text(release.mechanism, digest_of(files[target]))
     else:
         if BUCKET in release.columns:
             raise ReleaseError(
@@ -359,9 +364,14 @@ def release_file(
     content = table_file(table, schema.format, target)
     files = {target: content}
     if declared:
-        digest = sha256(content if isinstance(content, bytes) else content.encode())
-        files[labels_file(target)] = json_text({"format": LABELS_FORMAT, "sha256": digest, "labels": dict(declared)})
+        said = {"format": LABELS_FORMAT, "sha256": digest_of(content), "labels": dict(declared)}
+        files[labels_file(target)] = json_text(said)
     return files
+
+
+def digest_of(content: str | bytes) -> str:
+    """The SHA-256 of a file with this content."""
+    return sha256(content if isinstance(content, bytes) else content.encode())
 
 
 def _block_table(release: Release, number: int, order: Ints) -> RawTable:

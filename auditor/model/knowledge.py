@@ -114,6 +114,8 @@ class Knowledge:
     """Other releases about the same people."""
     draw: Draw | None = None
     """From what the release was drawn, and the order of the file."""
+    everybody: Codes | None = None
+    """The known columns of all people in the release (people × `columns`), where the adversary knows who they are."""
 
     @property
     def targets(self) -> int:

@@ -8,6 +8,7 @@ A release holds no original row ids and its fragments are in random order, so th
 of one block the labels make the classes: rows that share all quasi-identifier labels are one class, since nothing
 published tells them apart.
 
+The values of a *perturbed* release are not those of its people: how they were changed is published with it (`mechanism.py`).
 The rows of a *synthetic* release are nobody (`synthetic`): it has one block, and no row of it belongs to a person.
 
 A release of one block may be held in part: the classes of some people, and sums over all others (`beyond.py`).
@@ -30,6 +31,7 @@ from auditor.model.beyond import Beyond
 from auditor.model.errors import ReleaseError
 from auditor.model.keeping import Memory
 from auditor.model.labels.labels import Labels
+from auditor.model.mechanism import PublishedMechanism
 from auditor.model.schema import Column, Role, Schema, Type
 from auditor.model.upstairs import ask
 
@@ -53,12 +55,13 @@ def with_derived(schema: Schema, columns: Collection[str]) -> Schema:
 
 
 class Kind(StrEnum):
-    """The kinds of release, told apart by their blocks; a synthetic one by what is said of it."""
+    """The kinds of release, told apart by their blocks; a synthetic or perturbed one by what is said of it."""
 
     GENERALISED = "generalised"
     BUCKETIZED = "bucketized"
     SLICED = "sliced"
     SYNTHETIC = "synthetic"
+    PERTURBED = "perturbed"
 
 
 class Suppression(StrEnum):
@@ -118,6 +121,8 @@ class Release:
     synthetic: bool = False
     """Whether its rows are nobody: drawn from a model of people. No row belongs to a person, so that classes are facts about
     the file and no promise."""
+    mechanism: PublishedMechanism | None = None
+    """How its values were changed, where they were perturbed and that is published."""
     memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
     @property
@@ -136,6 +141,8 @@ class Release:
         """The kind of release, by its blocks."""
         if self.synthetic:
             return Kind.SYNTHETIC
+        if self.mechanism is not None:
+            return Kind.PERTURBED
         if len(self.blocks) == 1:
             return Kind.GENERALISED
         mixed = [b for b in self.blocks if set(b.columns) & set(self.schema.sensitive)]

@@ -42,8 +42,9 @@ from auditor.posterior.assignments import Assigned, assign, components
 from auditor.posterior.beliefs import Beliefs, MemberBeliefs, RecordBeliefs, Shares, Some, ValueBeliefs, meaning
 from auditor.posterior.candidates import Matching
 from auditor.posterior.distance import Nearest, WithoutOwn, no_distance
+from auditor.posterior.informed import by_records, no_mechanism
 from auditor.posterior.leave_one_out import LeaveOneOut
-from auditor.posterior.links import Link, Weighting
+from auditor.posterior.links import BY_RECORDS, Link, Weighting
 from auditor.posterior.posterior import Posterior
 
 _NOISE = 1e-12
@@ -63,9 +64,12 @@ def beliefs_about_others(
 ) -> Posterior | Nearest:
     """The marginal beliefs about other people, or from another release, under a link model that also applies there."""
     link = link_of_others(link)
-    if link is Link.DISTANCE and no_distance(release, knowledge.columns, knowledge.targets) is None:
-        return Nearest(release, knowledge, suppression, weighting)
-    link = Link.LIKELIHOOD if link is Link.DISTANCE else link
+    if link is Link.MECHANISM and no_mechanism(release, knowledge.columns, knowledge.targets) is not None:
+        link = Link.DISTANCE
+    if link is Link.DISTANCE and no_distance(release, knowledge.columns, knowledge.targets) is not None:
+        link = Link.LIKELIHOOD
+    if link in BY_RECORDS:
+        return by_records(release, knowledge, link, suppression, weighting)
     return Posterior(Matching(release, knowledge, suppression), link, weighting)
 
 
@@ -93,7 +97,8 @@ class _Behind:
         """The beliefs about other people, found in the same way."""
         release, weighting = self.posterior.release, self.posterior.weighting
         if isinstance(self.posterior, Nearest):
-            return beliefs_about_others(release, knowledge, Link.DISTANCE, self.posterior.search.suppression, weighting)
+            suppression = self.posterior.search.suppression
+            return beliefs_about_others(release, knowledge, self.posterior.link, suppression, weighting)
         suppression = self.posterior.matching.suppression
         return beliefs_about_others(release, knowledge, self.posterior.link, suppression, weighting)
 

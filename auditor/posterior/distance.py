@@ -30,7 +30,7 @@ from auditor.model.knowledge import Knowledge
 from auditor.model.release import Release, Suppression
 from auditor.posterior.agreement import LEAST_PEOPLE
 from auditor.posterior.beliefs import TIE, Linked, MemberBeliefs, RecordBeliefs, Shares, ValueBeliefs, Without, meaning
-from auditor.posterior.links import Weighting
+from auditor.posterior.links import Link, Weighting
 from auditor.posterior.matching import Cells, distinct_people, expand
 from auditor.posterior.metric import Column, Learned, Metric, Part, parts_of
 from auditor.posterior.pruned import columns_of, nearest, tree_of
@@ -79,10 +79,12 @@ def no_agreement(release: Release, knowledge: Knowledge) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """The nearest cells of each row: (row, cell) pairs, ascending, and the distance of each row."""
+    """The nearest cells of each row: (row, cell) pairs, ascending, how much each weighs beside its number of records, and the
+    distance of each row."""
 
     row: Ints
     cell: Ints
+    weight: Floats
     distance: Floats
 
 
@@ -112,6 +114,16 @@ class Search:
 
     def find(self, people: Codes, second: bool = False) -> Entries:
         """The nearest cells of people (codes over the columns), or with `second` the next nearest after these."""
+        row, pattern, weight, distance = self.pairs(people, second)
+        fan = self._fan[pattern]
+        cell = self._by_pattern[expand(self._first[pattern], fan)]
+        row, weight = np.repeat(row, fan), np.repeat(weight, fan)
+        order = np.lexsort((cell, row))
+        root = np.sqrt(distance) if self.metric in (Metric.EUCLID, Metric.MAHALANOBIS) else distance
+        return Entries(row[order], cell[order], weight[order], root)
+
+    def pairs(self, people: Codes, second: bool) -> tuple[Ints, Ints, Floats, Floats]:
+        """Pairs of a person and a pattern that is one of the nearest, the weight of each, and the distance of each person."""
         row, pattern, distance = np.empty(0, np.int64), np.empty(0, np.int64), np.full(len(people), np.inf)
         if len(self._patterns):
             if self.learned is not None:
@@ -123,11 +135,17 @@ class Search:
                 row, pattern, distance = pruned(columns, second)
             else:
                 row, pattern, distance = compared(parts, len(people), len(self._patterns), second)
-        cell = self._by_pattern[expand(self._first[pattern], self._fan[pattern])]
-        row = np.repeat(row, self._fan[pattern])
-        order = np.lexsort((cell, row))
-        root = np.sqrt(distance) if self.metric in (Metric.EUCLID, Metric.MAHALANOBIS) else distance
-        return Entries(row[order], cell[order], root)
+        return row, pattern, np.ones(len(row)), distance
+
+    @property
+    def patterns(self) -> Codes:
+        """The label patterns that are looked at."""
+        return self.cells.labels[self._patterns]
+
+    @property
+    def records(self) -> Floats:
+        """How many records have each of them."""
+        return self._records
 
 
 def pruned(columns: Sequence[Column], second: bool) -> tuple[Ints, Ints, Floats]:
@@ -137,10 +155,10 @@ def pruned(columns: Sequence[Column], second: bool) -> tuple[Ints, Ints, Floats]
     order = np.lexsort(people.T[::-1])  # neighbours are near the same patterns
     shapes, tree, least = columns_of([one.distances for one in columns]), tree_of(labels), np.full(len(people), -1.0)
     if second:
-        nearest_of_all, _, _ = nearest(shapes, tree, people[order], labels, least, TIE, _SAME)
+        nearest_of_all, *_ = nearest(shapes, tree, people[order], labels, least, TIE, _SAME, np.inf)
         least = nearest_of_all * (1 + TIE) + _SAME
     distance = np.empty(len(people))
-    distance[order], starts, pattern = nearest(shapes, tree, people[order], labels, least, TIE, _SAME)
+    distance[order], starts, pattern, _ = nearest(shapes, tree, people[order], labels, least, TIE, _SAME, np.inf)
     return np.repeat(order, np.diff(starts)), pattern, distance
 
 
@@ -172,6 +190,8 @@ def _least(away: Floats) -> Bools:
 class Nearest(Linked):
     """The beliefs of an adversary who takes the nearest records; see `no_distance` for when there are none."""
 
+    link = Link.DISTANCE
+
     def __init__(
         self,
         release: Release,
@@ -181,17 +201,29 @@ class Nearest(Linked):
         metric: Metric = Metric.EUCLID,
     ) -> None:
         self.release, self.knowledge, self.weighting = release, knowledge, weighting
-        self.search = Search(release, knowledge.columns, suppression, metric)
+        self.search = self._searching(suppression, metric)
         self.targets = knowledge.targets
         places = [knowledge.columns.index(c) for c in self.search.columns]
         self.tuples, self.row_of = distinct_people(knowledge.codes[:, places])
         if metric is Metric.AGREEMENT:
             self.search.learn(self.tuples, np.bincount(self.row_of).astype(np.float64))
         self.entries = self.search.find(self.tuples)
-        cells = self.search.cells
-        self.weight = weights(cells.count[self.entries.cell], release.sizes[cells.bucket[self.entries.cell]], weighting)
+        self.weight = self.weigh(self.entries, self.search.cells.count[self.entries.cell], 0)
         self.total = np.bincount(self.entries.row, self.weight, len(self.tuples)).astype(np.float64)
         self.p = self.weight / self.total[self.entries.row]
+
+    def _searching(self, suppression: Suppression, metric: Metric) -> Search:
+        """What finds the records."""
+        return Search(self.release, self.knowledge.columns, suppression, metric)
+
+    def weigh(self, entries: Entries, count: Ints, fewer: Ints | int) -> Floats:
+        """The weights of entries with so many records each, in classes of some people fewer."""
+        size = self.release.sizes[self.search.cells.bucket[entries.cell]] - fewer
+        return weights(count, size, self.weighting) * entries.weight
+
+    def meaning(self, column: str) -> sparse.csr_array:
+        """What the labels of a sensitive column stand for (labels × codes)."""
+        return meaning(self.release, column, self.knowledge.priors[column])
 
     def _present(self, prior: float | None) -> Floats:
         if prior is None or prior >= 1:
@@ -220,9 +252,8 @@ class Nearest(Linked):
         return np.where(sure, 1.0, odds / (1 + odds))[self.row_of]
 
     def thinned(self, column: str, shares: Shares | None) -> ValueBeliefs:
-        known = self.knowledge.priors[column]
         counts, _ = self.groups(column, shares)
-        rows = sparse.csr_array(self.fragment_weights(column) @ counts @ meaning(self.release, column, known))
+        rows = sparse.csr_array(self.fragment_weights(column) @ counts @ self.meaning(column))
         return self.believed(column, rows, self.row_of, self.matched)
 
     def fragment_weights(self, column: str) -> sparse.csr_array:
@@ -330,11 +361,13 @@ class WithoutOwn(Without[Nearest]):
         full, cells = self.full, self.full.search.cells
         first = np.searchsorted(entries.row, row)
         lengths = np.searchsorted(entries.row, row, side="right") - first
-        target, cell = np.repeat(who, lengths), entries.cell[expand(first, lengths)]
+        place = expand(first, lengths)
+        target, cell = np.repeat(who, lengths), entries.cell[place]
         count = cells.count[cell] - (cell == full.own_cell(self.fragment)[target])
-        size = full.release.sizes[cells.bucket[cell]] - (cells.bucket[cell] == self.bucket[target])
+        some = Entries(target, cell, entries.weight[place], entries.distance)
+        weight = full.weigh(some, count, cells.bucket[cell] == self.bucket[target])
         keep = count > 0
-        return target[keep], cell[keep], weights(count[keep], size[keep], full.weighting)
+        return target[keep], cell[keep], weight[keep]
 
     @property
     def matched(self) -> Bools:
@@ -356,8 +389,7 @@ class WithoutOwn(Without[Nearest]):
         if shares is not None:
             gone = gone * shares.gone[own_fragment]
         marks = sparse.csr_array((gone, (np.arange(self.targets), label)), shape=(self.targets, counts.shape[1]))
-        known = full.knowledge.priors[column]
-        rows = sparse.csr_array((chosen @ counts - marks) @ meaning(full.release, column, known))
+        rows = sparse.csr_array((chosen @ counts - marks) @ full.meaning(column))
         rows.data[rows.data < TIE * TIE] = 0.0
         rows.eliminate_zeros()
         return full.believed(column, rows, np.arange(self.targets), self.matched)

@@ -2,7 +2,7 @@
 
 A *link model* says how the adversary finds the class of a person. `LINKS` says what each does, in the order in which reports
 show them: the one that policies judge first. The first four match labels (`posterior.py`), the fifth measures distances
-(`distance.py`).
+(`distance.py`), and the last goes by the mechanism that is published with a perturbed release (`informed.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ class Link(StrEnum):
     CLASS = "class"
     TIGHTEST = "tightest"
     DISTANCE = "distance"
+    MECHANISM = "mechanism"
 
+
+BY_RECORDS = (Link.DISTANCE, Link.MECHANISM)
+"""The links that go by single records, whether their labels cover a person or not."""
 
 LINKS = (
     LinkFacts(
@@ -52,6 +56,13 @@ LINKS = (
         "The adversary takes the nearest published record: for averages, centres of clusters and noise, which cover nobody "
         "or somebody else.",
         "the nearest published record is taken",
+    ),
+    LinkFacts(
+        Link.MECHANISM,
+        "Records are weighed by how likely the published mechanism (noise, swapping, transitions, codes, rounding) makes "
+        "them of the person's values, and how likely of other people's (Bayes' rule): for perturbed releases, and those "
+        "who read how they were made.",
+        "records are weighed by how likely the published mechanism makes them of the person",
     ),
 )
 

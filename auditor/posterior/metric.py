@@ -155,7 +155,7 @@ def _on_a_line(labels: Labels, used: Codes) -> bool:
     return ordered and not np.isin(used, list(labels.gaps)).any()
 
 
-def _places(domain: Domain) -> Floats:
+def places_of(domain: Domain) -> Floats:
     """The position of each code on its line; NaN for the missing value."""
     place = np.full(domain.size, np.nan)
     place[: domain.known] = np.arange(domain.known) if domain.numbers is None else domain.numbers
@@ -168,7 +168,7 @@ class _Line(Part):
 
     def __init__(self, metric: Metric, labels: Labels, label: Codes, code: Codes, counts: Floats) -> None:
         domain = labels.domain
-        places = _places(domain)
+        places = places_of(domain)
         self.code, self.label = code, label
         self.numeric = domain.numbers is not None
         self.squared = metric is not Metric.GOWER
@@ -322,9 +322,9 @@ class _Tree(Part):
             covered = labels.codes(label)
             listed = covered[covered < domain.known]
             if ordered:
-                ends = _places(domain)[listed] if len(covered) else np.array([labels.low[label], labels.high[label]])
+                ends = places_of(domain)[listed] if len(covered) else np.array([labels.low[label], labels.high[label]])
                 if len(ends):
-                    far = np.abs(_places(domain)[values[there]][:, None] - ends)
+                    far = np.abs(places_of(domain)[values[there]][:, None] - ends)
                     way[there, place] = far.min(axis=1) / _span(domain)
             elif domain.taxonomy is not None and domain.taxonomy.height and len(listed):
                 each = _rises(domain.taxonomy, values[there], listed, listed)
@@ -336,7 +336,7 @@ class _Tree(Part):
 
 
 def _span(domain: Domain) -> float:
-    place = _places(domain)
+    place = places_of(domain)
     return float(place[domain.known - 1] - place[0]) or 1.0
 
 

@@ -146,10 +146,11 @@ def _away(columns: Columns, c: int, value: int, label: int) -> float:
 
 @kernel
 def nearest(
-    columns: Columns, tree: Patterns, people: Ints, labels: Ints, above: Floats, tie: float, same: float
-) -> tuple[Floats, Ints, Ints]:
-    """The nearest patterns farther away than `above` (by person), ties included: the distance of each person, where the
-    patterns of each begin, and these. `people` are values, people × columns, and `labels` patterns × columns."""
+    columns: Columns, tree: Patterns, people: Ints, labels: Ints, above: Floats, tie: float, same: float, most: float
+) -> tuple[Floats, Ints, Ints, Floats]:
+    """The nearest patterns farther away than `above` (by person) and at most `most`, those included that are tied with the
+    nearest (a share `tie` more, and `same`): the distance of each person, where the patterns of each begin, these, and how
+    far they are. `people` are values, people × columns, and `labels` patterns × columns."""
     count, width = people.shape
     best = np.full(count, np.inf)
     starts, found, far = np.zeros(count + 1, dtype=np.int64), np.empty(1024, dtype=np.int64), np.empty(1024)
@@ -157,13 +158,13 @@ def nearest(
     depth = np.empty(len(tree.label), dtype=np.int64)
     total, guess = 0, 0
     for i in range(count):
-        limit = np.inf
+        limit = most
         here = 0.0
         for c in range(width):
             here += _away(columns, c, people[i, c], labels[guess, c])
-        if here > above[i]:
+        if here > above[i] and here <= most:
             best[i] = here
-            limit = here * (1 + tie) + same
+            limit = min(here * (1 + tie) + same, most)
         begin, end, level, sum_above, waiting = 0, tree.tops, 0, 0.0, 0
         kept = total
         while True:
@@ -198,7 +199,7 @@ def nearest(
                 if here > above[i] and here <= limit:
                     if here < best[i]:
                         best[i], guess = here, pattern
-                        limit = here * (1 + tie) + same
+                        limit = min(here * (1 + tie) + same, most)
                     if total == len(found):
                         found, far = _longer(found, far)
                     found[total], far[total] = pattern, here
@@ -209,10 +210,10 @@ def nearest(
         total = kept
         for place in range(kept, last):
             if far[place] <= limit:
-                found[total] = found[place]
+                found[total], far[total] = found[place], far[place]
                 total += 1
         starts[i + 1] = total
-    return best, starts, found[:total].copy()
+    return best, starts, found[:total].copy(), far[:total].copy()
 
 
 @kernel
@@ -223,3 +224,13 @@ def _longer(found: Ints, far: Floats) -> tuple[Ints, Floats]:
     for i in range(size):
         more[i], further[i] = found[i], far[i]
     return more, further
+
+
+@kernel
+def beside(columns: Columns, people: Ints, labels: Ints) -> Floats:
+    """How far each person is from the pattern in the same place."""
+    far = np.zeros(len(people))
+    for i in range(len(people)):
+        for c in range(people.shape[1]):
+            far[i] += _away(columns, c, people[i, c], labels[i, c])
+    return far

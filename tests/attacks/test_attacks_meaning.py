@@ -95,7 +95,7 @@ def test_reports_show_the_query_error_before_the_granularity() -> None:
 
 
 def test_links_are_told_in_the_order_of_the_reports() -> None:
-    assert [link.name for link in LINKS] == ["class", "likelihood", "tightest", "containment", "distance"]
+    assert [link.name for link in LINKS] == ["class", "likelihood", "tightest", "containment", "distance", "mechanism"]
     assert {link.name for link in LINKS} == set(Link)
     assert [link.name for link in LINKS if link.granted] == ["class"]
     assert set(STANCES) == set(Stance)

@@ -98,9 +98,10 @@ def _change(draft: Draft, rng: Random) -> list[str]:
             kinds.append(change(draft.files[rng.choices(names, weights)[0]], rng))
     if rng.random() < 0.15:
         _plant(draft, rng)
-    for name, part in draft.files.items():  # labels name the bytes of their release
-        if isinstance(part, Tree) and part.kind == "labels" and isinstance(part.data, dict) and rng.random() < 0.8:
-            beside = draft.files.get(name.removesuffix(".labels.json"))
+    for name, part in draft.files.items():  # labels and mechanisms name the bytes of their release
+        told = isinstance(part, Tree) and part.kind in ("labels", "mechanism")
+        if isinstance(part, Tree) and told and isinstance(part.data, dict) and rng.random() < 0.8:
+            beside = draft.files.get(name.removesuffix(".labels.json").removesuffix(".mechanism.toml"))
             if beside is not None:
                 part.data["sha256"] = hashlib.sha256(beside.content()).hexdigest()
     return kinds

@@ -7,6 +7,7 @@ import functools
 import io
 import json
 import tempfile
+import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from random import Random
@@ -108,6 +109,8 @@ def _part(name: str, content: str | bytes, delimiter: str) -> Part:
         return Blob("release", content)
     if name.endswith(".json"):
         return Tree("manifest" if name.endswith("manifest.json") else "labels", json.loads(content), "json")
+    if name.endswith(".toml"):
+        return Tree("mechanism", tomllib.loads(content))
     return _grid("release", content, delimiter)
 
 

@@ -22,7 +22,7 @@ from auditor.posterior.candidates import Matching
 from auditor.posterior.coupled import Coupled, link_of_others
 from auditor.posterior.distance import Nearest
 from auditor.posterior.leave_one_out import LeaveOneOut
-from auditor.posterior.links import Link
+from auditor.posterior.links import BY_RECORDS, Link
 from auditor.posterior.posterior import Posterior
 from tests.support.oracle import Oracle, believed, without
 from tests.support.tables import SENSITIVE, World, beliefs_of, by_hand, worlds
@@ -30,7 +30,7 @@ from tests.support.tables import SENSITIVE, World, beliefs_of, by_hand, worlds
 many = settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
-every_link = pytest.mark.parametrize("link", [link for link in Link if link is not Link.DISTANCE])
+every_link = pytest.mark.parametrize("link", [link for link in Link if link not in BY_RECORDS])
 Person = tuple[dict[int, float], set[int]]
 """Somebody in the enumeration: the probability of each fragment, and the codes that are possible."""
 

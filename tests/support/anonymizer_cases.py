@@ -98,6 +98,17 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"c": 2, "generalise": 2, "bucket_size": 4},
         {"c": 2, "generalise": 2},
     ],
+    "noise": [
+        {},
+        {"sd": 0.5, "distribution": "laplace", "decimals": 2},
+        {"correlated": True, "columns": ["age", "income"]},
+    ],
+    "rank-swapping": [{}, {"window": 30, "columns": ["age", "grade", "income"]}],
+    "record-swapping": [{}, {"rate": 1, "strata": ["city"]}, {"columns": ["disease"], "strata": ["team", "grade"]}],
+    "pram": [{}, {"keep": 0.3, "invariant": True, "columns": ["city", "disease"]}],
+    "top-coding": [{}, {"threshold": 40, "columns": ["age"], "by": "mean"}],
+    "bottom-coding": [{"share": 0.3, "columns": ["income"]}, {"by": "mean"}],
+    "rounding": [{}, {"base": 0.3, "random": True}],
     "m-invariance": [{"m": 2}, {"m": 3, "sensitive": "income"}],
 }
 

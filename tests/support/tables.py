@@ -27,7 +27,7 @@ from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 from auditor.posterior.beliefs import Beliefs
 from auditor.posterior.candidates import Matching
-from auditor.posterior.links import Link, Weighting
+from auditor.posterior.links import BY_RECORDS, Link, Weighting
 from auditor.posterior.posterior import Posterior
 
 CITIES = {"North": ["a", "b", "c"], "South": {"Coast": ["d", "e"], "Hills": ["f"]}}
@@ -51,7 +51,7 @@ VALUES = {
     "disease": ["flu", "asthma", "ulcer", "gastritis"],
     "job": ["cook", "judge", "nurse"],
 }
-COVERING = tuple(link for link in Link if link is not Link.DISTANCE)
+COVERING = tuple(link for link in Link if link not in BY_RECORDS)
 """The link models that match labels: those of `Posterior`."""
 QUASI = ("age", "grade", "zip", "city")
 SENSITIVE = ("income", "disease", "job")
