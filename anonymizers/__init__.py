@@ -8,6 +8,8 @@ from __future__ import annotations
 from anonymizers.anatomy import Anatomy
 from anonymizers.base import Anonymizer
 from anonymizers.caat import Caat
+from anonymizers.cart import Cart
+from anonymizers.copula import Copula
 from anonymizers.ebkc import Ebkc
 from anonymizers.grading import Grading
 from anonymizers.identity import Identity
@@ -17,9 +19,11 @@ from anonymizers.kmember import KMember
 from anonymizers.l_clustering import LClustering
 from anonymizers.loukides_shao import LoukidesShao
 from anonymizers.m_invariance import MInvariance
+from anonymizers.marginals import Marginals
 from anonymizers.mdav import Mdav
 from anonymizers.mdav_refined import MdavRefined
 from anonymizers.mondrian import Mondrian
+from anonymizers.noisy_histogram import NoisyHistogram
 from anonymizers.oka import OnePassKMeans
 from anonymizers.rcellular import RCellular
 from anonymizers.rgather import RGather
@@ -52,6 +56,10 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         Slicing,
         MInvariance,
         Grading,
+        Cart,
+        Copula,
+        Marginals,
+        NoisyHistogram,
     ),
 )
 

@@ -54,9 +54,10 @@ class Features:
 
 
 class Tree:
-    """A tree trained on people and their classes."""
+    """A tree trained on people and their classes. `leaf` is the least number of people in a leaf (None: by their number),
+    `pruning` how many rows' worth of impurity a leaf must gain."""
 
-    def __init__(self, features: Features, y: Ints) -> None:
+    def __init__(self, features: Features, y: Ints, leaf: int | None = None, pruning: float = PRUNING) -> None:
         from auditor.measure.utility.splitting import grow  # numba takes a while to start
 
         values, place, times = np.unique(y, return_inverse=True, return_counts=True)
@@ -67,12 +68,12 @@ class Tree:
         self.classes[rank[rank < kept]] = values[rank < kept]
         of_row = np.minimum(rank, kept)[place.reshape(-1)]
         rows, classes = len(y), len(self.classes)
-        leaf = max(min(rows // LEAVES, LEAST_LEAF), 2)
+        leaf = max(min(rows // LEAVES, LEAST_LEAF), 2) if leaf is None else leaf
         orders = 1 if classes <= 2 else min(classes, ORDERS)
         self.column, self.child, self.goes, self.counts = grow(
             features.codes, features.sizes, features.ordered, of_row, classes, leaf, orders
         )
-        _prune(self.column, self.child, self.counts)
+        _prune(self.column, self.child, self.counts, pruning)
 
     def leaves(self, features: Features) -> Ints:
         """The leaf that each of some people falls into."""
@@ -95,11 +96,11 @@ class Tree:
         return np.asarray(share[self.leaves(features)])
 
 
-def _prune(column: Ints, child: Ints, counts: Floats) -> None:
-    """Makes leaves of the nodes whose cuts gain less than `PRUNING` rows' worth of impurity each: the subtree of least cost,
+def _prune(column: Ints, child: Ints, counts: Floats, pruning: float) -> None:
+    """Makes leaves of the nodes whose cuts gain less than `pruning` rows' worth of impurity each: the subtree of least cost,
     found from the leaves up."""
     total = counts.sum(axis=1)
-    cost = total - (counts**2).sum(axis=1) / total + PRUNING
+    cost = total - (counts**2).sum(axis=1) / total + pruning
     for node in range(len(column) - 1, -1, -1):
         if column[node] >= 0:
             below = cost[child[node]] + cost[child[node] + 1]
