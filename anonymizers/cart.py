@@ -1,9 +1,9 @@
 """CART synthesis: column by column, each drawn from the leaf of a decision tree over the columns before it.
 
-The first column is drawn from its own values. For each further one a tree is grown that predicts it from the columns already
-drawn; a made-up row goes down the tree by the values that it has, and takes the value of one of the people in its leaf, each
-equally likely. Small leaves keep what the columns have to do with each other, and let more of single people through: with
-`leaf = 1` a tree may learn everybody by heart. Nothing is promised; an audit says what got through.
+The first column is drawn from its own values. For each further one a tree is grown that predicts it from the columns
+already drawn; a made-up row goes down the tree by the values that it has, and takes the value of one of the people in its
+leaf, each equally likely. Small leaves keep what the columns have to do with each other, and let more of single people
+through: with `leaf = 1` a tree may learn everybody by heart. Nothing is promised; an audit says what got through.
 
 Columns are drawn in the order of the table, those named in `order` before the others. Numbers are predicted, and used, as
 `bins` classes at the quantiles of the table, and of a nominal column with more values the commonest are told apart; what is
@@ -11,9 +11,9 @@ drawn are the people's own values. The tree is that of the utility measures (Gin
 `auditor/measure/utility/splitting.py`), without pruning, with at least `leaf` people in a leaf.
 
 Papers: J. Reiter, "Using CART to generate partially synthetic public use microdata", Journal of Official Statistics 2005;
-B. Nowok, G. Raab, C. Dibben, "synthpop: Bespoke creation of synthetic data in R", Journal of Statistical Software 2016 (all
-columns in turn, leaves of at least five). Reiter draws from a leaf by a Bayesian bootstrap, synthpop and we draw from the leaf
-as it is; both cut numbers by variance where we cut classes of them.
+B. Nowok, G. Raab, C. Dibben, "synthpop: Bespoke creation of synthetic data in R", Journal of Statistical Software 2016
+(all columns in turn, leaves of at least five). Reiter draws from a leaf by a Bayesian bootstrap, synthpop and we draw
+from the leaf as it is; both cut numbers by variance where we cut classes of them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Cart(Synthesizer):
                 tree = Tree(Features(known, sizes, by_order), coded[column][table.codes[column]], self.leaf, 0.0)
                 leaf = tree.leaves(Features(known, sizes, by_order))
                 wanted = tree.leaves(Features(asked, sizes, by_order))
-            drawn[column] = drawn_alike(leaf, table.codes[column], wanted, rng).astype(np.int32)
+            drawn[column] = drawn_alike(leaf, table.codes[column], wanted, rng)
             before.append(column)
         return drawn, ()
 

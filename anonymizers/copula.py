@@ -1,18 +1,19 @@
 """Gaussian copula: every column keeps its own distribution, and pairs of columns their correlation.
 
-Each value becomes a place between 0 and 1: the middle of the stretch that its share of the rows takes up among the values in
-order. Places become normal scores, whose correlations are the model. A made-up row is drawn from the normal distribution with
-these correlations, and each of its scores is read back as the value on whose stretch it falls. So margins are those of the
-table (up to what drawing changes), and what two columns have in common beyond a correlation is lost, as is everything that
-takes three columns to see.
+Each value becomes a place between 0 and 1: the middle of the stretch that its share of the rows takes up among the values
+in order. Places become normal scores, whose correlations are the model. A made-up row is drawn from the normal
+distribution with these correlations, and each of its scores is read back as the value on whose stretch it falls. So
+margins are those of the table (up to what drawing changes), and what two columns have in common beyond a correlation is
+lost, as is everything that takes three columns to see.
 
-Numbers and ordinals are in their own order. Nominal values have none: the commonest comes first (ordered uniform coding), of
-values as common as each other the one that is first by text. A missing value comes last.
+Numbers and ordinals are in their own order. Nominal values have none: the commonest comes first (ordered uniform coding),
+of values as common as each other the one that is first by text. A missing nominal value is a value; whether a number or
+ordinal is missing is a column of its own in the model, and one that is missing has the middle score.
 
-Papers: R. Nelsen, "An Introduction to Copulas", 2006; N. Patki, R. Wedge, K. Veeramachaneni, "The Synthetic Data Vault", DSAA
-2016 (synthesis by it). They draw a place inside the stretch at random where we take its middle, which needs no chance in
-learning and gives the correlations of mid-ranks; and fit a family of distributions to numbers where we keep the values that
-occur. Every published value is therefore one that somebody has.
+Papers: R. Nelsen, "An Introduction to Copulas", 2006; N. Patki, R. Wedge, K. Veeramachaneni, "The Synthetic Data Vault",
+DSAA 2016 (synthesis by it). They draw a place inside the stretch at random where we take its middle, which needs no
+chance in learning and gives the correlations of mid-ranks; and fit a family of distributions to numbers where we keep the
+values that occur. Every published value is therefore one that somebody has.
 """
 
 from __future__ import annotations
@@ -48,30 +49,48 @@ class Copula(Synthesizer):
 
         margins = {c: _Margin(table.domains[c], table.codes[c]) for c in columns}
         rows = table.in_order()  # sums of floating-point numbers depend on their order
-        scores = np.column_stack([special.ndtri(margins[c].middle)[table.codes[c][rows]] for c in columns])
+        scores = [margins[c].scores(special.ndtri(margins[c].middle), table.codes[c][rows]) for c in columns]
+        starts = np.cumsum([0, *(one.shape[1] for one in scores)])
         progress(1, 3, "drawing")
-        normal = rng.standard_normal((self.rows or table.rows, len(columns))) @ _root(scores).T
+        normal = rng.standard_normal((self.rows or table.rows, starts[-1])) @ _root(np.hstack(scores)).T
         progress(2, 3, "drawing")
-        return {c: margins[c].read(special.ndtr(normal[:, place])) for place, c in enumerate(columns)}, ()
+        return {c: margins[c].read(special.ndtr(normal[:, at:])) for c, at in zip(columns, starts, strict=False)}, ()
 
 
 class _Margin:
-    """The values of a column on the line from 0 to 1; `middle` is the middle of each code's stretch."""
+    """The values of a column on the line from 0 to 1; `middle` is the middle of each code's stretch. Where `apart`, what is
+    missing is not on the line, and the share `known` of the rows is."""
 
     def __init__(self, domain: Domain, codes: Codes) -> None:
         counts = np.bincount(codes, minlength=domain.size)
-        self.order: Ints = np.arange(domain.size)
-        if domain.column.type is Type.NOMINAL and domain.known:
-            self.order[: domain.known] = np.argsort(-counts[: domain.known], kind="stable")
+        self.missing = domain.missing
+        nominal = domain.column.type is Type.NOMINAL
+        self.apart = not nominal and domain.missing is not None and 0 < counts[domain.missing] < len(codes)
+        self.known = 1.0
+        if self.apart and domain.missing is not None:
+            self.known = 1 - counts[domain.missing] / len(codes)
+            counts[domain.missing] = 0
+        self.order: Ints = np.argsort(-counts, kind="stable") if nominal else np.arange(domain.size)
         self.reached = np.cumsum(counts[self.order])
         self.middle = np.empty(domain.size)
-        self.middle[self.order] = np.clip((self.reached - counts[self.order] / 2) / len(codes), 1e-12, 1 - 1e-12)
+        rows = self.reached[-1]
+        self.middle[self.order] = np.clip((self.reached - counts[self.order] / 2) / rows, 1e-12, 1 - 1e-12)
+
+    def scores(self, of_code: Floats, codes: Codes) -> Floats:
+        """The scores of some rows, in one column or two: where `apart`, the second is whether the value is missing."""
+        if not self.apart:
+            return of_code[codes][:, None]
+        gone = codes == self.missing
+        return np.column_stack([np.where(gone, 0.0, of_code[codes]), gone])
 
     def read(self, place: Floats) -> Codes:
-        """The codes on whose stretches some places fall."""
+        """The codes on whose stretches some places fall: those in the first column, or in the first two."""
         rows = self.reached[-1]
-        at = np.minimum((place * rows).astype(np.int64), rows - 1)
-        return self.order[np.searchsorted(self.reached, at, side="right")].astype(np.int32)
+        at = np.minimum((place[:, 0] * rows).astype(np.int64), rows - 1)
+        codes = self.order[np.searchsorted(self.reached, at, side="right")].astype(np.int32)
+        if self.apart and self.missing is not None:
+            codes[place[:, 1] > self.known] = self.missing
+        return codes
 
 
 def _root(scores: Floats) -> Floats:
@@ -81,4 +100,4 @@ def _root(scores: Floats) -> Floats:
     shifted = np.where(spread > 1e-9, shifted / np.where(spread > 1e-9, spread, 1.0), 0.0)
     correlation = shifted.T @ shifted / len(scores)
     np.fill_diagonal(correlation, 1.0 + _RIDGE)
-    return np.linalg.cholesky(correlation)
+    return np.asarray(np.linalg.cholesky(correlation), dtype=np.float64)

@@ -4,32 +4,34 @@ A tree over the columns is chosen so that its edges hold as much as a tree can o
 first column of a row is drawn from its own distribution, and every other one from its distribution given its neighbour. So
 the model keeps all single columns, the pairs on the tree, and whatever follows from them.
 
-**Without `epsilon`** the tree is that of Chow and Liu: the largest mutual information, less what chance gives
-((r - 1)(c - 1)/2n), and no edge that has none left. Values are those of people whose neighbouring value is the same. Numbers
-with more than `bins` values are cut at quantiles. Nothing is promised.
+**Without `epsilon`** the tree is that of Chow and Liu: the largest mutual information, less what chance gives ((r - 1)(c
+- 1)/2n), and no edge that has none left. Values are those of people whose neighbouring value is the same. Numbers with
+more than `bins` values are cut at quantiles. Nothing is promised.
 
 **With `epsilon`**, and `delta` where it may be spent, the release is (ε, δ)-differentially private for one person more or
 less in the table (ε-private where delta is 0). The budget goes in thirds to three steps, each of which sees the table only
 through what it pays for:
 
-1. All single columns are counted with noise. From them come the number of rows (unless `rows` says it), the distribution of
-   each column, and the values that are rarer than three standard deviations of the noise, which are one value in what follows.
-2. The tree is chosen edge by edge. The score of a pair is the distance of its true counts M from independence by the noisy
-   ones, Σ|M - AB/N|, which one row changes by at most 1, less the noise that counting it would add. One of the pairs that
-   join two parts of the tree, or to stop, is drawn with probability growing exponentially in the score.
+1. All single columns are counted with noise. From them come the number of rows (unless `rows` says it), the distribution
+   of each column, and the values that are rarer than three standard deviations of the noise, which are one value in what
+   follows.
+2. The tree is chosen edge by edge. The score of a pair is the distance of its true counts M from independence by the
+   noisy ones, Σ|M - AB/N|, which one row changes by at most 1, less the noise that counting it would add. One of the
+   pairs that join two parts of the tree, or to stop, is drawn with probability growing exponentially in the score.
 3. All pairs of the tree are counted with noise.
 
-The rest needs nothing but these counts: negative ones are made up for by the others (the nearest counts with the same sum),
-and rows are drawn. With delta = 0 the noise is discrete Laplace, and ε is added up; with delta it is discrete Gaussian, and
-zCDP is added up (`anonymizers/shared/differential.py`). Columns are cut by what the schema declares, and the release says what
-is taken as public beyond that (`anonymizers/shared/public_bins.py`). Where people have several rows, `most_rows` of each count
-at most, and all noise grows by that factor.
+The rest needs nothing but these counts: negative ones are made up for by the others (the nearest counts with the same
+sum), and rows are drawn. With delta = 0 the noise is discrete Laplace, and ε is added up; with delta it is discrete
+Gaussian, and zCDP is added up (`anonymizers/shared/differential.py`). Columns are cut by what the schema declares, and
+the release says what is taken as public beyond that (`anonymizers/shared/public_bins.py`). Where people have several
+rows, `most_rows` of each count at most, and all noise grows by that factor.
 
 Papers: C. Chow, C. Liu, "Approximating discrete probability distributions with dependence trees", IEEE Transactions on
-Information Theory 1968; R. McKenna, G. Miklau, D. Sheldon, "Winning the NIST Contest", Journal of Privacy and Confidentiality
-2021 (MST: the three steps and the score); R. McKenna, B. Mullins, D. Sheldon, G. Miklau, "AIM", VLDB 2022 (a score less its
-noise); J. Zhang et al., "PrivBayes", SIGMOD 2014 (drawing along a tree). MST fits one model to all counts together
-(Private-PGM), where we draw from each pair given the neighbour; and it joins all columns, where we may stop.
+Information Theory 1968; R. McKenna, G. Miklau, D. Sheldon, "Winning the NIST Contest", Journal of Privacy and
+Confidentiality 2021 (MST: the three steps and the score); R. McKenna, B. Mullins, D. Sheldon, G. Miklau, "AIM", VLDB 2022
+(a score less its noise); J. Zhang et al., "PrivBayes", SIGMOD 2014 (drawing along a tree). MST fits one model to all
+counts together (Private-PGM), where we draw from each pair given the neighbour; and it joins all columns, where we may
+stop.
 """
 
 from __future__ import annotations
@@ -61,7 +63,9 @@ class Marginals(Synthesizer):
     """Draws rows along a tree of two-way counts, exact or with noise."""
 
     name: ClassVar[str] = "marginals"
-    summary: ClassVar[str] = "Synthetic: rows drawn along a tree of two-way counts; with epsilon, differentially private."
+    summary: ClassVar[str] = (
+        "Synthetic: rows drawn along a tree of two-way counts; with epsilon, differentially private."
+    )
     paper: ClassVar[str] = "Chow & Liu 1968; McKenna, Miklau & Sheldon 2021"
 
     epsilon: float | None = None
@@ -74,7 +78,9 @@ class Marginals(Synthesizer):
         at_least("bins", self.bins, 2)
         at_least("most_rows", self.most_rows, 1)
         if self.budget is None and (self.delta or self.most_rows):
-            raise UsageError(f"{self.name}: {'delta' if self.delta else 'most_rows'} is for a private release: set epsilon.")
+            raise UsageError(
+                f"{self.name}: {'delta' if self.delta else 'most_rows'} is for a private release: set epsilon."
+            )
 
     @property
     def budget(self) -> Budget | None:
@@ -118,7 +124,7 @@ class Marginals(Synthesizer):
         for column, parent in along(columns, edges):
             group = nothing if parent is None else binned[parent]
             wanted = nowhere if parent is None else bins[parent][drawn[parent]]
-            drawn[column] = drawn_alike(group, table.codes[column], wanted, rng).astype(np.int32)
+            drawn[column] = drawn_alike(group, table.codes[column], wanted, rng)
         return drawn
 
 
@@ -184,7 +190,7 @@ class Private:
         rate = self.budget.rate(share, choices, self.most)
         added = sqrt(2 / pi) * self.budget.noise(share, choices, self.most).deviation
         scores: dict[Edge, int] = {}
-        for one, other in combinations(columns, 2):
+        for one, other in combinations([c for c in columns if len(counts[c]) > 1], 2):
             joint = _joint(binned[one], binned[other], len(counts[one]), len(counts[other]))
             far = np.abs(total * joint - np.multiply.outer(counts[one], counts[other])).sum()
             scores[one, other] = int(far) // total - round(added * joint.size)
@@ -265,7 +271,7 @@ def summing_to(counts: Ints | Floats, total: float) -> Floats:
     falling = np.sort(counts)[::-1].astype(np.float64)
     taken = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
     last = int(np.flatnonzero(falling - taken > 0)[-1])
-    return np.maximum(counts - taken[last], 0.0)
+    return np.asarray(np.maximum(counts - taken[last], 0.0))
 
 
 def _together(single: Floats, rare: float) -> Ints:
@@ -290,7 +296,7 @@ def _by_row(joint: Floats, row: Ints, rng: np.random.Generator) -> Ints:
     for number in np.unique(row).tolist():
         here = row == number
         out[here] = np.searchsorted(running[number], share[here], side="right")
-    return np.minimum(out, joint.shape[1] - 1)
+    return np.asarray(np.minimum(out, joint.shape[1] - 1))
 
 
 def _inside(classes: Ints, single: Floats, wanted: Ints, rng: np.random.Generator) -> Ints:

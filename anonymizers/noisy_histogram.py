@@ -1,26 +1,26 @@
 """Noisy histogram: how often each combination of values occurs, with noise, and nothing of combinations that are too rare.
 
-The rows are counted by all published columns together, numbers in `bins` bins. Only combinations that occur are counted: each
-count gets discrete Laplace noise of scale 1/ε, and those whose noisy count is below a threshold T are left out. What remains
-is published, each combination as often as its noisy count says; a number is drawn from its bin. T is the least whole number
-for which a combination that one person alone has is published with a probability of at most δ:
+The rows are counted by all published columns together, numbers in `bins` bins. Only combinations that occur are counted:
+each count gets discrete Laplace noise of scale 1/ε, and those whose noisy count is below a threshold T are left out. What
+remains is published, each combination as often as its noisy count says; a number is drawn from its bin. T is the least
+whole number for which a combination that one person alone has is published with a probability of at most δ:
 
     P(1 + noise ≥ T) = e^(-ε(T-1))/(1 + e^(-ε)) ≤ δ.
 
-The release is (ε, δ)-differentially private for one person more or less. Let a person be added to a table. If somebody has
-the same combination already, one count changes by 1, which the noise makes up for at ε. If nobody has, the two tables lead to
-the same releases unless the new combination is published, which happens with a probability of at most δ. So values need not
-be declared, since rare ones are never published; only the range of numbers that the schema does not declare is taken as
-public (`anonymizers/shared/public_bins.py`). Where people have several rows, `most_rows` = m of each count at most: the noise
-has the scale m/ε, and with T from δ/m any of up to m new combinations, each with up to m rows, is published with a probability
-of at most δ in all.
+The release is (ε, δ)-differentially private for one person more or less. Let a person be added to a table. If somebody
+has the same combination already, one count changes by 1, which the noise makes up for at ε. If nobody has, the two tables
+lead to the same releases unless the new combination is published, which happens with a probability of at most δ. So
+values need not be declared, since rare ones are never published; only the range of numbers that the schema does not
+declare is taken as public (`anonymizers/shared/public_bins.py`). Where people have several rows, `most_rows` = m of each
+count at most: the noise has the scale m/ε, and with T from δ/m any of up to m new combinations, each with up to m rows,
+is published with a probability of at most δ in all.
 
 It keeps whole rows, so it serves tables of few columns with few values. In others no combination is common enough, and the
 method says so; since that depends on noisy counts only, saying so is covered by ε and δ as well.
 
-Papers: A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas, "Releasing search queries and clicks privately", WWW 2009; M. Bun,
-K. Nissim, U. Stemmer, "Simultaneous private learning of multiple concepts", ITCS 2016 (stability-based histograms). Noise is
-of whole numbers here, and T follows from its distribution.
+Papers: A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas, "Releasing search queries and clicks privately", WWW 2009; M.
+Bun, K. Nissim, U. Stemmer, "Simultaneous private learning of multiple concepts", ITCS 2016 (stability-based histograms).
+Noise is of whole numbers here, and T follows from its distribution.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class NoisyHistogram(Synthesizer):
             rows = np.repeat(cells[kept], noisy[kept], axis=0)
         else:
             rows = cells[kept][drawn_from(noisy[kept], self.rows, rng)]
-        taken = taken_as_public(bin for bin in bins.values() if bin.is_grid)
+        taken = taken_as_public(one for one in bins.values() if one.is_grid)
         return {c: bins[c].draw(rows[:, place], rng) for place, c in enumerate(columns)}, (*self.promises(), *taken)
 
 

@@ -4,19 +4,20 @@ Two tables are neighbours where one has all rows of the other and one person's m
 (ε, δ)-private where P(output in S) ≤ e^ε · P'(output in S) + δ for all sets S of outputs and all neighbours.
 
 The noise is drawn exactly, with whole numbers only: floating-point noise has gaps that give counts away (Mironov 2012).
-Discrete Laplace noise has P(x) ∝ exp(-|x|/scale), and a count of sensitivity 1 with it is 1/scale-private. Discrete Gaussian
-noise has P(x) ∝ exp(-x²/(2σ²)), and counts that one person changes by L in Euclidean length are L²/(2σ²)-zCDP with it. A
-choice has P(option) ∝ exp(ε · score/2) where one person changes each score by at most 1: it is ε-private, and ε²/8-zCDP. All
-parts are added up: ε of the parts, or ρ of the parts. ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ)-private. Scales are rounded up, and
-the ε of a choice is rounded down, to fractions of whole numbers.
+Discrete Laplace noise has P(x) ∝ exp(-|x|/scale), and a count of sensitivity 1 with it is 1/scale-private. Discrete
+Gaussian noise has P(x) ∝ exp(-x²/(2σ²)), and counts that one person changes by L in Euclidean length are L²/(2σ²)-zCDP
+with it. A choice has P(option) ∝ exp(ε · score/2) where one person changes each score by at most 1: it is ε-private, and
+ε²/8-zCDP. All parts are added up: ε of the parts, or ρ of the parts. ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ)-private. Scales are
+rounded up, and the ε of a choice is rounded down, to fractions of whole numbers.
 
 What is drawn comes from numpy's PCG64, seeded with the secret of the run: its numbers are not meant to withstand an attack
 by cryptanalysis, and nothing here hides how long a run takes.
 
 Papers: C. Dwork, A. Roth, "The Algorithmic Foundations of Differential Privacy", 2014; M. Bun, T. Steinke, "Concentrated
 Differential Privacy: Simplifications, Extensions, and Lower Bounds", TCC 2016 (zCDP and its conversion, proposition 1.3);
-C. Canonne, G. Kamath, T. Steinke, "The Discrete Gaussian for Differential Privacy", NeurIPS 2020 (the samplers, algorithms 1
-to 3, and theorem 14); M. Cesar, R. Rogers, "Bounding, Concentrating, and Truncating", ALT 2021 (ε²/8 of a choice).
+C. Canonne, G. Kamath, T. Steinke, "The Discrete Gaussian for Differential Privacy", NeurIPS 2020 (the samplers,
+algorithms 1 to 3, and theorem 14); M. Cesar, R. Rogers, "Bounding, Concentrating, and Truncating", ALT 2021 (ε²/8 of a
+choice).
 """
 
 from __future__ import annotations
@@ -178,7 +179,8 @@ def _falls_once(top: Ints, bottom: Ints | int, rng: np.random.Generator) -> Bool
         below = bottom[on] * number[on]
         on = on[rng.integers(below) < top[on]]
         number[on] += 1
-    return number % 2 == 1
+    odd: Bools = number % 2 == 1
+    return odd
 
 
 def _filled(size: int, some: _Some) -> Ints:

@@ -1,10 +1,11 @@
 """What a differentially private synthesizer may know of a table without paying for it, and cuts columns by.
 
-A promise of ε covers the values of people. It cannot cover what a method reads off the table before any noise is drawn. So
-columns are cut by what the schema declares: the values of a taxonomy, an order or a list, the range of a numeric column. These
-do not depend on anybody. Where the schema declares nothing, the values or the range are those of the table, and one person can
-change them; they are then *taken as public*, and the release says so among its promises (`taken`). Always taken as public are
-the names and types of the columns, which of them have missing values, and the number of decimals of numbers.
+A promise of ε covers the values of people. It cannot cover what a method reads off the table before any noise is drawn.
+So columns are cut by what the schema declares: the values of a taxonomy, an order or a list, the range of a numeric
+column. These do not depend on anybody. Where the schema declares nothing, the values or the range are those of the table,
+and one person can change them; they are then *taken as public*, and the release says so among its promises (`taken`).
+Always taken as public are the names and types of the columns, which of them have missing values, and the number of
+decimals of numbers.
 
 A numeric column is cut into bins of equal width over its range, and a number in a bin is drawn evenly from all numbers with
 that many decimals in it, whether or not somebody has them.
@@ -71,7 +72,7 @@ class PublicBins:
 
 def taken_as_public(bins: Iterable[PublicBins]) -> tuple[str, ...]:
     """The promise that says what ε does not cover; none where the schema declares everything."""
-    found = [bin.taken for bin in bins if bin.taken is not None]
+    found = [one.taken for one in bins if one.taken is not None]
     return (f"taken as public, since the schema does not declare it: {', '.join(found)}",) if found else ()
 
 
@@ -89,8 +90,8 @@ def bounded(table: Table, most: int | None, name: str, rng: np.random.Generator)
     if most is None:
         largest = int(np.bincount(people.number).max())
         raise PromiseError(
-            f"{name}: epsilon is about people, and some have several rows (up to {largest}). Say with most_rows how many rows "
-            "of a person may count; noise grows with it, and further rows are left out."
+            f"{name}: epsilon is about people, and some have several rows (up to {largest}). Say with most_rows how many "
+            "rows of a person may count; noise grows with it, and further rows are left out."
         )
     rows = table.in_order()
     rows = rows[np.lexsort((rng.random(table.rows), people.number[rows]))]

@@ -82,10 +82,10 @@ def _labelled(domain: Domain, drawn: Codes | Floats) -> tuple[Labels, Codes]:
 def drawn_from(counts: Ints | Floats, size: int, rng: np.random.Generator) -> Ints:
     """Places drawn in proportion to their counts."""
     running = np.cumsum(counts)
-    return np.searchsorted(running, rng.random(size) * running[-1], side="right").astype(np.int64)
+    return np.asarray(np.searchsorted(running, rng.random(size) * running[-1], side="right"), dtype=np.int64)
 
 
-def drawn_alike(group: Ints, codes: Ints, wanted: Ints, rng: np.random.Generator) -> Ints:
+def drawn_alike(group: Ints, codes: Codes, wanted: Ints, rng: np.random.Generator) -> Codes:
     """For each wanted group the code of one of its members, each equally likely. Every wanted group must have members."""
     order = np.lexsort((codes, group))
     start = np.searchsorted(group[order], wanted, side="left")
