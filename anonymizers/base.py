@@ -36,10 +36,11 @@ PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 @dataclass(frozen=True)
 class Anonymizer(Plugin):
     """A technique that turns a table into a release. `truthful` says whether every published label covers the true value:
-    not so where values are averaged, recoded or drawn. `needs_whole` says why it cannot work in blocks of rows; None where
-    it can (see `anonymizers/shared/grouping.py`)."""
+    not so where values are averaged, recoded or drawn. `synthetic` says that the rows of its releases are nobody.
+    `needs_whole` says why it cannot work in blocks of rows; None where it can (see `anonymizers/shared/grouping.py`)."""
 
     truthful: ClassVar[bool] = True
+    synthetic: ClassVar[bool] = False
     needs_whole: ClassVar[str | None] = "it sees all rows at once"
 
     @abstractmethod

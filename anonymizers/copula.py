@@ -87,7 +87,7 @@ class _Margin:
         """The codes on whose stretches some places fall: those in the first column, or in the first two."""
         rows = self.reached[-1]
         at = np.minimum((place[:, 0] * rows).astype(np.int64), rows - 1)
-        codes = self.order[np.searchsorted(self.reached, at, side="right")].astype(np.int32)
+        codes: Codes = self.order[np.searchsorted(self.reached, at, side="right")].astype(np.int32)
         if self.apart and self.missing is not None:
             codes[place[:, 1] > self.known] = self.missing
         return codes

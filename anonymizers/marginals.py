@@ -55,7 +55,7 @@ from auditor.model.table import Table
 
 Edge = tuple[str, str]
 _RARE = 3.0  # standard deviations of noise below which values are counted together
-_DENSE = 4_000_000  # the most cells of a pair that are counted in an array
+_DENSE = 4_000_000  # the most cells of a pair that are counted in an array; a larger one cannot be counted with noise
 
 
 @dataclass(frozen=True)
@@ -191,6 +191,8 @@ class Private:
         added = sqrt(2 / pi) * self.budget.noise(share, choices, self.most).deviation
         scores: dict[Edge, int] = {}
         for one, other in combinations([c for c in columns if len(counts[c]) > 1], 2):
+            if len(counts[one]) * len(counts[other]) > _DENSE:
+                continue
             joint = _joint(binned[one], binned[other], len(counts[one]), len(counts[other]))
             far = np.abs(total * joint - np.multiply.outer(counts[one], counts[other])).sum()
             scores[one, other] = int(far) // total - round(added * joint.size)

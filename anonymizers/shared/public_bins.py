@@ -26,6 +26,7 @@ from auditor.model.table import Table
 MOST_DECIMALS = 6
 NEIGHBOURS = "for one person more or less"
 """Who the promise is about, in the words of the release."""
+TAKEN = "taken as public"
 
 
 class PublicBins:
@@ -73,7 +74,7 @@ class PublicBins:
 def taken_as_public(bins: Iterable[PublicBins]) -> tuple[str, ...]:
     """The promise that says what ε does not cover; none where the schema declares everything."""
     found = [one.taken for one in bins if one.taken is not None]
-    return (f"taken as public, since the schema does not declare it: {', '.join(found)}",) if found else ()
+    return (f"{TAKEN}, since the schema does not declare it: {', '.join(found)}",) if found else ()
 
 
 def _has(numbers: Floats, decimals: int) -> bool:

@@ -36,6 +36,7 @@ class Synthesizer(Anonymizer):
     """A technique whose rows are nobody. Without a budget it promises nothing: a model may have learned people by heart."""
 
     truthful: ClassVar[bool] = False
+    synthetic: ClassVar[bool] = True
     needs_whole: ClassVar[str | None] = "it learns one model of all rows"
 
     rows: int | None = None
