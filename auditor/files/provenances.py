@@ -1,10 +1,10 @@
 """The private provenance of a release as a file: which original row became which record.
 
-It is a CSV table: the original row, its bucket, and its fragment (row of the block's file) per block, all counted from 1. Where
-not all rows went into the making, or the rows of the release are nobody's, `made_from` is 1 for those that did. Two further
-columns have a value in the first line only. `release` is the fingerprint of the release, so that the provenance of
-another run is told from the right one. `secret` is what the release was drawn from: `auditor anonymize --secret` takes the
-file and makes the same release again.
+It is a CSV table: the original row, its bucket, and its fragment (row of the block's file) per block, all counted from 1.
+Where not all rows went into the making, or the rows of the release are nobody's, `made_from` is 1 for those that did. Two
+further columns have a value in the first line only. `release` is the fingerprint of the release, so that the provenance
+of another run is told from the right one. `secret` is what the release was drawn from: `auditor anonymize --secret` takes
+the file and makes the same release again.
 """
 
 from __future__ import annotations
