@@ -68,7 +68,8 @@ class Cart(Synthesizer):
                 by_order = np.array([ordered[c] for c in before], dtype=np.bool_)
                 known = np.column_stack([coded[c][table.codes[c]] for c in before])
                 asked = np.column_stack([coded[c][drawn[c]] for c in before])
-                tree = Tree(Features(known, sizes, by_order), coded[column][table.codes[column]], self.leaf, 0.0)
+                target = coded[column][table.codes[column]]
+                tree = Tree(Features(known, sizes, by_order), target, self.leaf, 0.0, int(target.max()) + 1)
                 leaf = tree.leaves(Features(known, sizes, by_order))
                 wanted = tree.leaves(Features(asked, sizes, by_order))
             drawn[column] = drawn_alike(leaf, table.codes[column], wanted, rng)

@@ -41,7 +41,7 @@ Tables = list[tuple[str, ...]]
 
 def distance(case: Case) -> list[Utility]:
     """The mean distance between true and published values."""
-    reason = _reason(case)
+    reason = case.nobodys or _reason(case)
     if reason:
         return [not_applicable("Dist", reason)]
     drawn = worlds(case)
@@ -78,7 +78,8 @@ def tables(case: Case) -> list[Utility]:
     found = []
     for world in drawn:
         given = {c: world.codes(c) for c in case.categorical}
-        found.append(sum(table_change(_cell(true, table, size), _cell(given, table, size)) for table in looked_at))
+        cells_of = [(_cell(true, table, size), _cell(given, table, size)) for table in looked_at]
+        found.append(sum(table_change(*pair, case.people_a_row) for pair in cells_of))
     params = {
         **said(case, drawn, case.categorical),
         "order": min(ORDER, len(size)),
@@ -94,7 +95,7 @@ def tables(case: Case) -> list[Utility]:
 
 def entropy(case: Case) -> list[Utility]:
     """What is not known about the values once their labels are."""
-    reason = _reason(case)
+    reason = case.nobodys or _reason(case)
     if reason:
         return [not_applicable("EBIL", reason)]
     drawn = worlds(case) if len(case.release.blocks) > 1 else worlds(case)[:1]  # labels are not drawn, only joined
@@ -117,12 +118,13 @@ def unknown(label: Codes, code: Codes) -> float:
     return float((times * np.log2(of_label / times)).sum())
 
 
-def table_change(before: Ints, after: Ints) -> float:
-    """Σ |f - f'|/max(f, 1) over cells; both give the cell of each person."""
+def table_change(before: Ints, after: Ints, people_a_row: float = 1.0) -> float:
+    """Σ |f - f'|/max(f, 1) over cells; both give the cell of each person, the second that of rows that may stand for more or
+    less than one."""
     cells = np.unique(np.concatenate([before, after]))
     f = np.bincount(np.searchsorted(cells, before), minlength=len(cells))
     g = np.bincount(np.searchsorted(cells, after), minlength=len(cells))
-    return float((np.abs(f - g) / np.maximum(f, 1)).sum())
+    return float((np.abs(f - people_a_row * g) / np.maximum(f, 1)).sum())
 
 
 def _cell(codes: dict[str, Codes], table: tuple[str, ...], size: dict[str, int]) -> Ints:

@@ -58,7 +58,7 @@ def information_loss(case: Case) -> list[Utility]:
 
 def square_error(case: Case) -> list[Utility]:
     """The square error of the classes, and the share of the numbers' spread that is lost."""
-    reason = case.unmatched
+    reason = case.nobodys
     if len(case.release.blocks) > 1:
         reason = "the release has several blocks: its classes are published value by value and have no centroids"
     columns = list(case.columns)

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.worlds import World, middles, original_codes, original_numbers
+from auditor.measure.utility.worlds import World, code_numbers, middles, original_codes, original_numbers
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.schema import Type
+from auditor.model.table import Table
 
 LEAVES, LEAST_LEAF = 200, 25
 PRUNING = 4.0
@@ -55,9 +56,12 @@ class Features:
 
 class Tree:
     """A tree trained on people and their classes. `leaf` is the least number of people in a leaf (None: by their number),
-    `pruning` how many rows' worth of impurity a leaf must gain."""
+    `pruning` how many rows' worth of impurity a leaf must gain, `orders` for how many classes nominal values are put into
+    order."""
 
-    def __init__(self, features: Features, y: Ints, leaf: int | None = None, pruning: float = PRUNING) -> None:
+    def __init__(
+        self, features: Features, y: Ints, leaf: int | None = None, pruning: float = PRUNING, orders: int = ORDERS
+    ) -> None:
         from auditor.measure.utility.splitting import grow  # numba takes a while to start
 
         values, place, times = np.unique(y, return_inverse=True, return_counts=True)
@@ -69,7 +73,7 @@ class Tree:
         of_row = np.minimum(rank, kept)[place.reshape(-1)]
         rows, classes = len(y), len(self.classes)
         leaf = max(min(rows // LEAVES, LEAST_LEAF), 2) if leaf is None else leaf
-        orders = 1 if classes <= 2 else min(classes, ORDERS)
+        orders = 1 if classes <= 2 else min(classes, orders)
         self.column, self.child, self.goes, self.counts = grow(
             features.codes, features.sizes, features.ordered, of_row, classes, leaf, orders
         )
@@ -151,6 +155,17 @@ class Coder:
         return self._features(
             [
                 binned(world.numbers(c), self.edges[c]) if c in self.edges else self._code(c, world.codes(c))
+                for c in self.columns
+            ]
+        )
+
+    def table(self, table: Table) -> Features:
+        """The values of the people of another table over the same domains."""
+        return self._features(
+            [
+                binned(code_numbers(self.case, c)[table.codes[c]], self.edges[c])
+                if c in self.edges
+                else self._code(c, table.codes[c])
                 for c in self.columns
             ]
         )
