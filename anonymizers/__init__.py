@@ -25,6 +25,7 @@ from anonymizers.mdav_refined import MdavRefined
 from anonymizers.mondrian import Mondrian
 from anonymizers.noisy_histogram import NoisyHistogram
 from anonymizers.oka import OnePassKMeans
+from anonymizers.opendp_synthesis import OpenDP
 from anonymizers.rcellular import RCellular
 from anonymizers.rgather import RGather
 from anonymizers.slicing import Slicing
@@ -60,6 +61,7 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         Copula,
         Marginals,
         NoisyHistogram,
+        OpenDP,
     ),
 )
 

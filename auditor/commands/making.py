@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,7 +108,7 @@ def anonymize(
     """Make a release of a table. What it draws is secret: the same command gives another release each time. Private files
     are written only where --provenance and --key say."""
     from anonymizers import ANONYMIZERS
-    from anonymizers.anonymizing import anonymize as make
+    from anonymizers.anonymizing import anonymize as anonymize_table
     from auditor.files.manifests import files_of_older
     from auditor.files.provenances import read_secret
     from auditor.files.releases import write_release
@@ -136,10 +137,10 @@ def anonymize(
     cost = None
     with Progress(quiet) as progress:
         blocks = (cut.block_rows or True) if cut.blocks else False
-        how = {"blocks": blocks, "jobs": cut.jobs, "engine": cut.engine}
-        release, whose = make(table, technique, secret, progress.step, holdout=holdout, **how)
+        make = partial(anonymize_table, table, technique, secret, progress.step, holdout=holdout)
+        release, whose = make(blocks=blocks, jobs=cut.jobs, engine=cut.engine)
         if cut.compare_whole:
-            whole = make(table, technique, secret, progress.step, holdout=holdout)
+            whole = make()
             cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)
     summary, warnings = _summary(release, table, whose)  # and its faults, before anything is written
     written, provenance = write_release(release, None if private.provenance is None else whose, output)

@@ -44,7 +44,7 @@ def people() -> Table:
     return table_of(rows)
 
 
-METHODS = [name for name in ANONYMIZERS.all() if not impossible(name, SETTINGS[name][0], people())]
+METHODS = [name for name, settings in SETTINGS.items() if settings and not impossible(name, settings[0], people())]
 
 
 @cache

@@ -104,6 +104,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "copula": [{}, {"rows": 40}],
     "marginals": [{}, {"bins": 3, "rows": 5}, {"epsilon": 1.0}, {"epsilon": 10.0, "delta": 1e-6, "bins": 4, "rows": 9}],
     "noisy-histogram": [{"epsilon": 1000.0, "delta": 0.5}, {"epsilon": 1000.0, "delta": 0.5, "bins": 1, "rows": 3}],
+    "opendp": [],  # a library that may not be installed, and takes half a minute: test_opendp.py
 }
 
 
