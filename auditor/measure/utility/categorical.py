@@ -25,7 +25,7 @@ from math import comb
 import numpy as np
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import Measure, measure, not_applicable
+from auditor.measure.utility.measure import NOT_SYNTHETIC, ORIGINAL, WHO, Measure, measure, not_applicable
 from auditor.measure.utility.worlds import World, original_codes, over_worlds, said, worlds
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.domain import Domain
@@ -153,7 +153,10 @@ def _reason(case: Case) -> str | None:
 
 
 def _measure(name: str, means: str, label: str, compute: Callable[[Case], list[Utility]]) -> Measure:
-    applies = "every kind of release with nominal or ordinal columns; needs the original and who is who"
+    columns = "with nominal or ordinal columns"
+    applies = (
+        f"every kind of release {columns}; {ORIGINAL}" if compute is tables else f"{NOT_SYNTHETIC}, {columns}; {WHO}"
+    )
     worst = 1 if compute is distance else None
     return measure(name, means, label, compute, applies, "Domingo-Ferrer & Torra 2001, 2005", 0, worst)
 

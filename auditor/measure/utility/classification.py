@@ -30,7 +30,7 @@ import numpy as np
 
 from auditor.measure.intervals import wilson
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import ALL, measure
+from auditor.measure.utility.measure import ALL, NOT_SYNTHETIC, WHO, measure
 from auditor.measure.utility.trees import Coder, Features, Tree, by_content, label_places, labelled
 from auditor.measure.utility.worlds import World, code_numbers, original_codes, original_numbers, said, worlds
 from auditor.model.arrays import Floats, Ints
@@ -275,7 +275,7 @@ CLASSIFICATION_WITHIN = measure(
     "Cross-validated accuracy of a decision tree inside the release, labels as published, for each class attribute.",
     "classification accuracy within the release",
     classification_within,
-    "every kind of release with a column published value by value; needs the original and who is who",
+    f"{NOT_SYNTHETIC}, with a column published value by value; {WHO}",
     "Poovammal & Ponnaivaikko 2009, Table V",
     better=Better.HIGHER,
 )

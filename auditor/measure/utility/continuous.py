@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditor.measure.utility.case import NOBODYS, Case
-from auditor.measure.utility.measure import measure, not_applicable
+from auditor.measure.utility.measure import NOT_SYNTHETIC, ORIGINAL, WHO, measure, not_applicable
 from auditor.measure.utility.worlds import World, original_numbers, over_worlds, said, worlds
 from auditor.model.arrays import Floats
 from auditor.model.record.record import Utility
@@ -133,7 +133,7 @@ def moments(numbers: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _why(name: str, columns: int, matched: bool) -> str:
     """Why a measure is not defined."""
-    if name in ("IL1", "IL1s", "IL6") and not matched:
+    if name in _OF_PEOPLE and not matched:
         return NOBODYS
     if name in ("IL4", "IL5", "IL6") and columns < 2:
         return "only one published column is numeric, and a covariance needs two"
@@ -151,9 +151,19 @@ _MEANINGS = {
     "IL5": "Mean relative change of the correlations of numeric columns.",
     "IL6": "100 times the mean of IL1 to IL5.",
 }
-_APPLIES = "every kind of release with numeric columns; needs the original and who is who"
+_OF_PEOPLE = ("IL1", "IL1s", "IL6")  # these compare a person's number with the published one
 _PAPERS = {"IL1s": "Yancey, Winkler & Creecy 2002"}
 CONTINUOUS = tuple(
-    measure(name, means, name, changes, _APPLIES, _PAPERS.get(name, "Domingo-Ferrer & Torra 2005"), best=0)
+    measure(
+        name,
+        means,
+        name,
+        changes,
+        f"{NOT_SYNTHETIC}, with numeric columns; {WHO}"
+        if name in _OF_PEOPLE
+        else f"every kind of release with numeric columns; {ORIGINAL}",
+        _PAPERS.get(name, "Domingo-Ferrer & Torra 2005"),
+        best=0,
+    )
     for name, means in _MEANINGS.items()
 )

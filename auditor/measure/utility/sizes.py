@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from auditor.measure.utility.case import NOBODYS, Case
-from auditor.measure.utility.measure import measure, not_applicable
+from auditor.measure.utility.measure import NOT_SYNTHETIC, measure, not_applicable
 from auditor.model.record.record import Utility
 
 
@@ -45,7 +45,7 @@ DISCERNIBILITY = measure(
     "below k, suppressed or left out. It grows with the number of rows.",
     "discernibility",
     discernibility,
-    "every kind of release",
+    NOT_SYNTHETIC,
     "Bayardo & Agrawal 2005",
 )
 CLASS_SIZE = measure(
@@ -53,6 +53,6 @@ CLASS_SIZE = measure(
     "Mean class size, as a multiple of the k asked for; 1 is best.",
     "mean class size over k",
     class_size,
-    "every kind of release for which a k was asked",
+    f"{NOT_SYNTHETIC}, for which a k was asked",
     "LeFevre, DeWitt & Ramakrishnan 2006",
 )
