@@ -26,6 +26,7 @@ from auditor.model.publishing import publish
 from auditor.model.release import Release
 from auditor.model.schema import Role, Type
 from auditor.model.table import Table
+from auditor.model.values import format_number
 
 _STRENGTHS = ("k", "l", "m", "r")
 """The settings that a title always shows."""
@@ -63,7 +64,8 @@ class Anonymizer(Plugin):
         for key, value in self.settings().items():
             plain = isinstance(value, int | float | str) and key != "sensitive"
             if plain and (key in _STRENGTHS or value != default[key]):
-                said.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
+                text = str(value).lower() if isinstance(value, bool) else value
+                said.append(f"{key}={format_number(value) if isinstance(value, float) else text}")
         return " ".join(said)
 
     def publish(

@@ -36,6 +36,9 @@ PARTS = 1024
 """Scales and rates are multiples of one over this."""
 _Some = Callable[[int], tuple[Ints, Bools]]
 """Draws so many, and says which of them count."""
+_FAR = 3 * 10**9
+"""Beyond this, squares would not fit. With the largest noise it is 30 scales away, and drawn with a probability below
+e^-400."""
 LARGEST = 10_000
 """The largest standard deviation or scale of noise: beyond it products of whole numbers would not fit, and no count would
 mean anything."""
@@ -123,6 +126,7 @@ def discrete_gaussian(variance: float, size: int, rng: np.random.Generator) -> I
     def some(count: int) -> tuple[Ints, Bools]:
         drawn, fine = _laplace(wide, 1, count, rng)
         far = np.abs(np.abs(drawn) * (wide * parts) - top)  # (|x| - σ²/t)²/(2σ²), over one denominator
+        far = np.minimum(far, _FAR)
         return drawn, fine & _falls(far**2, np.full(count, 2 * top * parts * wide**2), rng)
 
     return _filled(size, some)

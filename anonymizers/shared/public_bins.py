@@ -22,6 +22,7 @@ from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import PromiseError
 from auditor.model.table import Table
+from auditor.model.values import EXACT_INTEGERS
 
 MOST_DECIMALS = 6
 NEIGHBOURS = "for one person more or less"
@@ -40,12 +41,15 @@ class PublicBins:
         if domain.numbers is None or not self.is_grid:
             return
         low, high = domain.span or (0.0, 0.0)
-        self.decimals = next((d for d in range(MOST_DECIMALS) if _has(domain.numbers, d)), MOST_DECIMALS)
+        most = next((d for d in range(MOST_DECIMALS, 0, -1) if max(abs(low), abs(high)) * 10**d < EXACT_INTEGERS), 0)
+        self.decimals = next((d for d in range(most) if _has(domain.numbers, d)), most)
         step = 10.0**self.decimals
         self.first = int(np.ceil(low * step - 1e-6))
         points = max(int(np.floor(high * step + 1e-6)) - self.first + 1, 1)
         cuts = min(bins, points)
-        self.edges = np.arange(cuts + 1, dtype=np.int64) * points // cuts  # of steps above the first number
+        self.edges = np.array(
+            [cut * points // cuts for cut in range(cuts + 1)], dtype=np.int64
+        )  # steps above the first
         place = np.rint(domain.numbers * step).astype(np.int64) - self.first
         inside = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, cuts - 1)
         self.size = cuts + (domain.missing is not None)

@@ -193,6 +193,21 @@ def test_bins_by_hand() -> None:
     assert bins.taken is None
 
 
+def test_wide_ranges_and_many_decimals() -> None:
+    columns = {
+        "sum": {"role": "quasi", "type": "numeric", "domain": [-(2**52), 2**52]},
+        "share": {"role": "quasi", "type": "numeric", "domain": [0, 1]},
+    }
+    cells = {"sum": ["-4503599627370496", "12", "4503599627370495"] * 20, "share": ["0.1234567", "0.5", "1"] * 20}
+    (table,) = encode(Schema.from_dict({"columns": columns}), [RawTable("t", cells)])
+    release = made(table, "marginals", epsilon=50.0)
+    assert np.abs(numbers(release, "sum")).max() <= 2**52
+    share = numbers(release, "share")
+    assert (share == np.round(share, 6)).all()
+    assert share.min() >= 0
+    assert share.max() <= 1
+
+
 def test_what_is_taken_as_public_is_said() -> None:
     assert made(TABLE, "marginals", epsilon=1.0).promises == ("epsilon = 1", "for one person more or less")
     schema = Schema.from_dict({"columns": {"pay": {"role": "quasi", "type": "numeric"}, "town": {"role": "quasi"}}})
@@ -256,3 +271,4 @@ def test_tables_without_a_column_to_publish_are_refused() -> None:
 
 def test_titles_name_the_budget() -> None:
     assert Marginals(epsilon=0.1).title == "marginals epsilon=0.1"
+    assert Marginals(epsilon=1.0, delta=1e-6).title == "marginals epsilon=1 delta=1e-06"
