@@ -7,8 +7,9 @@ and one person can change them; they are then *taken as public*, and the release
 Always taken as public are the names and types of the columns, which of them have missing values, and the number of
 decimals of numbers.
 
-A numeric column is cut into bins of equal width over its range, and a number in a bin is drawn evenly from all numbers with
-that many decimals in it, whether or not somebody has them.
+A numeric column is cut into bins of equal width over its range. The two ends of the range are bins of their own, since
+that is where numbers pile up: no income at all, or the most that is told. A number in a bin is drawn evenly from all
+numbers with that many decimals in it, whether or not somebody has them.
 """
 
 from __future__ import annotations
@@ -46,10 +47,12 @@ class PublicBins:
         step = 10.0**self.decimals
         self.first = int(np.ceil(low * step - 1e-6))
         points = max(int(np.floor(high * step + 1e-6)) - self.first + 1, 1)
-        cuts = min(bins, points)
-        self.edges = np.array(
-            [cut * points // cuts for cut in range(cuts + 1)], dtype=np.int64
-        )  # steps above the first
+        if points <= bins + 2:
+            edges = list(range(points + 1))
+        else:
+            edges = [0, *(1 + cut * (points - 2) // bins for cut in range(bins + 1)), points]
+        self.edges = np.array(edges, dtype=np.int64)  # steps above the first number
+        cuts = len(edges) - 1
         place = np.rint(domain.numbers * step).astype(np.int64) - self.first
         inside = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, cuts - 1)
         self.size = cuts + (domain.missing is not None)

@@ -181,14 +181,15 @@ def test_numbers_of_a_private_release_are_not_those_of_people() -> None:
 
 
 def test_bins_by_hand() -> None:
-    # The range 0 … 120 has 121 whole numbers; in four bins they are 0-29, 30-59, 60-89, 90-120; missing is the fifth.
+    # The range 0 … 120 has its ends in bins of their own; the 119 numbers between are in four: 1-29, 30-59, 60-89, 90-119.
     bins = PublicBins(TABLE.domains["age"], 4)
     domain = TABLE.domains["age"]
-    assert bins.size == 5
-    assert [int(bins.of_code[domain.code(text) or 0]) for text in ("29", "30", "59", "60")] == [0, 1, 1, 2]
-    assert bins.of_code[domain.missing or 0] == 4
-    drawn = bins.draw(np.array([3] * 500 + [4]), np.random.default_rng(0))
-    assert (np.nanmin(drawn), np.nanmax(drawn)) == (90, 120)
+    assert bins.size == 7
+    assert [int(bins.of_code[domain.code(text) or 0]) for text in ("29", "30", "59", "60")] == [1, 2, 2, 3]
+    assert bins.of_code[domain.missing or 0] == 6
+    drawn = bins.draw(np.array([4] * 500 + [0, 5, 6]), np.random.default_rng(0))
+    assert (drawn[:500].min(), drawn[:500].max()) == (90, 119)
+    assert drawn[500:502].tolist() == [0, 120]
     assert np.isnan(drawn[-1])
     assert bins.taken is None
 
