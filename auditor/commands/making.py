@@ -117,6 +117,8 @@ def anonymize(
 
     technique = ANONYMIZERS.get(method).configure(dict(setting_pair(text) for text in settings or []))
     cut.check()
+    if holdout is not None and cut.compare_whole:
+        raise UsageError("--compare-whole is about everybody in the table: leave --holdout out.")
     target_format(output)  # its fault before any work
     refuse_inputs([output, *private.files], [data, schema, private.secret])
     refuse_same([output, *private.files])
@@ -137,8 +139,8 @@ def anonymize(
     cost = None
     with Progress(quiet) as progress:
         blocks = (cut.block_rows or True) if cut.blocks else False
-        make = partial(anonymize_table, table, technique, secret, progress.step, holdout=holdout)
-        release, whose = make(blocks=blocks, jobs=cut.jobs, engine=cut.engine)
+        make = partial(anonymize_table, table, technique, secret, progress.step)
+        release, whose = make(blocks=blocks, jobs=cut.jobs, engine=cut.engine, holdout=holdout)
         if cut.compare_whole:
             whole = make()
             cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)

@@ -100,6 +100,12 @@ def test_a_holdout_is_told_by_the_provenance_alone(auditor_cli: Cli, home: Path)
         assert len((home / "release.csv").read_text().splitlines()) == 46
 
 
+def test_blocks_are_not_weighed_without_some_of_the_people(auditor_cli: Cli, home: Path) -> None:
+    more = ("--blocks", "--compare-whole", "--holdout", "0.5", "--provenance", home / "private.csv")
+    ended = anonymize(auditor_cli, home, "mondrian", "-o", home / "release.csv", *more)
+    assert (ended.code, "leave --holdout out" in ended.err) == (2, True), ended.err
+
+
 def test_what_a_budget_does_not_cover_is_told(auditor_cli: Cli, home: Path) -> None:
     ended = anonymize(auditor_cli, home, "marginals", "--set", "epsilon=1", "-o", home / "release.csv")
     assert ended.code == 0, ended.err

@@ -397,6 +397,27 @@ def test_all_methods_have_the_same_members_and_outsiders(monkeypatch: pytest.Mon
         assert any("made from 36 of 60 rows" in note.text for note in record.notes)
 
 
+@pytest.mark.parametrize(
+    ("method", "settings"), [("mondrian", {"k": 3}), ("cart", {}), ("marginals", {"epsilon": 2.0})]
+)
+def test_utility_is_that_of_the_people_of_whom_the_release_was_made(method: str, settings: dict[str, Any]) -> None:
+    table = Table.from_frame(frame(60), Schema.from_dict(SCHEMA))
+    release, provenance = anonymize(table, method, 1, holdout=0.3, **settings)
+    members = provenance.made_from
+    assert members is not None
+    options = Options(attacks=(), utility=("queries", "marginals", "classification", "discernibility"))
+    found = run_audit(Subject(release, table, provenance), options).utility
+    alone = replace(
+        provenance, bucket=provenance.bucket[members], fragment=provenance.fragment[members], made_from=None
+    )
+    holdout = Subject(release, table.take(np.flatnonzero(members)), alone, True, table, np.flatnonzero(~members))
+    assert found == run_audit(holdout, options).utility
+    by_name = {row.measure: row for row in found}
+    assert by_name["queries"].params["rows_original"] == 42
+    assert by_name["classification"].params["tested"] == (42 if method == "mondrian" else 18)
+    assert by_name["discernibility"].status == (OK if method == "mondrian" else "not_applicable")
+
+
 # ----- cells ---------------------------------------------------------------------------------------------------------
 
 
