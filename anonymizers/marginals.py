@@ -194,8 +194,7 @@ class Private:
             if len(counts[one]) * len(counts[other]) > _DENSE:
                 continue
             joint = _joint(binned[one], binned[other], len(counts[one]), len(counts[other]))
-            far = np.abs(total * joint - np.multiply.outer(counts[one], counts[other])).sum()
-            scores[one, other] = int(far) // total - round(added * joint.size)
+            scores[one, other] = dependence(joint, counts[one], counts[other], total) - round(added * joint.size)
         parts, edges = _Parts(columns), list[Edge]()
         for _ in range(choices):
             open_ = [pair for pair in scores if parts.apart(pair)]
@@ -266,6 +265,12 @@ def shared_information(one: Ints, other: Ints) -> float:
     free = (np.count_nonzero(left) - 1) * (np.count_nonzero(right) - 1)
     entropy = [float((n[n > 0] * np.log(n[n > 0] / rows)).sum() / -rows) for n in (left, right, joint)]
     return entropy[0] + entropy[1] - entropy[2] - free / (2 * rows)
+
+
+def dependence(joint: Ints, one: Ints, other: Ints, total: int) -> int:
+    """Σ|M - AB/N| in whole numbers, rounded down. A row more adds 1 to one count of M, and so changes the sum by at most 1,
+    and its whole part by at most 1; A, B and N are noisy counts, which it does not change."""
+    return int(np.abs(total * joint - np.multiply.outer(one, other)).sum()) // total
 
 
 def summing_to(counts: Ints | Floats, total: float) -> Floats:

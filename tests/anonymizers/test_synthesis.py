@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ import pytest
 from scipy import stats
 
 from anonymizers.anonymizing import anonymize
-from anonymizers.marginals import Marginals, Private, along, shared_information, summing_to
-from anonymizers.shared.differential import Budget
+from anonymizers.marginals import Marginals, Private, along, dependence, shared_information, summing_to
+from anonymizers.shared.differential import Budget, Noise, chosen
 from anonymizers.shared.public_bins import PublicBins
-from auditor.model.arrays import Floats
+from auditor.model.arrays import Floats, Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.progress import silent
 from auditor.model.release import Kind, Release
@@ -138,6 +139,53 @@ def test_tree_of_pairs_by_hand() -> None:
     assert along(["a", "b", "c", "d"], [("b", "c"), ("a", "c")]) == [("a", None), ("c", "a"), ("b", "c"), ("d", None)]
     # 5, 1, -3 shall sum to 2: taking 3 from each leaves 2, 0, 0 (the nearest: 5 - 3 = 2, 1 - 3 < 0).
     assert summing_to(np.array([5, 1, -3]), 2).tolist() == [2.0, 0.0, 0.0]
+
+
+def test_a_row_changes_the_score_of_a_pair_by_at_most_one() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        height, width = rng.integers(1, 6, size=2)
+        joint = rng.integers(0, 9, size=(height, width))
+        one, other = rng.integers(0, 30, size=height), rng.integers(0, 30, size=width)
+        total = int(rng.integers(1, 60))
+        more = joint.copy()
+        more[rng.integers(height), rng.integers(width)] += 1
+        assert abs(dependence(joint, one, other, total) - dependence(more, one, other, total)) <= 1
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_no_more_is_spent_than_the_budget(delta: float, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A person's rows change `most` counts of each histogram that is measured, by 1 each, and every score by at most `most`.
+    noises: list[Noise] = []
+    rates: list[float] = []
+    draw = Noise.draw
+
+    def drawn(noise: Noise, size: int, rng: np.random.Generator) -> Ints:
+        noises.append(noise)
+        return draw(noise, size, rng)
+
+    def option(scores: Sequence[int], rate: float, rng: np.random.Generator) -> int:
+        rates.append(rate)
+        return chosen(scores, rate, rng)
+
+    monkeypatch.setattr(Noise, "draw", drawn)
+    monkeypatch.setattr("anonymizers.marginals.chosen", option)
+    budget = Budget(3.0, delta)
+    codes = {c: TABLE.codes[c].astype(np.int64) for c in ("grade", "town", "note")}
+    model = Private(budget, most, np.random.default_rng(0)).model(codes, {"grade": 3, "town": 4, "note": 2}, silent)
+    assert model.pairs
+    histograms = [3, len(model.pairs)]
+    if delta == 0:
+        spent = [most * count / (noise.scale or 0) for count, noise in zip(histograms, noises, strict=True)]
+        spent += [most * rate for rate in rates]
+        assert sum(spent) <= 3.0 + 1e-9
+    else:
+        spent = [most**2 * n / (2 * (noise.variance or 0)) for n, noise in zip(histograms, noises, strict=True)]
+        spent += [(most * rate) ** 2 / 8 for rate in rates]
+        assert sum(spent) <= budget.rho + 1e-9
+    assert len(rates) == 2
+    assert sum(spent) > (0.9 if delta == 0 else 0.9 * budget.rho)
 
 
 def test_the_tree_is_that_of_the_table() -> None:
