@@ -33,7 +33,7 @@ from anonymizers.shared.differential import Budget
 from anonymizers.shared.public_bins import NEIGHBOURS, PublicBins, bounded, taken_as_public
 from anonymizers.shared.synthesis import Drawn, Synthesizer
 from auditor.model.arrays import Ints
-from auditor.model.errors import UsageError
+from auditor.model.errors import PromiseError, UsageError
 from auditor.model.progress import Progress
 from auditor.model.table import Table
 
@@ -86,6 +86,8 @@ class OpenDP(Synthesizer):
         coded = {names[c]: _coded(bins[c].of_code[some.codes[c]], known[c]) for c in columns}
         frame = polars.DataFrame(coded, schema=dict.fromkeys(coded, polars.Int32))
         drawn = self._drawn(opendp, frame, {names[c]: known[c] for c in columns})
+        if not len(drawn):
+            raise PromiseError(f"{self.name}: by its noisy counts the table has no rows. Raise epsilon, or set rows.")
         progress(2, 3, "drawing")
         found = {c: _places(drawn[names[c]].to_list(), known[c], bins[c].size, rng) for c in columns}
         promises = (*self.promises(), *taken_as_public(bins.values()))
