@@ -21,7 +21,7 @@ quick: $(VENV)/.installed-test
 	$(PYTEST) --examples 6 -m "not slow and not browser"
 
 proofs: $(VENV)/.installed-test
-	$(PYTEST) -m "proof or hypothesis" --full --durations=25
+	$(PYTEST) --dist load -m "proof or hypothesis" --full --durations=25
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -100,6 +100,7 @@ class Proximity(Attack):
         return WindowClaims(values, domain.numbers, epsilon, self.relative, width, self.tau, start, row, mass, m)
 
 
+@kept(2)
 def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[Floats, Ints, Floats]:
     """The windows [start, start + width] with the most mass in each row, ties included: starts, their rows, and the mass
     of each row. Mass on the missing value lies in no window."""
@@ -108,14 +109,12 @@ def best_windows(values: ValueBeliefs, numbers: Floats, width: float) -> tuple[F
     ends = np.searchsorted(numbers, upper(numbers, width), side="right")
     for where, part in values.parts():
         rows = part.rows
-        keep = rows.indices < len(numbers)
-        row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[keep]
-        code = rows.indices[keep].astype(np.int64)
-        inside = part.between(row, code, ends[code])
-        best = np.zeros(rows.shape[0])
-        np.maximum.at(best, row, inside)
-        top = inside >= best[row] * (1 - TIE) - 1e-15
-        starts.append(numbers[code[top]])
+        row, inside = part.row_number, part.around(np.arange(len(numbers)), ends)
+        best, filled = np.zeros(rows.shape[0]), np.flatnonzero(np.diff(rows.indptr))
+        if len(filled):
+            best[filled] = np.maximum.reduceat(inside, rows.indptr[filled])
+        top = (inside >= best[row] * (1 - TIE) - 1e-15) & (rows.indices < len(numbers))
+        starts.append(numbers[rows.indices[top]])
         rows_of.append(row[top] + where.start)
         masses.append(best)
     return np.concatenate(starts), np.concatenate(rows_of), np.concatenate(masses)

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +39,23 @@ _HELD_OUT = 4
 _TEMPERATURES = (0.3, 0.5, 0.7, 0.85, 1.0)
 _SURELY = 2.0
 """Trees must guess better than the commonest value by so many standard errors."""
+
+
+_SAID = 4
+"""So many of its answers a model keeps."""
+
+
+@cache
+def _threads() -> Any:
+    """What sets the number of threads of all libraries at hand: to find them takes longer than to set them."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _one_thread() -> Any:
+    """While this holds, libraries use one thread: one answer on every machine."""
+    return _threads().limit(limits=1)
 
 
 class Model(ABC):
@@ -127,9 +146,9 @@ class Boosted(Model):
 
     def _fit(self, rows: Floats, target: Ints, people: Floats) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier
-        from threadpoolctl import threadpool_limits
 
-        with threadpool_limits(1):  # one answer on every machine
+        self._said: dict[bytes, Floats] = {}
+        with _one_thread():
             self.trees = HistGradientBoostingClassifier(
                 max_iter=self.rounds, learning_rate=0.15, max_leaf_nodes=12, min_samples_leaf=15, l2_regularization=1.0,
                 early_stopping=False, random_state=0,
@@ -147,12 +166,15 @@ class Boosted(Model):
         self.temperature = _TEMPERATURES[int(np.argmin(losses))]
 
     def _predict(self, rows: Floats) -> Floats:
-        from threadpoolctl import threadpool_limits
-
-        chance = np.zeros((len(rows), self.lesson.classes))
-        with threadpool_limits(1):
-            chance[:, self.trees.classes_] = self.trees.predict_proba(rows)
-        return chance
+        """What the trees say. They are asked of the same rows under every link model, so the last answers are kept."""
+        key = rows.tobytes()
+        if key not in self._said:
+            self._said[key] = np.zeros((len(rows), self.lesson.classes))
+            with _one_thread():
+                self._said[key][:, self.trees.classes_] = self.trees.predict_proba(rows)
+            if len(self._said) > _SAID:
+                del self._said[next(iter(self._said))]
+        return self._said[key]
 
     def of_people(self, columns: Sequence[str], codes: Codes) -> Floats:
         rows = np.full((len(codes), len(self.columns)), np.nan)

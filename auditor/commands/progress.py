@@ -17,6 +17,7 @@ _CLEAR = "\r\x1b[K"
 _CELLS = 24
 _PATIENCE = 1  # seconds that work may take before a line is shown
 _EVERY = 10  # seconds between the lines of a log
+_TELLING = 0.2  # before so much is done, how long the rest will take is a guess, and is not told
 
 
 class Progress:
@@ -54,7 +55,7 @@ class Progress:
         """Shows that `done` of `total` steps are finished, and `what` comes next."""
         now = monotonic()
         spent = now - self.start
-        left = f", {spent / done * (total - done):.0f} s left" if done else ""
+        left = f", {spent / done * (total - done):.0f} s left" if done >= _TELLING * total and done else ""
         share = f"{100 * done // max(total, 1)} %{left}"
         if self.terminal and spent >= _PATIENCE:
             filled = round(_CELLS * done / max(total, 1))

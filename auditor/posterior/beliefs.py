@@ -23,7 +23,7 @@ from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
 from auditor.model.release import Release
 from auditor.posterior.blurring import Entries, blurred, nearest
-from auditor.posterior.kernels import masses_between, running_sums
+from auditor.posterior.kernels import masses_around, masses_between, running_sums
 from auditor.posterior.matching import expand
 
 A_PART = 2_000_000
@@ -114,6 +114,13 @@ class ValueBeliefs:
     def _between(self, row: Ints, first: Ints, last: Ints) -> Floats:
         row, first, last = (one.astype(np.int64, copy=False) for one in (row, first, last))
         return masses_between(row, first, last, *_running(self))
+
+    def around(self, first: Ints, last: Ints) -> Floats:
+        """For each stored entry the probability of the codes from `first` up to but not including `last`, given for each
+        code of the entries; codes that have none stand for no others."""
+        ends = np.zeros((2, self.shape[1]), dtype=np.int64)
+        ends[0, : len(first)], ends[1, : len(last)] = first, last
+        return masses_around(ends[0], ends[1], *_running(self))
 
 
 @kept(1)

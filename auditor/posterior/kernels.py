@@ -204,6 +204,28 @@ def masses_between(
 
 
 @kernel
+def masses_around(first: Ints, last: Ints, starts: Ints, codes: Codes, data: Floats, running: Floats) -> Floats:
+    """For each entry the sum of its row's entries with codes from `first` up to but not including `last`, which are those of
+    its own code; otherwise as `masses_between`. From one entry to the next both ends move little."""
+    out = np.zeros(len(data), dtype=np.float64)
+    for row in range(len(starts) - 1):
+        begin, end = starts[row], starts[row + 1]
+        low = high = begin
+        for i in range(begin, end):
+            while low > begin and codes[low - 1] >= first[codes[i]]:
+                low -= 1
+            while low < end and codes[low] < first[codes[i]]:
+                low += 1
+            while high > begin and codes[high - 1] >= last[codes[i]]:
+                high -= 1
+            while high < end and codes[high] < last[codes[i]]:
+                high += 1
+            if high > low:
+                out[i] = min(max(running[high - 1] - running[low] + data[low], 0.0), 1.0)
+    return out
+
+
+@kernel
 def sample_seats(
     starts: Ints,
     kinds: Ints,

@@ -18,7 +18,7 @@ def test_a_log_has_a_line_every_ten_seconds(
         for step in range(41):
             now = float(step)
             shown.step(step, 80, f"stage {step}")
-    expected = ["12 %, 70 s left: stage 10", "25 %, 60 s left: stage 20", "37 %, 50 s left: stage 30"]
+    expected = ["12 %: stage 10", "25 %, 60 s left: stage 20", "37 %, 50 s left: stage 30"]
     lines = capsys.readouterr().err.splitlines()
     assert lines == ([] if quiet else [*expected, "50 %, 40 s left: stage 40"])
 

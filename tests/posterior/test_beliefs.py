@@ -34,11 +34,25 @@ def test_parts_give_the_same_as_the_whole(size: int, monkeypatch: pytest.MonkeyP
         assert expected[0] == pytest.approx(naive)
         with monkeypatch.context() as patch:
             patch.setattr(beliefs, "A_PART", size)
-            for some in (whole, mixed):
+            for some in (ValueBeliefs(mixed.rows, mixed.row_of), mixed):
                 assert len(list(some.parts())) > 1
                 assert np.array_equal(some.between(row, first, last), expected[0])
                 for ours, theirs in zip(best_windows(some, numbers, 4.0), expected[1], strict=True):
                     assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_around_each_entry_lies_what_lies_between(seed: int) -> None:
+    mixed, rng = made(seed), np.random.default_rng(seed)
+    values = ValueBeliefs(mixed.rows, mixed.row_of)
+    first, last = rng.integers(0, 11, (2, 10))  # in any order, and none for the missing value
+    code = values.rows.indices.astype(np.int64)
+    known = code < 10
+    place = np.where(known, code, 0)
+    between = np.where(known, values.between(values.row_number, first[place], last[place]), 0.0)
+    assert known.any()
+    assert not known.all()
+    assert np.array_equal(values.around(first, last), between)
 
 
 def test_other_targets_have_the_same_rows() -> None:

@@ -31,6 +31,7 @@ from auditor.auditing.scoring.figures import EXTREME, FACT, RATE, Figure, Truth,
 from auditor.auditing.scoring.people import household_figures
 from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
+from auditor.model.keeping import kept
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
@@ -190,10 +191,14 @@ def score_values(claims: ValueClaims, truth: Truth) -> list[Figure]:
 
 def _near(claims: WindowClaims, values: ValueBeliefs, number: Floats, row: Ints) -> Floats:
     """The mass of the given rows of beliefs within ε of a number each."""
-    reach = claims.epsilon * np.abs(number) if claims.relative else np.full(len(number), claims.epsilon)
-    first = np.searchsorted(claims.numbers, lower(number, reach), side="left")
-    last = np.searchsorted(claims.numbers, upper(number, reach), side="right")
-    return values.between(row, first, last)
+    return values.between(row, *_reach(claims.numbers, number, claims.epsilon, claims.relative))
+
+
+def _reach(numbers: Floats, number: Floats, epsilon: float, relative: bool) -> tuple[Ints, Ints]:
+    """The first of the numbers that lies within ε of each of some, and the first after those that do."""
+    reach = epsilon * np.abs(number) if relative else np.full(len(number), epsilon)
+    first = np.searchsorted(numbers, lower(number, reach), side="left")
+    return first, np.searchsorted(numbers, upper(number, reach), side="right")
 
 
 @score.register
@@ -209,7 +214,7 @@ def score_windows(claims: WindowClaims, truth: Truth) -> list[Figure]:
     true = numbers[truth.codes]
     near = _near(claims, values, true, values.row_of)
     exact = values.at(truth.codes)
-    expected = _expected_near(claims)[values.row_of]
+    expected = _expected_near(values, numbers, claims.epsilon, claims.relative)[values.row_of]
     tied = np.bincount(claims.row, minlength=len(claims.mass))
     held = _held(claims, true, tied)
     window = claims.mass[values.row_of]
@@ -247,16 +252,13 @@ def _span(claims: WindowClaims, row: int, start: float) -> list[float]:
     return [float(format_number(inside[0])), float(format_number(inside[-1]))]
 
 
-def _expected_near(claims: WindowClaims) -> Floats:
+@kept(2)
+def _expected_near(values: ValueBeliefs, numbers: Floats, epsilon: float, relative: bool) -> Floats:
     """For each row the mass within ε of the true number that the adversary expects: Σ_s p(s) · mass(s ± ε)."""
-    expected = np.zeros(len(claims.mass))
-    for where, part in claims.values.parts():
-        rows = part.rows
-        owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        keep = rows.indices < len(claims.numbers)
-        number = claims.numbers[np.where(keep, rows.indices, 0)]
-        near = np.where(keep, _near(claims, part, number, owner), 0.0)
-        expected[where] = np.bincount(owner, weights=rows.data * near, minlength=rows.shape[0])
+    expected, reach = np.zeros(values.shape[0]), _reach(numbers, numbers, epsilon, relative)
+    for where, part in values.parts():
+        near = part.around(*reach)
+        expected[where] = np.bincount(part.row_number, weights=part.rows.data * near, minlength=part.shape[0])
     return expected
 
 
