@@ -9,6 +9,8 @@ from anonymizers.anatomy import Anatomy
 from anonymizers.base import Anonymizer
 from anonymizers.bottom_coding import BottomCoding
 from anonymizers.caat import Caat
+from anonymizers.cart import Cart
+from anonymizers.copula import Copula
 from anonymizers.ebkc import Ebkc
 from anonymizers.grading import Grading
 from anonymizers.identity import Identity
@@ -18,11 +20,14 @@ from anonymizers.kmember import KMember
 from anonymizers.l_clustering import LClustering
 from anonymizers.loukides_shao import LoukidesShao
 from anonymizers.m_invariance import MInvariance
+from anonymizers.marginals import Marginals
 from anonymizers.mdav import Mdav
 from anonymizers.mdav_refined import MdavRefined
 from anonymizers.mondrian import Mondrian
 from anonymizers.noise import Noise
+from anonymizers.noisy_histogram import NoisyHistogram
 from anonymizers.oka import OnePassKMeans
+from anonymizers.opendp_synthesis import OpenDP
 from anonymizers.pram import Pram
 from anonymizers.rank_swapping import RankSwapping
 from anonymizers.rcellular import RCellular
@@ -66,6 +71,11 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         TopCoding,
         BottomCoding,
         Rounding,
+        Cart,
+        Copula,
+        Marginals,
+        NoisyHistogram,
+        OpenDP,
     ),
 )
 

@@ -26,6 +26,7 @@ from auditor.model.publishing import publish
 from auditor.model.release import Release
 from auditor.model.schema import Role, Type
 from auditor.model.table import Table
+from auditor.model.values import format_number
 
 _STRENGTHS = ("k", "l", "m", "r")
 """The settings that a title always shows."""
@@ -36,10 +37,11 @@ PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 @dataclass(frozen=True)
 class Anonymizer(Plugin):
     """A technique that turns a table into a release. `truthful` says whether every published label covers the true value:
-    not so where values are averaged, recoded or drawn. `needs_whole` says why it cannot work in blocks of rows; None where
-    it can (see `anonymizers/shared/grouping.py`)."""
+    not so where values are averaged, recoded or drawn. `synthetic` says that the rows of its releases are nobody.
+    `needs_whole` says why it cannot work in blocks of rows; None where it can (see `anonymizers/shared/grouping.py`)."""
 
     truthful: ClassVar[bool] = True
+    synthetic: ClassVar[bool] = False
     needs_whole: ClassVar[str | None] = "it sees all rows at once"
 
     @abstractmethod
@@ -62,7 +64,8 @@ class Anonymizer(Plugin):
         for key, value in self.settings().items():
             plain = isinstance(value, int | float | str) and key != "sensitive"
             if plain and (key in _STRENGTHS or value != default[key]):
-                said.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
+                text = str(value).lower() if isinstance(value, bool) else value
+                said.append(f"{key}={format_number(value) if isinstance(value, float) else text}")
         return " ".join(said)
 
     def publish(

@@ -57,6 +57,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "slicing": {"l": 2, "columns": SLICES},
     "anatomy": {"l": 2},
     "grading": {},
+    "cart": {},
+    "copula": {},
+    "marginals": {"epsilon": 1.0},
 }
 SIZES = [10_000, 30_162, 100_000]
 MILLION = ("kmember", "caat", "mondrian", "slicing", "anatomy", "grading")

@@ -250,12 +250,18 @@ class _Audit:
             return subject.utility
         k = release.params.get("k", release.params.get("r"))  # r is what k is where clusters are gathered
         known = subject.has_original
-        whose = known and subject.provenance is not None and not release.synthetic
-        fragment = subject.provenance.fragment if whose and subject.provenance is not None else None
+        fragment = subject.provenance.fragment if known and subject.provenance is not None else None
         people, k = subject.people if known else None, k if isinstance(k, int) else None
         options, key = self.options, None if subject.provenance is None else subject.provenance.key
+        holdout = None
+        members = None if subject.provenance is None else subject.provenance.made_from
+        if people is not None and fragment is not None and members is not None and not members.all():
+            holdout = people.take(np.flatnonzero(~members))  # they are no part of what the release stands for
+            people, fragment = people.take(np.flatnonzero(members)), fragment[members]
+        elif people is not None and subject.population is not None and release.synthetic:
+            holdout = subject.population.take(subject.outsiders)
         asked: dict[str, Any] = {"k": k, "seed": options.seed, "names": self.measures, "columns": options.columns}
-        return utility_rows(release, people, fragment, **asked, key=key, risks=risks)
+        return utility_rows(release, people, fragment, **asked, key=key, risks=risks, holdout=holdout)
 
     def _adversary_facts(self) -> tuple[AdversaryFacts, ...]:
         quasi, population = self.subject.release.schema.quasi, self.subject.population

@@ -97,6 +97,14 @@ class Figures:
     sample: Annotated[
         float | None, Option("--sample", help="Release this share of the people; the others are outsiders.")
     ] = None
+    holdout: Annotated[
+        float | None,
+        Option(
+            "--holdout",
+            metavar="SHARE",
+            help="Hold out this share of the people as outsiders, from all releases. Default: 0.5 with a synthesizer.",
+        ),
+    ] = None
     withheld_cells: Withheld = "wildcard"
 
 
@@ -137,7 +145,7 @@ def compare(
     """Compare methods at several strengths: risk against utility, and which choices no other beats. Run it again to go on
     after an interruption. Fails (1) where no release passes the policy (--require all: where one does not), (3) where there
     is no release at all."""
-    from auditor.runs.comparing import read_world, run_comparison
+    from auditor.runs.comparing import held_out, read_world, run_comparison
     from auditor.runs.store import CELLS, Store
 
     kept = output / CELLS
@@ -148,7 +156,8 @@ def compare(
     written.check()
     wanted = required(require)
     asked = _request(cells, figures, work, common.chosen_seed)
-    world = read_world(data, schema, figures.sample, common.chosen_seed)
+    holdout = held_out(asked.grid.methods, figures.sample, figures.holdout)
+    world = read_world(data, schema, figures.sample, common.chosen_seed, holdout)
 
     with resumable(lambda: what_is_kept(kept, "cell", "cells")):
         with Progress(common.quiet) as progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,6 +92,14 @@ def anonymize(
         list[str] | None,
         Option("--set", metavar="NAME=VALUE", help="A setting of the method (see `auditor explain METHOD`)."),
     ] = None,
+    holdout: Annotated[
+        float | None,
+        Option(
+            "--holdout",
+            metavar="SHARE",
+            help="Leave out this share of the people, by chance: an audit with the provenance has them as outsiders.",
+        ),
+    ] = None,
     private: Private,
     cut: Blocks,
     force: Force = False,
@@ -99,7 +108,7 @@ def anonymize(
     """Make a release of a table. What it draws is secret: the same command gives another release each time. Private files
     are written only where --provenance and --key say."""
     from anonymizers import ANONYMIZERS
-    from anonymizers.anonymizing import anonymize as make
+    from anonymizers.anonymizing import anonymize as anonymize_table
     from auditor.files.manifests import files_of_older
     from auditor.files.provenances import read_secret
     from auditor.files.releases import write_release
@@ -108,11 +117,15 @@ def anonymize(
 
     technique = ANONYMIZERS.get(method).configure(dict(setting_pair(text) for text in settings or []))
     cut.check()
+    if holdout is not None and cut.compare_whole:
+        raise UsageError("--compare-whole is about everybody in the table: leave --holdout out.")
     target_format(output)  # its fault before any work
     refuse_inputs([output, *private.files], [data, schema, private.secret])
     refuse_same([output, *private.files])
     if output.exists() and not force:
         raise UsageError(f"{output} exists already. Use --force to replace it.")
+    if holdout is not None and private.provenance is None:
+        raise UsageError("--holdout: only the provenance says who was left out. Give --provenance FILE as well.")
     refuse_existing(private.files, force)
     for file in private.files:
         if Path(os.path.realpath(output)) in Path(os.path.realpath(file)).parents:
@@ -126,9 +139,10 @@ def anonymize(
     cost = None
     with Progress(quiet) as progress:
         blocks = (cut.block_rows or True) if cut.blocks else False
-        release, whose = make(table, technique, secret, progress.step, blocks=blocks, jobs=cut.jobs, engine=cut.engine)
+        make = partial(anonymize_table, table, technique, secret, progress.step)
+        release, whose = make(blocks=blocks, jobs=cut.jobs, engine=cut.engine, holdout=holdout)
         if cut.compare_whole:
-            whole = make(table, technique, secret, progress.step)
+            whole = make()
             cost = cost_of_blocks(table, (release, whose), whole, DEFAULT_SEED)
     summary, warnings = _summary(release, table, whose)  # and its faults, before anything is written
     written, provenance = write_release(release, None if private.provenance is None else whose, output)
@@ -155,12 +169,19 @@ def anonymize(
 
 
 def _summary(release: Release, table: Table, whose: Provenance) -> tuple[str, list[str]]:
-    """The size of a release and of its classes, and what to say of classes that are too large or too small."""
+    """The size of a release and of its classes, and what to say of classes that are too large or too small; of a synthetic
+    release, what of the table its promise does not cover."""
+    from anonymizers.shared.public_bins import TAKEN
     from auditor.auditing.people import by_people, people_in
     from auditor.auditing.subjects import Subject
     from auditor.measure.classes import class_facts
     from reports.words.verdicts import uneven
 
+    members = int(whose.made_from.sum()) if whose.made_from is not None else table.rows
+    held_out = f", {table.rows - members} rows held out" if members < table.rows else ""
+    if release.synthetic:
+        public = [f"{release.method}: {said}." for said in release.promises if said.startswith(TAKEN)]
+        return f"{release.rows} made-up rows, from {members} rows{held_out}", public
     subject = by_people(Subject(release, table, whose))
     facts, people = class_facts(subject.release), people_in(subject)
     deleted = f", {facts.left_out_rows} left out" if facts.left_out_rows else ""
@@ -170,7 +191,7 @@ def _summary(release: Release, table: Table, whose: Provenance) -> tuple[str, li
     summary = (
         f"{release.rows} rows{'' if people is None else f' of {people} people'} in {facts.classes} "
         f"{'class' if facts.classes == 1 else 'classes'}{largest}, {size}, "
-        f"{release.suppressed_rows} suppressed{deleted}{made_up}"
+        f"{release.suppressed_rows} suppressed{deleted}{made_up}{held_out}"
     )
     return summary, uneven(facts)
 

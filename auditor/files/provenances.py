@@ -1,10 +1,10 @@
 """The private provenance of a release as a file: which original row became which record.
 
-It is a CSV table: the original row, its bucket, and its fragment (row of the block's file) per block, all counted from 1. Two
-further columns have a value in the first line only. `release` is the fingerprint of the release, so that the provenance of
-another run is told from the right one. The provenance of a synthetic release has a column `made_from`, 1 for the rows that it
-was made from; the others are outsiders. `secret` is what the release was drawn from: `auditor anonymize --secret` takes the
-file and makes the same release again.
+It is a CSV table: the original row, its bucket, and its fragment (row of the block's file) per block, all counted from 1.
+Where not all rows went into the making, or the rows of the release are nobody's, `made_from` is 1 for those that did. Two
+further columns have a value in the first line only. `release` is the fingerprint of the release, so that the provenance
+of another run is told from the right one. `secret` is what the release was drawn from: `auditor anonymize --secret` takes
+the file and makes the same release again.
 """
 
 from __future__ import annotations
@@ -79,16 +79,15 @@ def provenance_text(provenance: Provenance, orders: Sequence[Ints], release: str
         line = np.full(len(order) + 1, -1)  # the last place is for rows that were left out
         line[order] = np.arange(len(order))
         lines.append(line)
-    header = ["row", BUCKET, *(f"fragment_{i + 1}" for i in range(len(orders))), RELEASE, SECRET]
+    known = [] if provenance.made_from is None else [MADE_FROM]
+    header = ["row", BUCKET, *(f"fragment_{i + 1}" for i in range(len(orders))), *known, RELEASE, SECRET]
     table: list[Codes | Ints] = [
         np.arange(provenance.rows),
         provenance.bucket,
         *(line[provenance.fragment[:, i]] for i, line in enumerate(lines)),
+        *([] if provenance.made_from is None else [np.where(provenance.made_from, 0, -1)]),
     ]
     numbers = [[str(value + 1) if value >= 0 else "" for value in column.tolist()] for column in table]
-    if provenance.made_from is not None:
-        header.insert(-2, MADE_FROM)
-        numbers.append(["1" if made else "" for made in provenance.made_from.tolist()])
     secret = "" if provenance.secret is None else f"{provenance.secret:0{2 * SECRET_BYTES}x}"
     once = ([text, *([""] * (provenance.rows - 1))] for text in (release, secret))
     return csv_text(header, zip(*numbers, *once, strict=True))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anonymizers import ANONYMIZERS
 from attacks import ATTACKS
 from auditor.engines.pool import processors, run_jobs
 from auditor.engines.worker import Reply
@@ -35,6 +36,14 @@ ATTACKS_COMPARED = ("linking", "homogeneity", "proximity", "divergence", "member
 UTILITY_COMPARED = ("queries", "classification", "correlation", "pmse", "granularity")
 """What is measured unless more is asked for; all but the last apply to every kind of release."""
 STRENGTHS_COMPARED = (3, 5, 10)
+HOLDOUT = 0.5
+"""The share of people who are held out where a synthetic release is compared, and nothing else is said. Whether somebody
+is in is then an even bet, and as many outsiders as members tell how well it is guessed, which gives the narrowest
+intervals."""
+_HELD_OUT = (
+    "The release was made from {} of {} rows. The people of the others were held out, the same in all releases compared: "
+    "they are the outsiders."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,7 @@ def compare(
     options: Options | None = None,
     policy: str | Policy | None = None,
     sample: float | None = None,
+    holdout: float | None = None,
     risk: str = STRONGEST,
     utility: Sequence[str] = UTILITY_COMPARED,
     limits: Limits | None = None,
@@ -117,16 +127,18 @@ def compare(
 ) -> RunRecord:
     """Compares methods at several strengths on one table: one record a release, and the frontier of risk against utility.
 
-    `methods` are names of anonymizers, or "all". `k`, `l` and `settings` (by method, each a list of values) are swept, and
-    every cell is run with `seeds` seeds. `options` says what each audit does; by default it runs the five basic attacks.
-    `risk` and the first of `utility` are the axes. `sample` is the share of people who are released; the others are
-    outsiders. Finished cells are kept in `folder`, and a comparison that finds some there runs only the others.
+    `methods` are names of anonymizers, or "all". `k`, `l` and `settings` (by method, each a list of values) are swept,
+    and every cell is run with `seeds` seeds. `options` says what each audit does; by default it runs the five basic
+    attacks. `risk` and the first of `utility` are the axes. `holdout` is the share of people who are held out: all
+    releases are made from the same others, and judged with the same outsiders. It is a half where a method is a
+    synthesizer, unless `sample` says it the other way round, as the share of people who are released. Finished cells are
+    kept in `folder`, and a comparison that finds some there runs only the others.
     """
     names = (methods,) if isinstance(methods, str) else tuple(methods)
     options = options or Options(attacks=ATTACKS_COMPARED)
     judged = read_policy(policy) if isinstance(policy, str) else policy
-    world = read_world(data, schema, sample, options.seed)
     chosen = grid(names, k, l, settings, run_seeds(seeds, options.seed))
+    world = read_world(data, schema, sample, options.seed, held_out(chosen.methods, sample, holdout))
     audits = replace(options, policy=judged or options.policy)
     asked = Request(chosen, audits, RiskChoice.read(risk), utility, limits or Limits(), retry)
     if folder is not None:
@@ -136,10 +148,28 @@ def compare(
     return replace(run, cells=tuple(replace(cell, record=None) for cell in run.cells))
 
 
+def held_out(methods: Sequence[str], sample: float | None, holdout: float | None) -> float | None:
+    """The share of people to hold out: what is asked for, or else a half where a method is a synthesizer."""
+    if holdout is not None and sample is not None:
+        raise UsageError("Give either holdout or sample: each is what the other leaves.")
+    if holdout is not None and not 0 < holdout < 1:
+        raise UsageError(f"holdout must be above 0 and below 1. Got {holdout:g}.")
+    synthetic = any(ANONYMIZERS.get(method).synthetic for method in methods)
+    return HOLDOUT if holdout is None and sample is None and synthetic else holdout
+
+
 def read_world(
-    data: Table | pd.DataFrame | str | Path, schema: Schema | str | Path | None, sample: float | None, seed: int
+    data: Table | pd.DataFrame | str | Path,
+    schema: Schema | str | Path | None,
+    sample: float | None,
+    seed: int,
+    holdout: float | None = None,
 ) -> World:
     """The data of a comparison, which are the same in all cells, and the files they come from."""
+    if holdout is not None:
+        world = read_world(data, schema, 1 - holdout, seed)
+        whole = world.people if world.population is None else world.population
+        return replace(world, notes=(_HELD_OUT.format(world.people.rows, whole.rows),))
     if sample is not None and not 0 < sample <= 1:
         raise UsageError(f"sample must be above 0 and at most 1. Got {sample:g}.")
     if isinstance(data, Table):

@@ -73,7 +73,8 @@ def _scored(subject: Subject) -> list[bytes]:
         parts += [name.encode(), *_published(other)]
     provenance = subject.provenance
     whose = () if provenance is None else (provenance.bucket, provenance.fragment)
-    for numbers in (*whose, subject.outsiders, subject.person, subject.household):
+    made_from = None if provenance is None else provenance.made_from
+    for numbers in (*whose, made_from, subject.outsiders, subject.person, subject.household):
         parts.append(b"none" if numbers is None else _bytes(numbers))
     return parts
 
@@ -81,6 +82,7 @@ def _scored(subject: Subject) -> list[bytes]:
 def _published(release: Release) -> list[bytes]:
     """All that is published."""
     said = [release.name, release.method, dict(release.params), release.left_out, release.quasi, release.sensitive]
+    said.append(release.synthetic)
     parts = [repr(said).encode(), _bytes(release.sizes), _bytes(release.suppressed)]
     for block in release.blocks:
         parts += [repr(block.columns).encode(), _bytes(block.bucket), _bytes(block.cells)]

@@ -149,7 +149,8 @@ def data_of(world: World) -> list[Any]:
     """Marks of the data of a run: its files, tables and outsiders."""
     tables = [world.people, *([world.population] if world.population is not None else [])]
     files = [[one.role, one.name, one.sha256, one.rows] for one in world.inputs]
-    return [files, [fingerprint(table) for table in tables], hashed([world.outsiders.astype("<i8").tobytes()])]
+    outsiders = hashed([world.outsiders.astype("<i8").tobytes()])
+    return [files, [fingerprint(table) for table in tables], outsiders, list(world.notes)]
 
 
 def fingerprint(table: Table) -> str:

@@ -36,5 +36,6 @@ class CellWork(Work):
         world, method = self.world, ANONYMIZERS.get(job.method).configure(job.params)
         release, provenance = anonymize(world.people, method, job.seed)
         named = replace(release, name=job.name)
-        subject = Subject(named, world.people, provenance, True, world.population, world.outsiders, world.inputs)
+        given = world.population, world.outsiders, world.inputs, world.notes
+        subject = Subject(named, world.people, provenance, True, *given)
         return run_audit(subject, replace(self.options, seed=job.seed)).to_json()

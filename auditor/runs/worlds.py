@@ -21,12 +21,14 @@ from scenarios.scenario import Data
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """The data of a run: the table to release, the population, and which of its people are not in the table."""
+    """The data of a run: the table to release, the population, and which of its people are not in the table. `notes` are for
+    the records of all its releases."""
 
     people: Table
     population: Table | None
     outsiders: Ints
     inputs: tuple[Input, ...]
+    notes: tuple[str, ...] = ()
 
 
 def run_seeds(count: int, first: int) -> tuple[int, ...]:

@@ -36,7 +36,7 @@ def refused(name: str, settings: dict[str, Any]) -> bool:
     """What cannot work in blocks."""
     if name == "slicing":
         return "generalise" in settings and promised_l(settings) is not None
-    return name in ("identity", "grading", "m-invariance")
+    return name in ("identity", "grading", "m-invariance") or ANONYMIZERS.get(name).synthetic
 
 
 def cases(blockwise: bool) -> list[tuple[str, dict[str, Any]]]:
@@ -86,7 +86,8 @@ def test_a_large_table_is_really_cut(name: str, settings: dict[str, Any]) -> Non
 @pytest.mark.parametrize(("name", "settings"), cases(blockwise=False))
 def test_what_cannot_be_cut_is_refused_with_a_reason(name: str, settings: dict[str, Any]) -> None:
     reason = (
-        "takes hardly any time|one key must hold for all rows|generalised labels match people of other blocks|who stays"
+        "takes hardly any time|one key must hold for all rows|generalised labels match people of other blocks|who stays|"
+        "one model of all rows"
     )
     with pytest.raises(UsageError, match=f"{name} cannot work in blocks.*({reason})"):
         anonymize(people(100), name, blocks=50, **settings)

@@ -30,10 +30,20 @@ def cases() -> list[Any]:
 
 def check(release: Release, provenance: Provenance, table: Table) -> None:
     """What every release must hold: all rows accounted for, every label covers the true value, nothing private is out."""
+    assert "name" not in release.columns
     kept = provenance.bucket >= 0
+    if release.synthetic:
+        assert not kept.any()
+        assert (provenance.fragment == -1).all()
+        assert provenance.made_from is not None
+        assert provenance.made_from.all()
+        assert set(release.columns) == set(table.codes) - {"name"}
+        wanted = release.params["rows"] or (None if release.promises else table.rows)
+        assert release.rows == (wanted or release.rows)
+        assert release.suppressed_rows == 0
+        return
     assert release.rows == int(kept.sum()) + release.params.get("counterfeits", 0)
     assert release.suppressed_rows == 0  # none of these methods withholds values, and no label of theirs must look so
-    assert "name" not in release.columns
     for number, block in enumerate(release.blocks):
         fragment = provenance.fragment[kept, number]
         assert len(set(fragment.tolist())) == int(kept.sum())

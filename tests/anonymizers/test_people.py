@@ -13,7 +13,7 @@ from anonymizers.shared.grouping import Grouping
 from auditor.auditing.people import by_people
 from auditor.auditing.subjects import Subject
 from auditor.measure.classes import class_facts
-from auditor.model.errors import PromiseError
+from auditor.model.errors import PromiseError, UsageError
 from auditor.model.schema import Role, Schema
 from auditor.model.table import RawTable, Table, encode
 
@@ -113,3 +113,55 @@ def test_one_row_each_gives_the_release_of_rows() -> None:
     ours, _ = anonymize(alone, "mondrian", 7, k=3)
     theirs, _ = anonymize(replace(alone, schema=other), "mondrian", 7, k=3)
     assert ours.sizes.tolist() == theirs.sizes.tolist()
+
+
+@pytest.mark.parametrize(("name", "settings"), [("mondrian", {"k": 3}), ("anatomy", {"l": 2}), ("cart", {})])
+def test_people_are_held_out_with_all_their_rows(name: str, settings: dict[str, int]) -> None:
+    table = visits(60, moving=name == "cart")
+    if name == "anatomy":  # its promise is about rows
+        table = table.take(np.sort(np.unique(table.codes["pid"], return_index=True)[1]))
+    release, provenance = anonymize(table, name, 7, holdout=0.25, **settings)
+    members = provenance.made_from
+    assert members is not None
+    inside, outside = (set(table.codes["pid"][rows].tolist()) for rows in (members, ~members))
+    assert not inside & outside
+    assert len(outside) == round(0.25 * len(inside | outside))
+    assert (provenance.bucket[~members] == -1).all()
+    assert (provenance.fragment[~members] == -1).all()
+    assert release.left_out == 0
+    if name == "cart":
+        assert (provenance.bucket == -1).all()
+        assert release.rows == int(members.sum())
+    else:  # it is the release of the members, and nothing of the others
+        alone, same = anonymize(table.take(np.flatnonzero(members)), name, 7, **settings)
+        assert (same.bucket == provenance.bucket[members]).all()
+        assert (alone.blocks[0].cells == release.blocks[0].cells).all()
+
+
+def test_who_is_held_out_does_not_depend_on_the_order_of_rows() -> None:
+    table = visits(30)
+    order = np.random.default_rng(2).permutation(table.rows)
+    members = anonymize(table, "cart", 7, holdout=0.5)[1].made_from
+    moved = anonymize(table.take(order), "cart", 7, holdout=0.5)[1].made_from
+    assert members is not None
+    assert moved is not None
+    assert (members[order] == moved).all()
+    another = anonymize(table, "cart", 8, holdout=0.5)[1].made_from
+    assert another is not None
+    assert (members != another).any()
+
+
+@pytest.mark.parametrize("holdout", [0.0, 1.0, -0.5])
+def test_a_holdout_is_a_share(holdout: float) -> None:
+    with pytest.raises(UsageError, match="holdout must be above 0 and below 1"):
+        anonymize(visits(), "cart", 7, holdout=holdout)
+
+
+def test_somebody_must_remain() -> None:
+    table = visits(2)
+    for holdout in (0.01, 0.99):
+        members = anonymize(table, "cart", 7, holdout=holdout)[1].made_from
+        assert members is not None
+        assert len(np.unique(table.codes["pid"][members])) == 1
+    with pytest.raises(UsageError, match="at least two people"):
+        anonymize(visits(1), "cart", 7, holdout=0.5)

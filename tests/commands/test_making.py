@@ -75,3 +75,40 @@ def test_a_row_that_is_nobodys_is_found_before_anything_is_written(auditor_cli: 
     ended = anonymize(auditor_cli, home, "identity", "-o", home / "release.csv")
     assert (ended.code, "row 2 below the header has no value" in ended.err) == (3, True), ended.err
     assert not (home / "release.csv").exists()
+
+
+def test_a_holdout_is_told_by_the_provenance_alone(auditor_cli: Cli, home: Path) -> None:
+    private = home / "private.csv"
+    for method, told in (
+        ("cart", "45 made-up rows, from 45 rows, 15 rows held out."),
+        ("mondrian", "15 rows held out."),
+    ):
+        more = ("-o", home / "release.csv", "--holdout", "0.25", "--force")
+        ended = anonymize(auditor_cli, home, method, *more)
+        assert (ended.code, "Give --provenance FILE as well" in ended.err) == (2, True), ended.err
+        ended = anonymize(auditor_cli, home, method, *more, "--provenance", private)
+        assert ended.code == 0, ended.err
+        assert told in ended.out
+        header, *lines = (line.split(",") for line in private.read_text().splitlines())
+        assert len(lines) == 60
+        made_from = header.index("made_from")
+        assert sum(line[made_from] == "1" for line in lines) == 45
+        assert all(line[made_from] in ("", "1") for line in lines)
+        known = [line for line in lines if line[header.index("fragment_1")]]
+        assert len(known) == (0 if method == "cart" else 45)
+        assert all(line[made_from] == "1" for line in known)
+        assert len((home / "release.csv").read_text().splitlines()) == 46
+
+
+def test_blocks_are_not_weighed_without_some_of_the_people(auditor_cli: Cli, home: Path) -> None:
+    more = ("--blocks", "--compare-whole", "--holdout", "0.5", "--provenance", home / "private.csv")
+    ended = anonymize(auditor_cli, home, "mondrian", "-o", home / "release.csv", *more)
+    assert (ended.code, "leave --holdout out" in ended.err) == (2, True), ended.err
+
+
+def test_what_a_budget_does_not_cover_is_told(auditor_cli: Cli, home: Path) -> None:
+    ended = anonymize(auditor_cli, home, "marginals", "--set", "epsilon=1", "-o", home / "release.csv")
+    assert ended.code == 0, ended.err
+    assert (
+        "taken as public, since the schema does not declare it: the range of age, the values of disease." in ended.err
+    )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
@@ -23,12 +24,12 @@ from auditor.auditing.subjects import Subject
 from auditor.engines.worker import carry_out
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import Axis, Comparison, LeftOut, Point, RunCell
-from auditor.model.record.record import AuditRecord, PolicyVerdict, Risk, RunRecord, Utility
+from auditor.model.record.record import OK, AuditRecord, PolicyVerdict, Risk, RunRecord, Utility
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.schema import Schema
 from auditor.model.table import Table
 from auditor.posterior.links import LINKS, Link
-from auditor.runs.comparing import Limits, compare, read_world
+from auditor.runs.comparing import Limits, compare, held_out, read_world
 from auditor.runs.placing import Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, mapped, plan
 from auditor.runs.store import to_do
@@ -351,6 +352,70 @@ def test_the_schema_names_the_fields(kind: type[Any], part: str) -> None:
     described = json.loads(file.read_text())["$defs"][part]
     assert set(described["properties"]) == set(described["required"]) == {f.name for f in dataclasses.fields(kind)}
     assert described["additionalProperties"] is False
+
+
+# ----- a holdout -----------------------------------------------------------------------------------------------------
+
+
+def test_a_synthesizer_among_the_methods_asks_for_a_holdout() -> None:
+    assert held_out(("mondrian", "mdav"), None, None) is None
+    assert held_out(("mondrian", "cart"), None, None) == 0.5
+    assert held_out(("mondrian", "cart"), 1.0, None) is None  # asked for: everybody is released
+    assert held_out(("mondrian",), None, 0.2) == 0.2
+    with pytest.raises(UsageError, match="either holdout or sample"):
+        held_out(("cart",), 0.5, 0.5)
+    for share in (0.0, 1.0):
+        with pytest.raises(UsageError, match="holdout must be above 0 and below 1"):
+            held_out(("cart",), None, share)
+
+
+def test_all_methods_have_the_same_members_and_outsiders(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = read_world(frame(60), Schema.from_dict(SCHEMA), None, 1, holdout=0.4)
+    assert (here.people.rows, len(here.outsiders)) == (36, 24)
+    assert here.population is not None
+    members = np.setdiff1d(np.arange(60), here.outsiders)
+    for column, codes in here.people.codes.items():
+        assert (codes == here.population.codes[column][members]).all()
+    seen: list[Subject] = []
+
+    def audited(subject: Subject, options: Options) -> AuditRecord:
+        seen.append(subject)
+        return run_audit(subject, options)
+
+    monkeypatch.setattr("auditor.runs.worker.run_audit", audited)
+    for method, params in (("mondrian", {"k": 3}), ("cart", {}), ("marginals", {"epsilon": 1.0})):
+        reply = carry_out(CellJob("x", None, method, params, 1), CellWork(None, here, FEW))
+        assert reply.status == OK, reply.reason
+        subject = seen[-1]
+        assert subject.release.synthetic is (method != "mondrian")
+        assert subject.people is here.people
+        assert subject.outsiders is here.outsiders
+        assert subject.provenance is not None
+        made_from = subject.provenance.made_from
+        assert made_from is None if method == "mondrian" else made_from is not None and made_from.all()
+        record = AuditRecord.from_json(reply.result or "", "x")
+        assert any("made from 36 of 60 rows" in note.text for note in record.notes)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"), [("mondrian", {"k": 3}), ("cart", {}), ("marginals", {"epsilon": 2.0})]
+)
+def test_utility_is_that_of_the_people_of_whom_the_release_was_made(method: str, settings: dict[str, Any]) -> None:
+    table = Table.from_frame(frame(60), Schema.from_dict(SCHEMA))
+    release, provenance = anonymize(table, method, 1, holdout=0.3, **settings)
+    members = provenance.made_from
+    assert members is not None
+    options = Options(attacks=(), utility=("queries", "marginals", "classification", "discernibility"))
+    found = run_audit(Subject(release, table, provenance), options).utility
+    alone = replace(
+        provenance, bucket=provenance.bucket[members], fragment=provenance.fragment[members], made_from=None
+    )
+    holdout = Subject(release, table.take(np.flatnonzero(members)), alone, True, table, np.flatnonzero(~members))
+    assert found == run_audit(holdout, options).utility
+    by_name = {row.measure: row for row in found}
+    assert by_name["queries"].params["rows_original"] == 42
+    assert by_name["classification"].params["tested"] == (42 if method == "mondrian" else 18)
+    assert by_name["discernibility"].status == (OK if method == "mondrian" else "not_applicable")
 
 
 # ----- cells ---------------------------------------------------------------------------------------------------------

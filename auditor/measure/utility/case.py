@@ -8,6 +8,11 @@ are defined over quasi-identifiers (granularity, information loss, class sizes) 
 Measures that compare people with their records need the original and the correspondence of rows: `fragment` gives, for each
 original row, the number of its fragment in each block, -1 if the person was left out.
 
+The rows of a synthetic release are nobody's. Measures that compare distributions take them as they are; those that compare
+people with their records, or look at classes, do not apply (`nobodys`). How many rows there are is no claim about how many
+people there are: where counts are compared, a row stands for as many people as the original has for each row of the release
+(`people_a_row`).
+
 People are put into an order that depends only on what is known and published about them (`People`): by the content of their
 class, then by their own. Everything is drawn in that order, so no figure depends on the order of rows or the numbers of
 classes. Contents are compared by 64-bit sums and hashes (splitmix64); people who tie have the same content.
@@ -43,7 +48,7 @@ class People:
     content: Hashes
     """A hash of each person's original values."""
     inside: int
-    """How many people are in the release. The fields below are for these."""
+    """How many people are in the release; of a synthetic one, how many rows it has. The fields below are for these."""
     anchor: int
     """The block in which people keep their own fragment."""
     bucket: Ints
@@ -57,7 +62,8 @@ class People:
 
 class Case:
     """One release to be measured. `k` is the class size that was asked for, if any; `columns` are those to look at; `key` is
-    what coded values stand for; `risks` are what attacks on the release found."""
+    what coded values stand for; `risks` are what attacks on the release found; `holdout` are people of the same population of
+    whom the release was not made."""
 
     def __init__(
         self,
@@ -69,10 +75,11 @@ class Case:
         columns: Sequence[str] | None = None,
         key: Key | None = None,
         risks: Sequence[Risk] = (),
+        holdout: Table | None = None,
     ) -> None:
         self.release, self.original, self.fragment, self.k, self.seed = release, original, fragment, k, seed
         self.chosen = None if columns is None else frozenset(columns)
-        self.key, self.risks = key, risks
+        self.key, self.risks, self.holdout = key, risks, holdout
         if original is not None:
             coded_alike(release, original)
         check_columns(release, original, columns)
@@ -129,14 +136,26 @@ class Case:
 
     @property
     def unmatched(self) -> str | None:
-        """Why people cannot be compared with their records, or None."""
+        """Why release and original cannot be compared, or None."""
         if self.original is None:
             return "it compares the release with the original, which was not given"
-        if self.fragment is None:
+        if self.fragment is None and not self.release.synthetic:
             return "it compares people with their records, and nothing says which record is whose"
         if not self.people.inside:
             return "the release has no rows" if not self.release.rows else "nobody in the original is in the release"
         return None if self.columns else "no column of values is both published and in the original"
+
+    @property
+    def nobodys(self) -> str | None:
+        """Why people cannot be compared with their records, or None."""
+        return self.unmatched or (NOBODYS if self.release.synthetic else None)
+
+    @property
+    def people_a_row(self) -> float:
+        """How many people of the original a row of the release stands for, where counts are compared."""
+        if self.original is None or not self.release.synthetic:
+            return 1.0
+        return self.original.rows / max(self.release.rows, 1)
 
     def shuffled(self, rng: np.random.Generator) -> Ints:
         """The people (their numbers in `people`) in random order, which depends only on their original values: one seed gives
@@ -148,6 +167,8 @@ class Case:
     def people(self) -> People:
         """The people in the order in which everything is drawn."""
         assert self.original is not None
+        if self.release.synthetic:
+            return _apart(self.release, self.original, self.known)
         assert self.fragment is not None
         return _ordered(self.release, self.original, self.fragment, self.known)
 
@@ -183,7 +204,7 @@ def coded_alike(release: Release, original: Table) -> None:
 def uncovered(case: Case) -> str | None:
     """Why labels do not tell what was lost, or None. If more than a twentieth of a quasi-identifier's labels do not cover
     their person's value (modes, cluster centres, swapped values), it hides more than the width of its labels."""
-    if case.unmatched or len(case.release.blocks) > 1:
+    if case.nobodys or len(case.release.blocks) > 1:
         return None
     assert case.original is not None
     people = case.people
@@ -199,6 +220,15 @@ def uncovered(case: Case) -> str | None:
 
 
 _FEW = 0.05
+NOBODYS = "the rows of a synthetic release are nobody's: no person has a record, and its classes hold nobody"
+
+
+def _apart(release: Release, original: Table, columns: Sequence[str]) -> People:
+    """The people of an original, and the rows of a synthetic release, each in the order of their contents."""
+    content = mixed([original.codes[c] for c in columns], original.rows)
+    rows = np.argsort(content, kind="stable")
+    own = np.argsort(_fragment_content(release, 0), kind="stable")
+    return People(rows, content[rows], len(own), 0, np.zeros(len(own), dtype=np.int64), own, {})
 
 
 def _ordered(release: Release, original: Table, fragment: Codes, columns: Sequence[str]) -> People:

@@ -25,7 +25,7 @@ from math import comb
 import numpy as np
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import Measure, measure, not_applicable
+from auditor.measure.utility.measure import NOT_SYNTHETIC, ORIGINAL, WHO, Measure, measure, not_applicable
 from auditor.measure.utility.worlds import World, original_codes, over_worlds, said, worlds
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.domain import Domain
@@ -41,7 +41,7 @@ Tables = list[tuple[str, ...]]
 
 def distance(case: Case) -> list[Utility]:
     """The mean distance between true and published values."""
-    reason = _reason(case)
+    reason = case.nobodys or _reason(case)
     if reason:
         return [not_applicable("Dist", reason)]
     drawn = worlds(case)
@@ -78,7 +78,8 @@ def tables(case: Case) -> list[Utility]:
     found = []
     for world in drawn:
         given = {c: world.codes(c) for c in case.categorical}
-        found.append(sum(table_change(_cell(true, table, size), _cell(given, table, size)) for table in looked_at))
+        cells_of = [(_cell(true, table, size), _cell(given, table, size)) for table in looked_at]
+        found.append(sum(table_change(*pair, case.people_a_row) for pair in cells_of))
     params = {
         **said(case, drawn, case.categorical),
         "order": min(ORDER, len(size)),
@@ -94,7 +95,7 @@ def tables(case: Case) -> list[Utility]:
 
 def entropy(case: Case) -> list[Utility]:
     """What is not known about the values once their labels are."""
-    reason = _reason(case)
+    reason = case.nobodys or _reason(case)
     if reason:
         return [not_applicable("EBIL", reason)]
     drawn = worlds(case) if len(case.release.blocks) > 1 else worlds(case)[:1]  # labels are not drawn, only joined
@@ -117,12 +118,13 @@ def unknown(label: Codes, code: Codes) -> float:
     return float((times * np.log2(of_label / times)).sum())
 
 
-def table_change(before: Ints, after: Ints) -> float:
-    """Σ |f - f'|/max(f, 1) over cells; both give the cell of each person."""
+def table_change(before: Ints, after: Ints, people_a_row: float = 1.0) -> float:
+    """Σ |f - f'|/max(f, 1) over cells; both give the cell of each person, the second that of rows that may stand for more or
+    less than one."""
     cells = np.unique(np.concatenate([before, after]))
     f = np.bincount(np.searchsorted(cells, before), minlength=len(cells))
     g = np.bincount(np.searchsorted(cells, after), minlength=len(cells))
-    return float((np.abs(f - g) / np.maximum(f, 1)).sum())
+    return float((np.abs(f - people_a_row * g) / np.maximum(f, 1)).sum())
 
 
 def _cell(codes: dict[str, Codes], table: tuple[str, ...], size: dict[str, int]) -> Ints:
@@ -151,7 +153,10 @@ def _reason(case: Case) -> str | None:
 
 
 def _measure(name: str, means: str, label: str, compute: Callable[[Case], list[Utility]]) -> Measure:
-    applies = "every kind of release with nominal or ordinal columns; needs the original and who is who"
+    columns = "with nominal or ordinal columns"
+    applies = (
+        f"every kind of release {columns}; {ORIGINAL}" if compute is tables else f"{NOT_SYNTHETIC}, {columns}; {WHO}"
+    )
     worst = 1 if compute is distance else None
     return measure(name, means, label, compute, applies, "Domingo-Ferrer & Torra 2001, 2005", 0, worst)
 

@@ -3,7 +3,10 @@
 - `classification`: by cross-validation, a tree is trained on the records of most people and tested on the *original* rows
   of the others, everybody once. Beside its accuracy we give that of the same tree trained on the original rows of the
   same people, and the share of the most common class. Training records are plain values: labels that cover several values
-  and separated blocks are drawn, for each fold anew (`worlds`), and coded columns are decoded where there is a key.
+  and separated blocks are drawn, for each fold anew (`worlds`), and coded columns are decoded where there is a key. The
+  rows of a synthetic release are nobody's and cannot be divided so: all of them train, and the tree is tested on a holdout
+  (people of whom the release was not made), as is that of all original rows. Without a holdout it is tested on the people of
+  whom the release was made, which flatters a release that repeats them; `params.tested_on` says which.
 - `classification_within`: trained and tested inside the release by cross-validation, with labels as published, like Table
   V of the grading paper; beside it the same on the original. This also works for recoded values that cannot be compared
   with original rows. People whose other quasi-identifiers were made alike stay together, in training or in testing: they
@@ -27,13 +30,14 @@ import numpy as np
 
 from auditor.measure.intervals import wilson
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import ALL, measure
+from auditor.measure.utility.measure import ALL, NOT_SYNTHETIC, WHO, measure
 from auditor.measure.utility.trees import Coder, Features, Tree, by_content, label_places, labelled
-from auditor.measure.utility.worlds import World, original_codes, original_numbers, said, worlds
+from auditor.measure.utility.worlds import World, code_numbers, original_codes, original_numbers, said, worlds
 from auditor.model.arrays import Floats, Ints
 from auditor.model.packing import mixed
 from auditor.model.record.meaning import Better
 from auditor.model.record.record import NOT_APPLICABLE, Utility
+from auditor.model.table import Table
 
 MOST_CLASSES = 8
 MOST_VALUES = 50
@@ -51,6 +55,8 @@ def classification(case: Case) -> list[Utility]:
         reason = "no class attribute has two values"
     if reason:
         return [Utility(name, NOT_APPLICABLE, reason=reason)]
+    if case.release.synthetic:
+        return [_synthetic(case, target) for target in targets]
     people, columns = case.people, by_content(case)
     fold = np.empty(len(people.row), dtype=np.int64)
     fold[case.shuffled(case.rng(name))] = np.arange(len(people.row)) % FOLDS
@@ -73,9 +79,35 @@ def classification(case: Case) -> list[Utility]:
     return rows
 
 
+def _synthetic(case: Case, target: _Target) -> Utility:
+    """The accuracy of a tree trained on a synthetic release, and of one trained on the original, for one class attribute."""
+    columns, name = by_content(case), "classification"
+    coder, drawn = Coder(case, columns), worlds(case, 1)
+    others = np.flatnonzero([c != target.column for c in columns])
+    x = coder.original()
+    given, everybody = coder.world(drawn[0]), np.arange(len(x.codes))
+    told = given.take(np.arange(len(given.codes)), others)
+    classes = target.given(drawn[0])
+    if case.holdout is not None and case.holdout.rows:
+        asked, truth = coder.table(case.holdout), target.of(case.holdout)
+        tested = asked.take(np.arange(len(asked.codes)), others)
+        right = _right(told, classes, tested, truth)
+        original = _right(x.take(everybody, others), target.true, tested, truth)
+        where = "people of whom the release was not made"
+    else:
+        truth = target.true
+        fold = np.empty(len(truth), dtype=np.int64)
+        fold[case.shuffled(case.rng(name))] = np.arange(len(truth)) % FOLDS
+        right = _right(told, classes, x.take(everybody, others), truth)
+        original = _cross_validated(x, others, truth, fold)
+        where = "the people of whom the release was made"
+    row = _row(case, name, target, drawn, (right, original), len(truth))
+    return replace(row, params={**row.params, "tested_on": where})
+
+
 def classification_within(case: Case) -> list[Utility]:
     """The cross-validated accuracy of a tree inside the release, with labels as published, for each class attribute."""
-    name, reason = "classification_within", _reason(case)
+    name, reason = "classification_within", case.nobodys or _reason(case)
     if not reason and case.people.inside < LEAST:
         reason = f"fewer than {LEAST} people are in the release"
     targets = [] if reason else [t for t in _targets(case) if _one_by_one(case, t.column)]
@@ -115,12 +147,13 @@ def _row(case: Case, name: str, target: _Target, drawn: list[World], right: tupl
 @dataclass(frozen=True, slots=True, eq=False)
 class _Target:
     """A class attribute: everybody's true class, and the classes that a world gives its people, as plain values (`given`) or
-    as published (`published`)."""
+    as published (`published`), and those of the people of another table (`of`)."""
 
     column: str
     true: Ints
     given: Callable[[World], Ints]
     published: Callable[[World], Ints]
+    of: Callable[[Table], Ints]
 
 
 def _targets(case: Case) -> list[_Target]:
@@ -141,6 +174,7 @@ def _by_value(case: Case, column: str) -> _Target:
         original_codes(case, column).astype(np.int64),
         lambda world: world.codes(column).astype(np.int64),
         lambda world: _numbered(label_places(world.case.release.labels[column])[world.labels(column)]),
+        lambda table: table.codes[column].astype(np.int64),
     )
 
 
@@ -157,7 +191,10 @@ def _by_quartile(case: Case, column: str) -> _Target:
         told = label_places(world.case.release.labels[column])[world.labels(column)]
         return _cut(told, _edges(told))
 
-    return _Target(column, _cut(numbers, edges), lambda world: _cut(world.numbers(column), edges), published)
+    def others(table: Table) -> Ints:
+        return _cut(code_numbers(case, column)[table.codes[column]], edges)
+
+    return _Target(column, _cut(numbers, edges), lambda world: _cut(world.numbers(column), edges), published, others)
 
 
 def _edges(numbers: Floats) -> Floats:
@@ -238,7 +275,7 @@ CLASSIFICATION_WITHIN = measure(
     "Cross-validated accuracy of a decision tree inside the release, labels as published, for each class attribute.",
     "classification accuracy within the release",
     classification_within,
-    "every kind of release with a column published value by value; needs the original and who is who",
+    f"{NOT_SYNTHETIC}, with a column published value by value; {WHO}",
     "Poovammal & Ponnaivaikko 2009, Table V",
     better=Better.HIGHER,
 )

@@ -24,7 +24,7 @@ from auditor.measure.clustering import information_loss as loss_of_labels
 from auditor.measure.clustering import square_error as error_of_clusters
 from auditor.measure.microaggregation import variance_lost
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import ONE_BLOCK, measure, not_applicable
+from auditor.measure.utility.measure import ONE_BLOCK, WHO, measure, not_applicable
 from auditor.measure.utility.widths import no_widths
 from auditor.measure.utility.worlds import middles, original_numbers
 from auditor.model.arrays import Floats, Ints
@@ -58,7 +58,7 @@ def information_loss(case: Case) -> list[Utility]:
 
 def square_error(case: Case) -> list[Utility]:
     """The square error of the classes, and the share of the numbers' spread that is lost."""
-    reason = case.unmatched
+    reason = case.nobodys
     if len(case.release.blocks) > 1:
         reason = "the release has several blocks: its classes are published value by value and have no centroids"
     columns = list(case.columns)
@@ -123,7 +123,7 @@ SQUARE_ERROR = measure(
     "Squared distance of values to the centroid of their class: total, and as a percentage of the numbers' spread.",
     "square error",
     square_error,
-    "releases of one block; needs the original and who is who",
+    f"releases of one block; {WHO}",
     "Domingo-Ferrer & Mateo-Sanz 2002",
     best=0,
     statistic="percent",

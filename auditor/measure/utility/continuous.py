@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import measure, not_applicable
+from auditor.measure.utility.case import NOBODYS, Case
+from auditor.measure.utility.measure import NOT_SYNTHETIC, ORIGINAL, WHO, measure, not_applicable
 from auditor.measure.utility.worlds import World, original_numbers, over_worlds, said, worlds
 from auditor.model.arrays import Floats
 from auditor.model.record.record import Utility
@@ -45,14 +45,15 @@ def changes(case: Case) -> list[Utility]:
     columns = case.numeric
     original = np.column_stack([original_numbers(case, c) for c in columns])
     drawn = worlds(case)
-    found = [relative_changes(original, published(world, columns)) for world in drawn]
+    matched = not case.release.synthetic
+    found = [relative_changes(original, published(world, columns), matched) for world in drawn]
     params = said(case, drawn, columns)
     rows = []
     for name in _MEANINGS:
         values = [one.values.get(name) for one in found]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
-            rows.append(not_applicable(name, _why(name, len(columns))))
+            rows.append(not_applicable(name, _why(name, len(columns), matched)))
             continue
         value, low, high = over_worlds(known)
         zero = found[0].zero.get(name, 0)
@@ -74,8 +75,9 @@ class Changes:
     zero: dict[str, int] = field(default_factory=dict)
 
 
-def relative_changes(original: Floats, given: Floats) -> Changes:
-    """IL1 … IL6 of numbers (people × columns) and the published numbers of the first of these people; NaN is missing."""
+def relative_changes(original: Floats, given: Floats, matched: bool = True) -> Changes:
+    """IL1 … IL6 of numbers (people × columns) and the published numbers of the first of these people; NaN is missing. If they
+    are not `matched`, the published numbers are nobody's, and only statistics are compared."""
     values: dict[str, float] = {}
     zero: dict[str, int] = {}
 
@@ -92,10 +94,11 @@ def relative_changes(original: Floats, given: Floats) -> Changes:
     mean_given, covariance_given, correlation_given = moments(given)
     spread = np.sqrt(np.diag(covariance))
     scale = np.where(np.isnan(spread), 0.0, spread)
-    put("IL1", same - given, same)
-    known = (~np.isnan(original)).sum(axis=0)
-    sample = spread * np.sqrt(known / np.where(known > 1, known - 1, np.nan))
-    put("IL1s", same - given, np.broadcast_to(np.sqrt(2) * sample, same.shape))
+    if matched:
+        put("IL1", same - given, same)
+        known = (~np.isnan(original)).sum(axis=0)
+        sample = spread * np.sqrt(known / np.where(known > 1, known - 1, np.nan))
+        put("IL1s", same - given, np.broadcast_to(np.sqrt(2) * sample, same.shape))
     put("IL2", mean - mean_given, mean, _NONE * scale)
     put("IL3", np.diag(covariance - covariance_given), np.diag(covariance))
     pairs = np.triu_indices(original.shape[1], 1)
@@ -104,9 +107,9 @@ def relative_changes(original: Floats, given: Floats) -> Changes:
     straight = np.nan_to_num(correlation_given[pairs])  # a column without spread correlates with nothing
     put("IL5", correlation[pairs] - straight, correlation[pairs], _NONE)
     parts = [values.get(f"IL{number}") for number in range(1, 6)]
-    known = [part for part in parts if part is not None]
-    if len(known) == len(parts):
-        values["IL6"] = 100 * float(np.mean(known))
+    there = [part for part in parts if part is not None]
+    if len(there) == len(parts):
+        values["IL6"] = 100 * float(np.mean(there))
     return Changes(values, zero)
 
 
@@ -128,8 +131,10 @@ def moments(numbers: Floats) -> tuple[Floats, Floats, Floats]:
     return np.where(there.any(axis=0), centre, np.nan), covariance, correlation
 
 
-def _why(name: str, columns: int) -> str:
+def _why(name: str, columns: int, matched: bool) -> str:
     """Why a measure is not defined."""
+    if name in _OF_PEOPLE and not matched:
+        return NOBODYS
     if name in ("IL4", "IL5", "IL6") and columns < 2:
         return "only one published column is numeric, and a covariance needs two"
     if name == "IL6":
@@ -146,9 +151,19 @@ _MEANINGS = {
     "IL5": "Mean relative change of the correlations of numeric columns.",
     "IL6": "100 times the mean of IL1 to IL5.",
 }
-_APPLIES = "every kind of release with numeric columns; needs the original and who is who"
+_OF_PEOPLE = ("IL1", "IL1s", "IL6")  # these compare a person's number with the published one
 _PAPERS = {"IL1s": "Yancey, Winkler & Creecy 2002"}
 CONTINUOUS = tuple(
-    measure(name, means, name, changes, _APPLIES, _PAPERS.get(name, "Domingo-Ferrer & Torra 2005"), best=0)
+    measure(
+        name,
+        means,
+        name,
+        changes,
+        f"{NOT_SYNTHETIC}, with numeric columns; {WHO}"
+        if name in _OF_PEOPLE
+        else f"every kind of release with numeric columns; {ORIGINAL}",
+        _PAPERS.get(name, "Domingo-Ferrer & Torra 2005"),
+        best=0,
+    )
     for name, means in _MEANINGS.items()
 )

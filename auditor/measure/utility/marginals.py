@@ -63,7 +63,7 @@ def marginals(case: Case) -> list[Utility]:
     }
     if case.coded:
         params["decoded"] = list(case.coded)
-    if original.rows > release.rows:
+    if original.rows > release.rows and not release.synthetic:
         params["left_out"] = original.rows - release.rows
     most_changed = sorted(found.items(), key=lambda pair: -pair[1].distance)
     shares = [{"column": column, **one.told()} for column, one in most_changed]

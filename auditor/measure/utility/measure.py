@@ -12,7 +12,10 @@ from auditor.model.record.meaning import UTILITY, Better, Kind
 from auditor.model.record.record import NOT_APPLICABLE, Utility
 
 ONE_BLOCK = "releases of one block whose labels cover their people (generalised ones)"
-ALL = "every kind of release; needs the original and who is who"
+ORIGINAL = "needs the original and, unless it is synthetic, who is who"
+ALL = f"every kind of release; {ORIGINAL}"
+NOT_SYNTHETIC = "every kind of release but synthetic ones"
+WHO = "needs the original and who is who"
 
 
 @dataclass(frozen=True, slots=True)

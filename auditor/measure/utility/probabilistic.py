@@ -31,7 +31,7 @@ from scipy import special
 
 from auditor.measure.utility.case import Case
 from auditor.measure.utility.continuous import published
-from auditor.measure.utility.measure import measure, not_applicable
+from auditor.measure.utility.measure import ORIGINAL, measure, not_applicable
 from auditor.measure.utility.worlds import original_numbers, over_worlds, said, worlds
 from auditor.model.arrays import Floats
 from auditor.model.record.record import Utility
@@ -139,7 +139,7 @@ PROBABILISTIC = measure(
     "How unlikely the change of means, variances, covariances, correlations and quantiles would be by chance: 0 to 100.",
     "probabilistic information loss",
     probabilistic_loss,
-    "every kind of release with numeric columns; needs the original and who is who",
+    f"every kind of release with numeric columns; {ORIGINAL}",
     "Mateo-Sanz, Domingo-Ferrer & Sebé 2005",
     best=0,
     worst=100,

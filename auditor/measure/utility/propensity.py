@@ -44,7 +44,10 @@ def pmse(case: Case) -> list[Utility]:
         everybody = case.shuffled(rng)
         chosen = everybody[:MOST_ROWS]
         inside = chosen[chosen < people.inside]
-        if not len(inside):
+        if case.release.synthetic:  # as many of both, whatever the number of rows
+            chosen = everybody[: min(MOST_ROWS, people.inside)]
+            inside = rng.permutation(people.inside)[: len(chosen)]
+        elif not len(inside):
             inside = everybody[everybody < people.inside][:MOST_ROWS]
         x = original.take(chosen, everything).beside(coder.world(world).take(inside, everything))
         rows = len(x.codes)

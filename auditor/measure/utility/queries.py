@@ -12,7 +12,8 @@ classes: a fragment counts the product over its queried columns of |label ∩ ra
 bound (1, or 0.1 % of the people) keeps queries that hardly anybody meets from deciding.
 
 A number that is not a value of the domain (an average, a centre, a noisy one) counts as the nearest value. Queries go to the
-published columns. Rows that were left out of the release are missing from its estimates, and so count as error. The answers
+published columns. Rows that were left out of the release are missing from its estimates, and so count as error; the counts of
+a synthetic release are scaled to the number of people in the original. The answers
 do not depend on the order of fragments or the numbers of classes, to the last bit: equal fragments are counted together in
 the order of their labels, and classes are summed in the order of their estimates.
 """
@@ -64,7 +65,7 @@ def queries(case: Case, count: int = 200, attributes: int = 3) -> list[Utility]:
         return [not_applicable("queries", reason, statistic=name) for name in STATISTICS]
     asked = [_draw(release, columns, rng, attributes) for _ in range(count)]
     truth = np.array([_true_count(original, query) for query in asked], dtype=np.float64)
-    estimate = _estimates(release, columns, asked)
+    estimate = _estimates(release, columns, asked) * case.people_a_row
     sanity = max(1.0, SANITY * original.rows)
     errors = np.abs(estimate - truth) / np.maximum(truth, sanity)
     params: dict[str, Any] = {

@@ -88,14 +88,15 @@ def utility_rows(
     columns: Sequence[str] | None = None,
     key: Key | None = None,
     risks: Sequence[Risk] = (),
+    holdout: Table | None = None,
     progress: Progress = silent,
 ) -> list[Utility]:
     """The utility figures of a release: all, or those of the named measures, in the order of the list. `fragment` says which
     records are whose (original rows × blocks, -1 for who was left out), `k` is the class size that was asked for, `columns`
     are those that measures of values look at (None: all that are published), `key` is what coded values stand for, `risks`
-    what attacks on the release found."""
+    what attacks on the release found, `holdout` people of the same population of whom the release was not made."""
     wanted = {measure.name for measure in MEASURES} if names is None else set(find_measures(names))
-    case = Case(release, original, fragment, k, seed, columns, key, risks)
+    case = Case(release, original, fragment, k, seed, columns, key, risks, holdout)
     chosen = dict.fromkeys(measure.compute for measure in MEASURES if measure.name in wanted)
     rows: list[Utility] = []
     for number, compute in enumerate(chosen):

@@ -9,14 +9,16 @@
 
 from __future__ import annotations
 
-from auditor.measure.utility.case import Case
-from auditor.measure.utility.measure import measure, not_applicable
+from auditor.measure.utility.case import NOBODYS, Case
+from auditor.measure.utility.measure import NOT_SYNTHETIC, measure, not_applicable
 from auditor.model.record.record import Utility
 
 
 def discernibility(case: Case) -> list[Utility]:
     """Σ|E|² over classes of at least k people, plus n for everybody in a smaller class, suppressed or left out."""
     release, k = case.release, case.k
+    if release.synthetic:
+        return [not_applicable("discernibility", NOBODYS)]
     (sizes, times), n = release.size_counts(), release.rows + release.left_out
     small = sizes < (k or 0)
     withheld = release.suppressed_rows + release.left_out
@@ -28,8 +30,9 @@ def discernibility(case: Case) -> list[Utility]:
 def class_size(case: Case) -> list[Utility]:
     """The mean class size over k. Suppressed rows are in no class and do not count."""
     (sizes, times), k = case.release.size_counts(), case.k
-    if k is None or not len(sizes):
+    if k is None or not len(sizes) or case.release.synthetic:
         reason = "no k was asked for" if k is None else "the release has no class"
+        reason = NOBODYS if case.release.synthetic else reason
         return [not_applicable("class_size", reason)]
     people = int((sizes * times).sum())
     params = {"k": k, "n": people, "suppressed_rows": case.release.suppressed_rows}
@@ -42,7 +45,7 @@ DISCERNIBILITY = measure(
     "below k, suppressed or left out. It grows with the number of rows.",
     "discernibility",
     discernibility,
-    "every kind of release",
+    NOT_SYNTHETIC,
     "Bayardo & Agrawal 2005",
 )
 CLASS_SIZE = measure(
@@ -50,6 +53,6 @@ CLASS_SIZE = measure(
     "Mean class size, as a multiple of the k asked for; 1 is best.",
     "mean class size over k",
     class_size,
-    "every kind of release for which a k was asked",
+    f"{NOT_SYNTHETIC}, for which a k was asked",
     "LeFevre, DeWitt & Ramakrishnan 2006",
 )

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.measure.utility.case import Case
-from auditor.measure.utility.worlds import World, middles, original_codes, original_numbers
+from auditor.measure.utility.worlds import World, code_numbers, middles, original_codes, original_numbers
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.labels.labels import Labels
 from auditor.model.schema import Type
+from auditor.model.table import Table
 
 LEAVES, LEAST_LEAF = 200, 25
 PRUNING = 4.0
@@ -54,9 +55,13 @@ class Features:
 
 
 class Tree:
-    """A tree trained on people and their classes."""
+    """A tree trained on people and their classes. `leaf` is the least number of people in a leaf (None: by their number),
+    `pruning` how many rows' worth of impurity a leaf must gain, `orders` for how many classes nominal values are put into
+    order."""
 
-    def __init__(self, features: Features, y: Ints) -> None:
+    def __init__(
+        self, features: Features, y: Ints, leaf: int | None = None, pruning: float = PRUNING, orders: int = ORDERS
+    ) -> None:
         from auditor.measure.utility.splitting import grow  # numba takes a while to start
 
         values, place, times = np.unique(y, return_inverse=True, return_counts=True)
@@ -67,12 +72,12 @@ class Tree:
         self.classes[rank[rank < kept]] = values[rank < kept]
         of_row = np.minimum(rank, kept)[place.reshape(-1)]
         rows, classes = len(y), len(self.classes)
-        leaf = max(min(rows // LEAVES, LEAST_LEAF), 2)
-        orders = 1 if classes <= 2 else min(classes, ORDERS)
+        leaf = max(min(rows // LEAVES, LEAST_LEAF), 2) if leaf is None else leaf
+        orders = 1 if classes <= 2 else min(classes, orders)
         self.column, self.child, self.goes, self.counts = grow(
             features.codes, features.sizes, features.ordered, of_row, classes, leaf, orders
         )
-        _prune(self.column, self.child, self.counts)
+        _prune(self.column, self.child, self.counts, pruning)
 
     def leaves(self, features: Features) -> Ints:
         """The leaf that each of some people falls into."""
@@ -95,11 +100,11 @@ class Tree:
         return np.asarray(share[self.leaves(features)])
 
 
-def _prune(column: Ints, child: Ints, counts: Floats) -> None:
-    """Makes leaves of the nodes whose cuts gain less than `PRUNING` rows' worth of impurity each: the subtree of least cost,
+def _prune(column: Ints, child: Ints, counts: Floats, pruning: float) -> None:
+    """Makes leaves of the nodes whose cuts gain less than `pruning` rows' worth of impurity each: the subtree of least cost,
     found from the leaves up."""
     total = counts.sum(axis=1)
-    cost = total - (counts**2).sum(axis=1) / total + PRUNING
+    cost = total - (counts**2).sum(axis=1) / total + pruning
     for node in range(len(column) - 1, -1, -1):
         if column[node] >= 0:
             below = cost[child[node]] + cost[child[node] + 1]
@@ -150,6 +155,17 @@ class Coder:
         return self._features(
             [
                 binned(world.numbers(c), self.edges[c]) if c in self.edges else self._code(c, world.codes(c))
+                for c in self.columns
+            ]
+        )
+
+    def table(self, table: Table) -> Features:
+        """The values of the people of another table over the same domains."""
+        return self._features(
+            [
+                binned(code_numbers(self.case, c)[table.codes[c]], self.edges[c])
+                if c in self.edges
+                else self._code(c, table.codes[c])
                 for c in self.columns
             ]
         )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from auditor.measure.utility.case import Case, uncovered
+from auditor.measure.utility.case import NOBODYS, Case, uncovered
 from auditor.measure.utility.measure import ONE_BLOCK, measure
 from auditor.model.arrays import Bools
 from auditor.model.labels.labels import Labels
@@ -57,6 +57,8 @@ def granularity_arx(case: Case) -> list[Utility]:
 def no_widths(case: Case) -> str | None:
     """Why the widths of a release's labels do not tell what it loses, or None."""
     release = case.release
+    if release.synthetic:
+        return NOBODYS
     if len(release.blocks) > 1:
         return "the release has several blocks: what it loses is the link between them, not the width of its labels"
     if not release.schema.quasi:

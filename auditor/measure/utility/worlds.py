@@ -107,7 +107,9 @@ def said(case: Case, drawn: Sequence[World], columns: Sequence[str]) -> dict[str
     params: dict[str, Any] = {"columns": list(columns), "worlds": len(drawn), "values": values}
     if len(case.release.blocks) > 1:
         params["blocks"] = "put together at random inside buckets"
-    if case.people.inside < len(case.people.row):
+    if case.release.synthetic:
+        params["rows"] = case.people.inside
+    elif case.people.inside < len(case.people.row):
         params["left_out"] = len(case.people.row) - case.people.inside
     return params
 
