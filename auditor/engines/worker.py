@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import IO, Any
 
-from auditor.model.errors import AuditorError, internal
+from auditor.model.errors import AuditorError, MechanismError, internal
 from auditor.model.record.comparison import FAILED, TIMEOUT
 from auditor.model.record.record import NOT_APPLICABLE, OK
 
@@ -76,6 +76,8 @@ def carry_out(job: Job, work: Work) -> Reply:
     except MemoryError:
         most = f"more than {work.memory} MB" if work.memory is not None else "more than there is"
         status, reason = FAILED, f"out of memory: {most}"
+    except MechanismError as error:
+        status, reason = FAILED, str(error)
     except AuditorError as error:
         status, reason = NOT_APPLICABLE, str(error)
     except Exception as error:

@@ -144,7 +144,7 @@ def _thresholds(scores: Floats) -> Floats:
     if len(distinct) <= _CANDIDATES:
         return distinct
     steps = np.unique(np.geomspace(1, len(distinct) / 2, _CANDIDATES // 2).astype(np.int64))
-    return distinct[np.unique(np.concatenate([steps - 1, len(distinct) - steps]))]
+    return np.asarray(distinct[np.unique(np.concatenate([steps - 1, len(distinct) - steps]))])
 
 
 def two_worlds(
@@ -158,7 +158,7 @@ def two_worlds(
     low, high = float(lower_limit(hits, n, tail)), float(upper_limit(others, m, tail))
     plain = hits / n - delta
     estimate = 0.0 if plain <= 0 else inf if not others else max(log(plain * m / others), 0.0)
-    bound = float(_ratio(np.float64(low), np.float64(high), delta))
+    bound = float(_ratio(np.array(low), np.array(high), delta))
     return WorldsBound(bound, estimate, hits, n, others, m, low, high, rule)
 
 
