@@ -54,6 +54,8 @@ class Program:
     folder: str = field(default_factory=os.getcwd)
     """Where the command was given: files that it names relative to here are found."""
     python_path: str | None = field(default_factory=_python_path)
+    reveal: bool = field(default_factory=is_revealing)
+    """Whether messages show what it complains of, which may quote people."""
 
     def check(self) -> None:
         """An error for a command that cannot work."""
@@ -128,7 +130,7 @@ class Program:
             watching,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if is_revealing() else subprocess.DEVNULL,
+            stderr=subprocess.PIPE if self.reveal else subprocess.DEVNULL,
             cwd=folder / "work",
             env=env,
             start_new_session=True,

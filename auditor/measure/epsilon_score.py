@@ -2,8 +2,9 @@
 
 The set of releases that shows the most of a mechanism is one where the odds of the two worlds are far from even (Neyman and
 Pearson). The odds are not known, but runs can be had, and a classifier learns them. Where releases are few and come again and
-again, their own counts are the odds. Elsewhere it is logistic regression: on each figure and, since mechanisms mix numbers
-with words such as "no answer", on whether the figure is one of those that come again and again.
+again, their own counts are the odds. Otherwise it is logistic regression: on each figure and, since mechanisms mix numbers
+with words such as "no answer", on whether the figure is one of those that come again and again; or, where few runs can teach
+no more, the one figure that differs most.
 
 The runs are used in three parts that do not overlap: some to learn the scores, some to choose among scores and thresholds,
 the others to judge. So whatever is learned or chosen, the bound holds.
@@ -20,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from auditor.measure.epsilon import Rule, WorldsBound, choose_rule, two_worlds
-from auditor.measure.intervals import CONFIDENCE
+from auditor.measure.intervals import CONFIDENCE, auc
 from auditor.model.arrays import Bools, Floats
 from auditor.model.packing import Hashes
 
@@ -60,7 +61,14 @@ def learned_scores(inside: Floats, outside: Floats) -> list[Score]:
     seen = np.concatenate([inside, outside])
     member = np.arange(len(seen)) < len(inside)
     counted = _counted(seen, member)
-    return [_logistic(seen, member)] if counted is None else [counted, _logistic(seen, member)]
+    return [*([] if counted is None else [counted]), _single(seen, member), _logistic(seen, member)]
+
+
+def _single(seen: Floats, member: Bools) -> Score:
+    """The one figure that tells the worlds apart best: where runs are few, more cannot be learned."""
+    areas = [auc(column[member], column[~member]) for column in seen.T]
+    best = int(np.argmax([0.0 if area is None else abs(area.value - 0.5) for area in areas]))
+    return lambda runs: np.asarray(runs[:, best], dtype=np.float64)
 
 
 def _counted(seen: Floats, member: Bools) -> Score | None:

@@ -72,9 +72,7 @@ class ProgramMechanism(Anonymizer):
         except DataError as error:
             raise MechanismError(f"the program's output cannot be read: {error}") from None
 
-    def _published(
-        self, made: RawTable, table: Table, rng: np.random.Generator
-    ) -> tuple[Release, Provenance]:
+    def _published(self, made: RawTable, table: Table, rng: np.random.Generator) -> tuple[Release, Provenance]:
         schema = release_schema(table.schema, [made])
         labels: dict[str, Labels] = {}
         cells: dict[str, Codes] = {}
@@ -106,6 +104,6 @@ def programs_named(texts: list[str], shell: bool, timeout: float) -> dict[str, P
     for text in texts:
         one = ProgramMechanism.of(text, shell, timeout)
         if one.called in found:
-            raise UsageError(f"Two programs are called {one.called!r}. Name each: --mechanism NAME=\"COMMAND\".")
+            raise UsageError(f'Two programs are called {one.called!r}. Name each: --mechanism NAME="COMMAND".')
         found[one.called] = one
     return found
