@@ -82,7 +82,7 @@ class Sides:
         if subject.people is None or subject.provenance is None or not subject.has_original:
             return turned
         released = subject.provenance.bucket >= 0
-        beside = subject.population, self.register, subject.outsiders, subject.others
+        beside = subject.population, self.register, subject.outsiders, subject.others, subject.maker
         setting = Setting(subject.people, released, self.release, self.priors, *beside)
         turned._simulator = Simulator(adversary, setting, self.options.seed)
         named = None if self.options.targets is None else self.everybody

@@ -1,7 +1,7 @@
 """Canaries: people who are added to a table to see whether a release tells that they are there.
 
 A canary for two worlds is one row: a given row of the table again, the rarest value of every column (`outlier`), or the row
-that shares the fewest values with others (`rare`). Canaries for one run are made up: each value is drawn from those of its
+whose values are the rarest together (`rare`). Canaries for one run are made up: each value is drawn from those of its
 column, rare ones as likely as others, so that few of them fit anybody. They have only values that occur in the table, since
 the values of a column are taken as public; identifiers are new.
 
@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from auditor.model.arrays import Bools, Floats
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.release import Release
 from auditor.model.schema import Role, Schema, Type
@@ -82,8 +82,7 @@ def named_canary(table: Table, choice: str) -> tuple[Row, str]:
         rarest = {c: table.domains[c].texts[_rarest(table, c)] for c in _telling(table)}
         return _whole(table, rarest, 0), "a made-up person with the rarest value of every column"
     if choice == Choice.RARE:
-        row = _loneliest(table)
-        return _again(table, row), "the row that shares the fewest values with others, once more"
+        return _again(table, int(by_rarity(table)[0])), "the row with the rarest values, once more"
     if not (choice.isascii() and choice.isdigit() and 1 <= int(choice) <= table.rows):
         names = ", ".join(Choice)
         raise UsageError(f"The canary must be one of {names}, or a row from 1 to {table.rows}. Got {choice!r}.")
@@ -133,12 +132,12 @@ def _rarest(table: Table, column: str) -> int:
     return int(few[np.argmax(np.abs(numbers[few] - np.median(numbers)))])
 
 
-def _loneliest(table: Table) -> int:
-    """The row whose values are the rarest together: by the sum of the logarithms of their counts."""
+def by_rarity(table: Table) -> Ints:
+    """The rows, those with the rarest values first: by the sum of the logarithms of their counts."""
     columns = _telling(table)
     counts = [np.bincount(table.codes[c], minlength=table.domains[c].size)[table.codes[c]] for c in columns]
     order = table.in_order()
-    return int(order[np.argmin(np.sum(np.log(counts), axis=0)[order])])
+    return order[np.argsort(np.sum(np.log(counts), axis=0)[order], kind="stable")]
 
 
 def published(release: Release) -> Published:

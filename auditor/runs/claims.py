@@ -27,7 +27,7 @@ from auditor.engines.worker import Job, Reply, Work
 from auditor.measure.epsilon import Rule, gaussian_bound, guessed_at_most, one_run, run_bound, two_worlds
 from auditor.measure.epsilon_score import LEAST_RUNS, learned_bound, parts
 from auditor.measure.intervals import CONFIDENCE, auc
-from auditor.model.arrays import Bools, Floats
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import AuditorError, UsageError
 from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.record.claim import ClaimTest, ClaimVerdict
@@ -40,6 +40,7 @@ from auditor.runs.canaries import (
     Published,
     Row,
     Watch,
+    by_rarity,
     cast,
     made_up,
     named_canary,
@@ -269,12 +270,12 @@ def _in_two_worlds(
 
 
 def _worlds_of(table: Table, canary: Row, mechanism: Anonymizer, trial: Trial, seed: int, purpose: str) -> WorldsWork:
-    """The worlds with a canary and without. To replace somebody is to take the row that comes first by its contents."""
+    """The worlds with a canary and without. Who is replaced has common values, which the canary has not."""
     made = cast(table, [canary])
     without = made.without()
     inside = made.joined(np.ones(1, dtype=np.bool_))
     if trial.neighbours is Neighbours.REPLACE:
-        inside = made.replaced(int(without.in_order()[0]), 0)
+        inside = made.replaced(int(by_rarity(without)[-1]), 0)
     return WorldsWork(
         trial.memory, (inside, without), mechanism, Watch.of(table.schema, made.table, [canary]), seed, purpose
     )
@@ -376,7 +377,7 @@ def _in_one_run(
             release = released(mechanism, _one_world(made, included, trial), stage(seed, "claim", purpose))
         except AuditorError as error:
             return replace(begun, failed=1, reason=f"The run gave no release: {error}")
-        scores.append(_scores(watch, release, made))
+        scores.append(_scores(watch, release, made, trial))
         coins.append(included)
     progress(2, 2, "done")
     right = [one_run(score, coins[0], guesses, claim.delta, trial.confidence).right for score in scores[0]]
@@ -394,25 +395,37 @@ def _in_one_run(
 
 
 def _one_world(made: Cast, included: Bools, trial: Trial) -> Table:
-    """The table with the canaries that are in. To replace somebody, as many rows make room for all canaries: a row that no
-    canary took stays."""
+    """The table with the canaries that are in. To replace people, each canary has a row that it takes or leaves."""
     if trial.neighbours is Neighbours.ADD:
         return made.joined(included)
-    if len(made.canaries) > made.rows:
-        raise UsageError(f"To replace people, there must be at most {made.rows} canaries, one for each row.")
     rows = np.arange(made.rows)
-    places = made.without().in_order()[: len(made.canaries)]
-    rows[places[included]] = made.rows + np.flatnonzero(included)
+    rows[_places(made, trial)[included]] = made.rows + np.flatnonzero(included)
     return made.table.take(rows)
 
 
-def _scores(watch: Watch, release: Published, made: Cast) -> list[Floats]:
+def _places(made: Cast, trial: Trial) -> Ints:
+    """The rows that canaries may take: those with common values, which few canaries have. None where people are added."""
+    if trial.neighbours is Neighbours.ADD:
+        return np.empty(0, dtype=np.int64)
+    if len(made.canaries) > made.rows:
+        raise UsageError(f"To replace people, there must be at most {made.rows} canaries, one for each row.")
+    return by_rarity(made.without())[::-1][: len(made.canaries)]
+
+
+def _scores(watch: Watch, release: Published, made: Cast, trial: Trial) -> list[Floats]:
     """Four scores of each canary: how far a release is above what the table without canaries lets expect. A release of very
     different size is expected to have as many more, or fewer, of everything."""
-    base = watch.figures([{c: made.without().texts(c) for c in watch.columns}])
+    base = _figures(watch, made.without())
+    places = _places(made, trial)
+    if len(places):
+        base = base - _figures(watch, made.table.take(places)) / 2  # half of them have gone
     figures = watch.figures(release)
     scale = rows_in(release) / made.table.rows
     beyond = surprise(figures, base * (1 if 1 / _ALIKE < scale < _ALIKE else scale))
     single, near = len(watch.columns), len(watch.spans)
     pairs = beyond[:, single + near : -2].sum(axis=1)
-    return [beyond[:, -2], pairs, beyond[:, :single].sum(axis=1), figures[:, -1] - base[:, -1]]
+    return [beyond[:, -2], pairs, beyond[:, :single].sum(axis=1), figures[:, -1]]
+
+
+def _figures(watch: Watch, table: Table) -> Floats:
+    return watch.figures([{c: table.texts(c) for c in watch.columns}])

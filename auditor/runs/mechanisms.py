@@ -55,6 +55,11 @@ class ProgramMechanism(Anonymizer):
         return cls(program, called.strip())
 
     @property
+    def key(self) -> list[object]:
+        """All that its releases depend on, as far as we know: the program itself may change."""
+        return [self.called, self.program.command, self.program.shell, self.program.folder]
+
+    @property
     def title(self) -> str:
         return self.called
 
@@ -98,11 +103,11 @@ def _same(made: RawTable, table: Table) -> bool:
     return Counter(rows) == Counter(zip(*(table.texts(name) for name in table.codes), strict=True))
 
 
-def programs_named(texts: list[str], shell: bool, timeout: float) -> dict[str, ProgramMechanism]:
+def programs_named(texts: list[str], shell: bool, timeout: float | None) -> dict[str, ProgramMechanism]:
     """The programs that several --mechanism name, by their names; one without a name is called `program`."""
     found: dict[str, ProgramMechanism] = {}
     for text in texts:
-        one = ProgramMechanism.of(text, shell, timeout)
+        one = ProgramMechanism.of(text, shell, TIMEOUT if timeout is None else timeout)
         if one.called in found:
             raise UsageError(f'Two programs are called {one.called!r}. Name each: --mechanism NAME="COMMAND".')
         found[one.called] = one
