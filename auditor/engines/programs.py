@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO
 
 from auditor.engines import supervisor
-from auditor.files.tables import read_raw, table_file
+from auditor.files.tables import read_raw, sha256, table_file
 from auditor.model.discretion import is_revealing, printable
 from auditor.model.errors import DataError, MechanismError, UsageError
 from auditor.model.schema import Schema, TableFormat
@@ -98,6 +98,12 @@ class Program:
         """A file that was named relative to the folder of the command, by its whole name."""
         here = Path(self.folder, word)
         return str(here) if here.is_file() else word
+
+    def marks(self) -> list[str]:
+        """The SHA-256 of each file that the command names."""
+        words = self.command.split() if self.shell else self._words()
+        files = [Path(self.folder, word.strip("'\"")) for word in words]
+        return [sha256(file.read_bytes()) for file in files if file.is_file()]
 
     def run(self, table: Table, seed: int) -> RawTable:
         """The table that the program makes of another. An error says what it did instead."""

@@ -56,8 +56,8 @@ class ProgramMechanism(Anonymizer):
 
     @property
     def key(self) -> list[object]:
-        """All that its releases depend on, as far as we know: the program itself may change."""
-        return [self.called, self.program.command, self.program.shell, self.program.folder]
+        """All that its releases depend on, as far as that can be seen: the command, and the files that it names."""
+        return [self.called, self.program.command, self.program.shell, self.program.folder, *self.program.marks()]
 
     @property
     def title(self) -> str:

@@ -92,6 +92,10 @@ def test_programs_are_cells_of_their_own(table: Table, script: str) -> None:
     assert [cell.name for cell in cells[2:]] == ["mine seed=1", "mine seed=2"]
     other = plan(grid((), programs=programs_named([f"mine={script}0"], False, None)), world, Options())
     assert other[0].id not in {cell.id for cell in cells}  # another command is another cell
+    Path(script.split()[3]).write_text(SCRIPT + "# changed")
+    changed = plan(grid(["identity"], seeds=(1, 2), programs=programs), world, Options())
+    assert changed[0].id == cells[0].id
+    assert changed[2].id != cells[2].id  # and so is another script
 
 
 def test_who_knows_the_mechanism_can_run_a_program_that_was_handed_over(table: Table, script: str) -> None:
