@@ -16,10 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
-from auditor.model.arrays import Bools, Floats, Ints
+from auditor.files.releases import number_texts
+from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.release import Release
 from auditor.model.schema import Role, Schema, Type
@@ -28,13 +30,24 @@ from auditor.model.values import format_number, parse_number
 
 Row = Mapping[str, str]
 """A canary: its values by column."""
-Published = Sequence[Mapping[str, Sequence[str]]]
-"""A release as text: the columns of each block."""
+
+
+class Cells(NamedTuple):
+    """A published column: its different texts, and the number of each row's among them."""
+
+    texts: Sequence[str]
+    codes: Codes
+
+
+Published = Sequence[Mapping[str, Cells]]
+"""A release: the columns of each block."""
 _NEAR = 0.05
 """Numbers are near within this share of the column's range."""
 _MOST_COLUMNS = 12
 _TRIES = 20
 """So many people are drawn for each that is wanted."""
+_ENOUGH = 40
+"""So many canaries are better than more that share values."""
 _APART = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)
 
 
@@ -91,14 +104,31 @@ def named_canary(table: Table, choice: str) -> tuple[Row, str]:
 
 def made_up(table: Table, count: int, rng: np.random.Generator) -> list[Row]:
     """So many made-up people, no two alike: each value is one of its column, all equally likely. Fewer where there are not so
-    many combinations, or they are hard to come by."""
+    many combinations, or they are hard to come by. Where that leaves enough, no two share two values either, so that what
+    one adds to the counts of pairs is not mistaken for another."""
     columns = _telling(table)
     there = [np.flatnonzero(np.bincount(table.codes[c], minlength=table.domains[c].size)) for c in columns]
     drawn = np.column_stack([rng.choice(values, _TRIES * count) for values in there])
     _, first = np.unique(drawn, axis=0, return_index=True)
-    kept = drawn[np.sort(first)[:count]]
+    distinct = drawn[np.sort(first)]
+    apart = _apart(distinct, count)
+    kept = distinct[:count] if len(apart) < min(_ENOUGH, len(distinct[:count])) else distinct[apart]
     texts = [{c: table.domains[c].texts[code] for c, code in zip(columns, row, strict=True)} for row in kept]
     return [_whole(table, values, number) for number, values in enumerate(texts)]
+
+
+def _apart(rows: Ints, count: int) -> list[int]:
+    """Some of the rows, no two of which share the values of two columns; of the earlier ones rather than the later."""
+    seen: set[tuple[int, int, int, int]] = set()
+    kept: list[int] = []
+    for number, row in enumerate(rows.tolist()):
+        pairs = {(a, b, row[a], row[b]) for a, b in combinations(range(len(row)), 2)}
+        if not pairs & seen:
+            seen |= pairs
+            kept.append(number)
+            if len(kept) == count:
+                break
+    return kept
 
 
 def _telling(table: Table) -> list[str]:
@@ -141,8 +171,14 @@ def by_rarity(table: Table) -> Ints:
 
 
 def published(release: Release) -> Published:
-    """The blocks of a release as text."""
-    return [release.texts(number, np.arange(len(block.bucket))) for number, block in enumerate(release.blocks)]
+    """The blocks of a release."""
+    return [{c: Cells(release.labels[c].texts, block.cell(c)) for c in block.columns} for block in release.blocks]
+
+
+def published_text(columns: Mapping[str, Sequence[str]]) -> Published:
+    """A release of one block as text."""
+    numbered = {name: number_texts(texts) for name, texts in columns.items()}
+    return [{name: Cells(distinct, codes) for name, (codes, distinct, _) in numbered.items()}]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,42 +227,37 @@ class Watch:
             there = [c for c in self.columns if c in block]
             if not there:
                 continue
-            numbers = {c: _numbers(block[c]) for c in there if c in self.spans}
-            same = np.column_stack([_equal(block[c], numbers.get(c), canary[c]) for c in there]).astype(np.float64)
+            fits = [self._fits(block[c], c, canary[c]) for c in there]
+            same = np.column_stack([fit[block[c].codes] for fit, c in zip(fits, there, strict=True)]).astype(np.float64)
             together = same.T @ same
             for place, column in enumerate(there):
                 singles[column] = float(together[place, place])
                 if column in self.spans:
-                    middle = parse_number(canary[column])
-                    away = np.inf if middle is None else np.abs(numbers[column] - middle)
-                    near[column] = float(np.count_nonzero(away <= self.spans[column]))
+                    near[column] = float(
+                        self._fits(block[column], column, canary[column], True)[block[column].codes].sum()
+                    )
             for a, b in combinations(range(len(there)), 2):
                 pairs[self.columns.index(there[a]), self.columns.index(there[b])] = float(together[a, b])
-            fits = same.sum(axis=1)
-            every += float(np.count_nonzero(fits == len(self.columns)))
-            closest = max(closest, float(fits.max(initial=0.0)))
+            matched = same.sum(axis=1)
+            every += float(np.count_nonzero(matched == len(self.columns)))
+            closest = max(closest, float(matched.max(initial=0.0)))
         return [*singles.values(), *near.values(), *pairs.values(), every, closest]
 
-
-def _numbers(texts: Sequence[str]) -> Floats:
-    """The numbers of a column; not-a-number where there is none."""
-    found = (parse_number(text) for text in texts)
-    return np.array([np.nan if one is None else one for one in found])
-
-
-def _equal(texts: Sequence[str], numbers: Floats | None, value: str) -> Bools:
-    """Which cells are a value: 30 and 30.0 are the same number."""
-    number = None if numbers is None else parse_number(value)
-    if numbers is None or number is None:
-        return np.asarray(np.array(texts, dtype=object) == value, dtype=np.bool_)
-    return np.asarray(numbers == number)
+    def _fits(self, cells: Cells, column: str, value: str, near: bool = False) -> Bools:
+        """Which texts of a column are a value or, where that is asked, near it: 30 and 30.0 are the same number."""
+        number = parse_number(value) if column in self.spans else None
+        if number is None:
+            return np.array([text == value and not near for text in cells.texts], dtype=np.bool_)
+        numbers = np.array([np.nan if (one := parse_number(text)) is None else one for text in cells.texts])
+        return np.asarray(np.abs(numbers - number) <= (self.spans[column] if near else 0.0))
 
 
 def rows_in(release: Published) -> int:
     """The rows of a release."""
-    return max((len(next(iter(block.values()), ())) for block in release), default=0)
+    return max((len(next(iter(block.values())).codes) for block in release), default=0)
 
 
-def surprise(figures: Floats, expected: Floats) -> Floats:
-    """How far counts are above what is expected, in units that make rare and common values alike."""
-    return np.asarray((figures - expected) / np.sqrt(expected + 1))
+def surprise(figures: Floats, expected: Floats, scale: float) -> Floats:
+    """How far counts are above what is expected, in people, `scale` rows of the release being one; those that drawing rows
+    spreads more count for less."""
+    return np.asarray((figures / scale - expected) / np.sqrt(expected / scale + 1))

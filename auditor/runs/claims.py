@@ -36,6 +36,7 @@ from auditor.model.seeding import DEFAULT_SEED, stage
 from auditor.model.table import Table
 from auditor.runs.canaries import (
     Cast,
+    Cells,
     Choice,
     Published,
     Row,
@@ -45,6 +46,7 @@ from auditor.runs.canaries import (
     made_up,
     named_canary,
     published,
+    published_text,
     rows_in,
     surprise,
 )
@@ -164,9 +166,9 @@ class WorldsWork(Work):
 
 
 def released(mechanism: Anonymizer, table: Table, rng: np.random.Generator) -> Published:
-    """What a mechanism publishes of a table, as text."""
+    """What a mechanism publishes of a table."""
     if isinstance(mechanism, ProgramMechanism):
-        return [mechanism.program.run(table, int(rng.integers(_SEEDS))).columns]
+        return published_text(mechanism.program.run(table, int(rng.integers(_SEEDS))).columns)
     release, _ = mechanism.anonymize(table, rng)
     return published(release)
 
@@ -421,11 +423,11 @@ def _scores(watch: Watch, release: Published, made: Cast, trial: Trial) -> list[
         base = base - _figures(watch, made.table.take(places)) / 2  # half of them have gone
     figures = watch.figures(release)
     scale = rows_in(release) / made.table.rows
-    beyond = surprise(figures, base * (1 if 1 / _ALIKE < scale < _ALIKE else scale))
+    beyond = surprise(figures, base, 1.0 if 1 / _ALIKE < scale < _ALIKE else scale)
     single, near = len(watch.columns), len(watch.spans)
     pairs = beyond[:, single + near : -2].sum(axis=1)
     return [beyond[:, -2], pairs, beyond[:, :single].sum(axis=1), figures[:, -1]]
 
 
 def _figures(watch: Watch, table: Table) -> Floats:
-    return watch.figures([{c: table.texts(c) for c in watch.columns}])
+    return watch.figures([{c: Cells(table.domains[c].texts, table.codes[c]) for c in watch.columns}])

@@ -18,7 +18,7 @@ from auditor.model.record.claim import ClaimTest, ClaimVerdict
 from auditor.model.release import Release
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
-from auditor.runs.canaries import Choice, Watch, cast, made_up, named_canary
+from auditor.runs.canaries import Choice, Watch, cast, made_up, named_canary, published_text
 from auditor.runs.claims import Claim, Neighbours, Trial, Worlds, check_claim
 from reports.claims import render_claim_html, render_claim_markdown, render_claim_terminal, verdict_line
 from tests.support.noisy_histograms import NoisyCounts
@@ -163,7 +163,7 @@ def test_what_is_noted_of_a_release_worked_by_hand() -> None:
     canary = {"id": "x", "age": "30", "town": "A", "illness": "i0"}
     watch = Watch(({**canary},), ("age", "town", "illness"), {"age": 10.0})
     block = {"age": ["30.0", "40", "70"], "town": ["A", "A", "B"], "illness": ["i0", "i1", "i0"]}
-    found = dict(zip(watch.names, watch.figures([block])[0], strict=True))
+    found = dict(zip(watch.names, watch.figures(published_text(block))[0], strict=True))
     assert found == {
         "rows with its age": 1,  # 30.0 is 30
         "rows with its town": 2,
