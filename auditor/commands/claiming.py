@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -142,6 +143,41 @@ class Test:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimOutput:
+    """Where the test of a claim is written and shown."""
+
+    files: Mapping[str, Path]
+    force: bool
+    quiet: bool
+
+    def check(self, inputs: Sequence[Path]) -> None:
+        """Refuses, before any work is done, what cannot be written."""
+        from auditor.files.tables import refuse_existing
+
+        if list(self.files.values()).count(STDOUT) > 1:
+            raise UsageError("Only one result can go to stdout.")
+        targets = [file for file in self.files.values() if file != STDOUT]
+        refuse_inputs(targets, inputs)
+        refuse_same(targets)
+        refuse_existing(targets, self.force)
+
+    def finish(self, found: ClaimTest) -> None:
+        """Writes the files, and shows the test unless stdout holds one."""
+        from auditor.files.tables import write_files
+        from reports.claims import render_claim_html, render_claim_markdown, render_claim_terminal
+
+        renderers = {"html": render_claim_html, "markdown": render_claim_markdown, "json": lambda one: one.to_json()}
+        made = {file: renderers[name](found) for name, file in self.files.items()}
+        write_files({file: text for file, text in made.items() if file != STDOUT}, self.force)
+        if STDOUT in made:
+            sys.stdout.write(made[STDOUT])
+        elif not self.quiet:
+            tell(render_claim_terminal(found, terminal_width()), nl=False)
+            for name, file in self.files.items():
+                tell(f"{name}: {file}")
+
+
 @Grouped
 def epsilon(
     data: TableFile,
@@ -154,20 +190,14 @@ def epsilon(
 ) -> None:
     """Put a claim of differential privacy to the test: run the mechanism with and without a person, and bound its epsilon
     from below. Fails (1) where the claim is refuted, (3) where nothing could be tested. Not refuted does not mean private."""
-    from auditor.files.tables import as_schema, read_raw, refuse_existing, sha256, write_files
+    from auditor.files.tables import as_schema, read_raw, sha256
     from auditor.model.record.record import Input
     from auditor.model.table import encode
     from auditor.runs.claims import check_claim
-    from reports.claims import render_claim_html, render_claim_markdown, render_claim_terminal
 
     day = report_date(common.date)
-    files = {name: file for name, file in reports.items() if file is not None}
-    if list(files.values()).count(STDOUT) > 1:
-        raise UsageError("Only one result can go to stdout.")
-    targets = [file for file in files.values() if file != STDOUT]
-    refuse_inputs(targets, [data, schema])
-    refuse_same(targets)
-    refuse_existing(targets, common.force)
+    output = ClaimOutput({name: file for name, file in reports.items() if file is not None}, common.force, common.quiet)
+    output.check([data, schema])
     mechanism = mechanisms.chosen()
     claim, trial = claimed.claim(mechanism), test.trial()
     form = as_schema(schema)
@@ -179,22 +209,9 @@ def epsilon(
     ]
     with Progress(common.quiet) as progress:
         found = check_claim(table, mechanism, claim, trial, common.chosen_seed, progress.step, inputs)
-    found = replace(found, date=day)
-    renderers = {"html": render_claim_html, "markdown": render_claim_markdown, "json": _json}
-    made = {name: renderers[name](found) for name in files}
-    write_files({file: made[name] for name, file in files.items() if file != STDOUT}, common.force)
-    if STDOUT in files.values():
-        sys.stdout.write(next(made[name] for name, file in files.items() if file == STDOUT))
-    elif not common.quiet:
-        tell(render_claim_terminal(found, terminal_width()), nl=False)
-        for name, file in files.items():
-            tell(f"{name}: {file}")
+    output.finish(replace(found, date=day))
     if found.bound is None:
         tell(f"Error: nothing was tested. {found.reason}", err=True)
         raise typer.Exit(NOT_JUDGED)
     if found.refuted:
         raise typer.Exit(POLICY_FAILED)
-
-
-def _json(found: ClaimTest) -> str:
-    return found.to_json()

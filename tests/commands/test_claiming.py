@@ -37,7 +37,7 @@ def histogram(epsilon: float) -> tuple[str, str]:
     return "--mechanism", f"counts={sys.executable} -I -S histogram.py {{in}} {{out}} {{seed}} {epsilon}"
 
 
-def test_the_verdict_is_the_exit_code(home: Path, epsilon: Cli) -> None:
+def test_the_verdict_is_the_exit_code(home: Path, epsilon: Cli, auditor_cli: Cli) -> None:
     kept = epsilon(*histogram(1), *ONE)
     assert kept.code == 0
     assert "counts claims ε = 1; not refuted: at 95 % at least" in " ".join(kept.out.split())
@@ -50,6 +50,11 @@ def test_the_verdict_is_the_exit_code(home: Path, epsilon: Cli) -> None:
     assert (found.date, found.inputs[0].name) == ("2026-01-02", "data.csv")
     assert "refuted" in (home / "claim.md").read_text()
     assert "refuted" in (home / "claim.html").read_text()
+    again = auditor_cli("render", "claim.json", "--markdown", "again.md")
+    assert again.code == 0
+    assert (home / "again.md").read_text() == (home / "claim.md").read_text()
+    assert again.out.split("\n\n")[1] == broken.out.split("\n\n")[1]  # the same verdict
+    assert auditor_cli("render", "claim.json", "--junit", "claim.xml").code == 2
     nothing = epsilon("--mechanism", "false {in} {out}", *ONE)
     assert nothing.code == 3
     assert "nothing was tested" in nothing.err

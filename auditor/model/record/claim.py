@@ -84,6 +84,11 @@ class ClaimTest:
         return json_text(self)
 
     @classmethod
+    def is_in(cls, text: str) -> bool:
+        """Whether a JSON text says that it is such a record."""
+        return f'"format": "{CLAIM_FORMAT.partition("/")[0]}/' in text[:200]
+
+    @classmethod
     def from_json(cls, text: str, name: str = "claim") -> ClaimTest:
         """The record in a JSON text; `name` is said in errors."""
         return from_json(cls, json_object(text, name), name, CLAIM_FORMAT)
