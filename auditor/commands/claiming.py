@@ -165,9 +165,10 @@ class ClaimOutput:
     def finish(self, found: ClaimTest) -> None:
         """Writes the files, and shows the test unless stdout holds one."""
         from auditor.files.tables import write_files
+        from auditor.model.record.claim import ClaimTest
         from reports.claims import render_claim_html, render_claim_markdown, render_claim_terminal
 
-        renderers = {"html": render_claim_html, "markdown": render_claim_markdown, "json": lambda one: one.to_json()}
+        renderers = {"html": render_claim_html, "markdown": render_claim_markdown, "json": ClaimTest.to_json}
         made = {file: renderers[name](found) for name, file in self.files.items()}
         write_files({file: text for file, text in made.items() if file != STDOUT}, self.force)
         if STDOUT in made:
