@@ -36,6 +36,7 @@ TIMEOUT = 600.0
 IN, OUT, SEED = "in", "out", "seed"
 _PLACE = re.compile(r"\{([a-zA-Z_]*)\}")
 _MOST = 2**30  # bytes of an output that are read
+_PATIENCE = 1.0  # seconds for the last of what it says
 _TAIL = 2_000  # characters of what a program complains of, where that is shown
 
 
@@ -118,21 +119,33 @@ class Program:
             for part in ("work", "tmp"):
                 (folder / part).mkdir()
             source, target = folder / "in.csv", folder / "out.csv"
-            content = table_file(table, form, source)
-            source.write_bytes(content.encode() if isinstance(content, str) else content)
             words = self.arguments({IN: str(source), OUT: str(target), SEED: str(seed)})
-            self._carry_out(words, folder)
-            return _read(target, folder, schema, form)
+            with self._started(words, folder) as popen:
+                assert popen.stdin is not None
+                assert popen.stdout is not None
+                said = _Tail(popen.stderr)
+                content = table_file(table, form, source)
+                source.write_bytes(content.encode() if isinstance(content, str) else content)
+                try:
+                    popen.stdin.write(b"\n")
+                    popen.stdin.flush()
+                    ended = popen.stdout.read()
+                    _judge(ended.decode("ascii", "replace"), self.timeout, words[0], said.text())
+                    return _read(target, folder, schema, form)
+                except BrokenPipeError:
+                    raise MechanismError("the process that watches the program was ended from outside.") from None
         finally:
-            _remove(folder)
+            if folder.exists():  # the supervisor removes it, unless it was ended itself
+                _remove(folder)
 
-    def _carry_out(self, words: list[str], folder: Path) -> None:
+    def _started(self, words: list[str], folder: Path) -> subprocess.Popen[bytes]:
+        """The supervisor, which waits for a sign to begin. It ends, and the program with it, when its input does."""
         env = {**os.environ, "TMPDIR": str(folder / "tmp"), "AUDITOR_FOLDER": self.folder}
         env.pop("PYTHONPATH", None)
         if self.python_path is not None:
             env["PYTHONPATH"] = self.python_path
         watching = [sys.executable, "-I", "-S", supervisor.__file__, str(folder), str(self.timeout), *words]
-        with subprocess.Popen(
+        return subprocess.Popen(
             watching,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -140,15 +153,7 @@ class Program:
             cwd=folder / "work",
             env=env,
             start_new_session=True,
-        ) as popen:
-            said = _Tail(popen.stderr)
-            try:
-                ended = b"" if popen.stdout is None else popen.stdout.read()
-                said.thread.join()
-            finally:
-                if popen.stdin is not None:
-                    popen.stdin.close()  # should we be interrupted, the program ends
-        _judge(ended.decode("ascii", "replace"), self.timeout, words[0], said.text())
+        )
 
 
 class _Tail:
@@ -164,7 +169,8 @@ class _Tail:
             self.kept = (self.kept + heard)[-_TAIL:]
 
     def text(self) -> str:
-        """The last line, where there is one."""
+        """The last line, where there is one, once the program has ended."""
+        self.thread.join(_PATIENCE)
         lines = self.kept.decode("utf-8", "replace").strip().splitlines()
         return f" It said: {printable(lines[-1])}" if lines else ""
 
@@ -224,4 +230,4 @@ def _remove(folder: Path) -> None:
         for name in folders:
             if not os.path.islink(os.path.join(root, name)):
                 os.chmod(os.path.join(root, name), stat.S_IRWXU)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)  # the supervisor may be at it as well

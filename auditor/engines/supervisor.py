@@ -2,10 +2,10 @@
 
 The program gets a session of its own, no input, and its output goes nowhere. When it has ended, has taken too long, or
 whoever started this script is gone (its standard input ends), all that the program started is ended too: the processes of its
-session and, on Linux, those that left it, which become children of this script. If the one who waits is gone, the folder with
-the table is removed here, since nobody else will.
+session and, on Linux, those that left it, which become children of this script.
 
-How the program ended is printed in one line: `exit CODE`, `signal NUMBER` or `timeout`.
+It begins at the first byte of its input, and prints in one line how the program ended: `exit CODE`, `signal NUMBER` or
+`timeout`. When the input ends, which it does also where the one who waits is killed, the folder with the table is removed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,18 @@ NOT_STARTED = 127
 def main() -> None:
     """Carries out `supervisor FOLDER SECONDS COMMAND…`."""
     folder, seconds, *command = sys.argv[1:]
+    if os.read(0, 1):
+        told = _carried_out(float(seconds), command)
+        if told is not None:
+            os.close(2)  # nobody complains any more
+            os.write(1, told.encode())
+            os.close(1)
+            os.read(0, 1)  # until the output has been read
+    _remove(folder)
+
+
+def _carried_out(seconds: float, command: list[str]) -> str | None:
+    """Runs the program. How it ended; None where whoever waits is gone."""
     _control(_ADOPT, 1)
     ears, mouth = os.pipe()
     os.set_blocking(mouth, False)
@@ -32,14 +44,23 @@ def main() -> None:
     program = os.fork()
     if program == 0:
         _become(command)
-    told = _waited(program, ears, float(seconds))
+    told = _waited(program, ears, seconds)
     _end_all(program)
-    if told is not None:
-        os.write(1, told.encode())
-        return
-    from shutil import rmtree  # rarely needed, and slow to import
+    return told
 
-    rmtree(folder, ignore_errors=True)
+
+def _remove(folder: str) -> None:
+    """Removes all of a folder, also what a program made unreadable. (Importing shutil would take longer.)"""
+    try:
+        os.chmod(folder, 0o700)
+        for entry in list(os.scandir(folder)):
+            if entry.is_dir(follow_symlinks=False):
+                _remove(entry.path)
+            else:
+                os.unlink(entry.path)
+        os.rmdir(folder)
+    except OSError:
+        return  # whoever waits looks whether it is gone, and tries as well
 
 
 def _control(option: int, value: int) -> None:
