@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from auditor.model.table import Table
     from auditor.profiling.explaining import explain_labels
     from auditor.profiling.proposal import Profile, profile
+    from auditor.runs.claims import Claim, Trial, check_claim
     from auditor.runs.comparing import Limits, compare
+    from auditor.runs.mechanisms import ProgramMechanism
     from auditor.runs.redteaming import redteam
     from auditor.runs.sweeping import sweep
     from reports.pictures.plots import Plot, plots
@@ -47,15 +49,19 @@ __version__ = VERSION
 _HOMES = {
     "AuditRecord": "auditor.model.record.record",
     "AuditorError": "auditor.model.errors",
+    "Claim": "auditor.runs.claims",
     "Limits": "auditor.runs.comparing",
     "Options": "scenarios.options",
     "Plot": "reports.pictures.plots",
     "Profile": "auditor.profiling.proposal",
+    "ProgramMechanism": "auditor.runs.mechanisms",
     "RunRecord": "auditor.model.record.record",
     "Schema": "auditor.model.schema",
     "Table": "auditor.model.table",
+    "Trial": "auditor.runs.claims",
     "anonymize": "anonymizers.anonymizing",
     "audit": "auditor.auditing.audit",
+    "check_claim": "auditor.runs.claims",
     "compare": "auditor.runs.comparing",
     "explain_labels": "auditor.profiling.explaining",
     "plots": "reports.pictures.plots",
@@ -72,16 +78,20 @@ _HOMES = {
 __all__ = [
     "AuditRecord",
     "AuditorError",
+    "Claim",
     "Limits",
     "Options",
     "Plot",
     "Profile",
+    "ProgramMechanism",
     "RunRecord",
     "Schema",
     "Table",
+    "Trial",
     "__version__",
     "anonymize",
     "audit",
+    "check_claim",
     "compare",
     "explain_labels",
     "plots",

@@ -48,6 +48,7 @@ class Setting:
     register: Register | None = None  # the quasi-identifiers of the population
     outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # its rows that are not in the release
     others: Mapping[str, Release] = field(default_factory=dict)  # other releases, by name
+    maker: Anonymizer | None = None  # what made the release, where it is in no registry
 
     @property
     def at_large(self) -> Table:
@@ -244,8 +245,11 @@ class Simulator:
         return Mechanism(release.method, params, run)
 
     def _method(self) -> Anonymizer | None:
-        """The method with its settings, where it is a registered one."""
+        """The method with its settings, where it is a registered one, or was handed over: what a release says of itself is
+        never run but by a name in the registry."""
         release = self.setting.release
+        if self.setting.maker is not None:
+            return self.setting.maker
         if release.method not in ANONYMIZERS.all():
             return None
         own = {name: value for name, value in release.params.items() if name not in (BLOCKS, BLOCK_ROWS)}

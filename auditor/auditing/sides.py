@@ -91,10 +91,9 @@ class Sides:
         turned._left, turned._others, turned._apart_from, turned._matched, turned._truths = {}, {}, {}, {}, {}
         if subject.people is None or subject.provenance is None or not subject.has_original:
             return turned
-        released = (
-            subject.provenance.bucket >= 0 if subject.provenance.made_from is None else subject.provenance.made_from
-        )
-        beside = subject.population, self.register, subject.outsiders, subject.others
+        made = subject.provenance
+        released = made.made_from if self.release.synthetic and made.made_from is not None else made.bucket >= 0
+        beside = subject.population, self.register, subject.outsiders, subject.others, subject.maker
         setting = Setting(subject.people, released, self.release, self.priors, *beside)
         turned._simulator = Simulator(adversary, setting, self.options.seed)
         named = None if self.options.targets is None else self.everybody

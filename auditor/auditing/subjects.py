@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonymizers.base import Anonymizer
 from auditor.auditing.correspondence import (
     BY_ROWS,
     certain_outsiders,
@@ -106,6 +107,8 @@ class Subject:
     """The same before rows became people; None where each person has one row."""
     joined: bool = False
     """Whether the release has the column that says whose a row is: whoever has the release joins a person's rows."""
+    maker: Anonymizer | None = None
+    """What made the release, where it is in no registry: an adversary who knows the mechanism can run it."""
     unjudged: str | None = None
     """Why no policy can judge the release, with the remedy: it is not known whose the rows are."""
     reference: Table | None = None

@@ -8,6 +8,7 @@ import typer
 
 from auditor.commands import (
     auditing,
+    claiming,
     comparing,
     decoding,
     making,
@@ -54,6 +55,7 @@ app.command()(auditing.audit)
 app.command()(mending.mend)
 app.command()(auditing.redteam)
 app.command()(comparing.compare)
+app.command()(claiming.epsilon)
 app.command()(reproducing.reproduce)
 app.command()(showing.render)
 app.command()(serving.serve)

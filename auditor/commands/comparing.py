@@ -49,7 +49,16 @@ _SLOWEST = 3
 class Cells:
     """The cells of a comparison: methods, settings and seeds."""
 
-    methods: Annotated[str, Option("--methods", help="Anonymizers, separated by commas, or `all`.")] = "all"
+    methods: Annotated[str, Option("--methods", help="Anonymizers, separated by commas, or `all`, or `none`.")] = "all"
+    mechanism: Annotated[
+        list[str] | None,
+        Option(
+            "--mechanism",
+            metavar="NAME=COMMAND",
+            help='A program to compare as well: "COMMAND {in} {out} {seed}". {seed} may be left out.',
+        ),
+    ] = None
+    shell: Annotated[bool, Option("--shell", help="A shell reads the commands of --mechanism.")] = False
     k: Annotated[str, Option("--k", help="Class sizes, separated by commas: k, r or bucket_size of a method.")] = (
         "3,5,10"
     )
@@ -177,6 +186,7 @@ def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:
     from auditor.model.record.policy import read_policy
     from auditor.model.release import WithheldCells
     from auditor.runs.comparing import ATTACKS_COMPARED, UTILITY_COMPARED, Request
+    from auditor.runs.mechanisms import programs_named
     from auditor.runs.placing import RiskChoice
     from auditor.runs.plan import grid
     from auditor.runs.worlds import run_seeds
@@ -193,7 +203,9 @@ def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:
         cells=choice(figures.withheld_cells, WithheldCells, "--withheld-cells"),
     )
     strengths, diversities = numbers(cells.k, "--k"), numbers_or_none(cells.l, "--l")
-    asked = grid(names(cells.methods) or (), strengths, diversities, swept, run_seeds(cells.seeds, seed))
+    methods = () if cells.methods == "none" else names(cells.methods) or ()
+    programs = programs_named(cells.mechanism or [], cells.shell, work.timeout)
+    asked = grid(methods, strengths, diversities, swept, run_seeds(cells.seeds, seed), programs)
     utility = names(figures.utility) or UTILITY_COMPARED
     return Request(asked, options, RiskChoice.read(figures.risk), utility, work.limits, work.retry)
 

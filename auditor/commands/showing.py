@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,12 +42,16 @@ def render(
 
     output = Output(reports, force, quiet, day=date)
     output.check()
-    runs = []
+    texts = {}
     for file in records:
         try:
-            runs.append(read_run(file.read_text(encoding="utf-8"), str(file)))
+            texts[file] = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise RecordError(f"{file}: the record cannot be read ({error}).") from error
+    if template is None and _is_claim(texts):
+        _render_claim(texts, reports, output)
+        return
+    runs = [read_run(text, str(file)) for file, text in texts.items()]
     run = runs[0]
     if len(runs) > 1:
         everything = tuple(record for one in runs for record in one.records)
@@ -55,6 +61,30 @@ def render(
         _write_pack(output.dated(run), template, records[0].name, reports, force, quiet)
         return
     output.finish(run)
+
+
+def _is_claim(texts: Mapping[Path, str]) -> bool:
+    """Whether this is the test of a claim, by itself."""
+    from auditor.model.record.claim import ClaimTest
+
+    return len(texts) == 1 and all(ClaimTest.is_in(text) for text in texts.values())
+
+
+def _render_claim(texts: Mapping[Path, str], files: Files, output: Output) -> None:
+    """Renders the test of a claim again."""
+    from auditor.commands.claiming import ClaimOutput
+    from auditor.commands.output import report_date
+    from auditor.model.errors import UsageError
+    from auditor.model.record.claim import ClaimTest
+
+    asked = {name: file for name, file in files.items() if file is not None}
+    other = [name for name in asked if name not in ("html", "markdown")]
+    if other:
+        raise UsageError(f"The test of a claim is rendered with --html or --markdown. Got --{other[0]}.")
+    ((file, text),) = texts.items()
+    found = ClaimTest.from_json(text, str(file))
+    day = found.date if output.day is None and found.date is not None else report_date(output.day)
+    ClaimOutput(asked, output.force, output.quiet).finish(replace(found, date=day))
 
 
 def _write_pack(run: RunRecord, template: str, source: str, files: Files, force: bool, quiet: bool) -> None:

@@ -184,7 +184,7 @@ class _Worker:
             reply = process.ask(job)
         finally:
             watch.cancel()
-        if reply is not None and reply.status != FAILED:
+        if reply is not None and reply.sound:
             return reply
         with self.lock:
             self.process = None

@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import IO, Any
 
-from auditor.model.errors import AuditorError, internal
+from auditor.model.errors import AuditorError, MechanismError, internal
 from auditor.model.record.comparison import FAILED, TIMEOUT
 from auditor.model.record.record import NOT_APPLICABLE, OK
 
@@ -65,25 +65,29 @@ class Reply:
     reason: str | None
     result: Any
     cpu_seconds: float
+    sound: bool = True
+    """Whether the process can go on: not after an error of its own."""
 
 
 def carry_out(job: Job, work: Work) -> Reply:
     """Does a job and never raises: an error becomes the reply."""
     start = time.process_time()
-    status, reason, result = OK, None, None
+    status, reason, result, sound = OK, None, None, True
     try:
         result = work.do(job)
     except MemoryError:
         most = f"more than {work.memory} MB" if work.memory is not None else "more than there is"
-        status, reason = FAILED, f"out of memory: {most}"
+        status, reason, sound = FAILED, f"out of memory: {most}", False
+    except MechanismError as error:
+        status, reason = FAILED, str(error)
     except AuditorError as error:
         status, reason = NOT_APPLICABLE, str(error)
     except Exception as error:
-        status, reason = FAILED, internal(error)
+        status, reason, sound = FAILED, internal(error), False
     spent = time.process_time() - start
     if job.timeout is not None and spent > job.timeout:  # the operating system counts in whole seconds
         return too_slow(job.timeout, spent)
-    return Reply(status, reason, result, spent)
+    return Reply(status, reason, result, spent, sound)
 
 
 def too_slow(timeout: float, spent: float) -> Reply:

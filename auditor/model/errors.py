@@ -13,6 +13,7 @@
         ├── RecordError          a file that is not an audit record
         ├── KeyFileError         a file that is not the key of a release
         ├── TokenFileError       a file of tokens, or the log of what was decoded
+        ├── MechanismError       a program of the user's that gave no release
         └── PromiseError         an anonymizer that cannot keep its promise on this table
 
 A message says what is wrong, where (file, line, column) and what would be right. It quotes no value of a person: see
@@ -105,6 +106,10 @@ class KeyFileError(DataError):
 
 class TokenFileError(DataError):
     """A file of tokens, or the log of what was decoded."""
+
+
+class MechanismError(DataError):
+    """A program of the user's that gave no release."""
 
 
 class PromiseError(DataError):

@@ -20,6 +20,7 @@ from auditor.model.record.comparison import RunCell
 from auditor.model.record.policy import Policy, read_policy
 from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Input, RunRecord
 from auditor.model.table import RawTable, Table, encode
+from auditor.runs.mechanisms import ProgramMechanism
 from auditor.runs.placing import STRONGEST, Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, plan
 from auditor.runs.store import TOOL, Store, make_folder, to_do
@@ -202,12 +203,12 @@ def run_comparison(world: World, asked: Request, store: Store, progress: Progres
     make_folder(store.folder)
     finished = {cell.id: found[0] for cell in cells if (found := store.read(cell)) is not None}
     waiting = [c for c in cells if to_do(finished.get(c.id), limits.timeout, limits.memory, asked.retry)]
-    for cell, reply in _replies(waiting, world, options, limits, progress):
+    for cell, reply in _replies(waiting, world, options, limits, progress, asked.grid.programs):
         record = None if reply.result is None else AuditRecord.from_json(reply.result, cell.name)
         store.write(_finished(cell, reply, limits, store.place(cell)), record)
     placed, seconds = _placed(cells, store)
     source = Path(world.inputs[0].name).stem if world.inputs else "table"
-    methods = asked.grid.methods
+    methods = asked.grid.names
     run = RunRecord(
         f"{source}: {len(methods)} methods compared" if len(methods) > 1 else f"{source}: {methods[0]}",
         options.seed,
@@ -220,7 +221,12 @@ def run_comparison(world: World, asked: Request, store: Store, progress: Progres
 
 
 def _replies(
-    cells: Sequence[Cell], world: World, options: Options, limits: Limits, progress: Progress
+    cells: Sequence[Cell],
+    world: World,
+    options: Options,
+    limits: Limits,
+    progress: Progress,
+    programs: Mapping[str, ProgramMechanism],
 ) -> Iterator[tuple[Cell, Reply]]:
     """How the cells end, as they finish; those that a method refuses come first."""
     done = 0
@@ -229,7 +235,10 @@ def _replies(
             done += 1
             yield cell, Reply(NOT_APPLICABLE, cell.fault, None, 0.0)
     able = [cell for cell in cells if cell.fault is None]
-    jobs = [CellJob(cell.point, limits.timeout, cell.method, cell.params, cell.seed) for cell in able]
+    jobs = [
+        CellJob(cell.point, limits.timeout, cell.method, cell.params, cell.seed, programs.get(cell.point))
+        for cell in able
+    ]
     count = limits.jobs or processors()
 
     def tick(running: list[str]) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 from anonymizers import ANONYMIZERS, Anonymizer
 from auditor.model.errors import UsageError
 from auditor.model.table import Table
+from auditor.runs.mechanisms import ProgramMechanism
 from auditor.runs.worlds import World
 from auditor.version import VERSION
 from scenarios.options import Options
@@ -44,6 +45,13 @@ class Grid:
     l: tuple[int | None, ...] = ()
     settings: Settings = field(default_factory=dict)
     seeds: tuple[int, ...] = (0,)
+    programs: Mapping[str, ProgramMechanism] = field(default_factory=dict)
+    """Programs of the user's, by name."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all that is compared."""
+        return *self.methods, *self.programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ def grid(
     l: Sequence[int | None] = (),
     settings: Settings | None = None,
     seeds: Sequence[int] = (0,),
+    programs: Mapping[str, ProgramMechanism] | None = None,
 ) -> Grid:
     """A checked grid: `methods` are names, or `all` for every anonymizer."""
     named = [name for given in methods for name in (ANONYMIZERS.all() if given == ALL else [given])]
@@ -77,15 +86,18 @@ def grid(
                 ANONYMIZERS.get(name).configure({key: None})  # raises an error that lists the settings
         if name not in named:
             raise UsageError(f"--set names {name!r}, which is not among the methods to compare.")
-    if not named:
+    if not named and not programs:
         raise UsageError("There must be at least one method to compare.")
+    both = [name for name in programs or {} if name in named]
+    if both:
+        raise UsageError(f"A program and a method are both called {both[0]!r}. Give the program another name.")
     for name in named:
         ANONYMIZERS.get(name)
     for word, given in (("k", k), ("l", l)):
         low = [value for value in given if value is not None and value < 1]
         if low:
             raise UsageError(f"{word} must be at least 1. Got {low[0]}.")
-    return Grid(tuple(dict.fromkeys(named)), tuple(k), tuple(l), settings or {}, tuple(seeds))
+    return Grid(tuple(dict.fromkeys(named)), tuple(k), tuple(l), settings or {}, tuple(seeds), programs or {})
 
 
 def plan(asked: Grid, world: World, options: Options) -> list[Cell]:
@@ -110,6 +122,11 @@ def plan(asked: Grid, world: World, options: Options) -> list[Cell]:
                 number = hashed([json.dumps([*common, method, key, seed]).encode()])
                 fault = found if isinstance(found, str) else None
                 cells.append(Cell(f"{slug(title)}-{seed}-{number[:16]}", name, point, method, params, seed, fault))
+    for name, program in asked.programs.items():
+        for seed in asked.seeds:
+            number = hashed([json.dumps([*common, program.name, program.key, seed]).encode()])
+            told = f"{name} seed={seed}" if len(asked.seeds) > 1 else name
+            cells.append(Cell(f"{slug(name)}-{seed}-{number[:16]}", told, name, program.name, {"called": name}, seed))
     return cells
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anonymizers import ANONYMIZERS
+from anonymizers import ANONYMIZERS, Anonymizer
 from anonymizers.anonymizing import anonymize
 from auditor.auditing.audit import run_audit
 from auditor.auditing.subjects import Subject
@@ -22,6 +22,8 @@ class CellJob(Job):
     method: str
     params: Mapping[str, Any]
     seed: int
+    program: Anonymizer | None = None
+    """A program of the user's, in place of a method."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,10 @@ class CellWork(Work):
 
     def do(self, job: CellJob) -> str:
         """The audit record of a cell's release, as JSON."""
-        world, method = self.world, ANONYMIZERS.get(job.method).configure(job.params)
+        world, method = self.world, job.program or ANONYMIZERS.get(job.method).configure(job.params)
         release, provenance = anonymize(world.people, method, job.seed)
         named = replace(release, name=job.name)
         given = world.population, world.outsiders, world.inputs, world.notes
         subject = Subject(named, world.people, provenance, True, *given)
+        subject = replace(subject, maker=job.program)
         return run_audit(subject, replace(self.options, seed=job.seed)).to_json()
