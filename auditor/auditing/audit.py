@@ -244,8 +244,6 @@ class _Audit:
     def _utility(self, risks: Sequence[Risk]) -> Sequence[Utility]:
         subject = self.subject.whole or self.subject  # what the rows are good for, whosever they are
         release = subject.release
-        if release.synthetic:
-            subject = _of_members(subject)
         if subject.utility:
             return subject.utility
         k = release.params.get("k", release.params.get("r"))  # r is what k is where clusters are gathered
@@ -309,14 +307,6 @@ def _judged(subject: Subject, options: Options, attacks: Collection[str]) -> Pol
     found = run_audit(subject, replace(options, attacks=tuple(attacks), facts=())).policy
     assert found is not None
     return found
-
-
-def _of_members(subject: Subject) -> Subject:
-    """A synthetic release beside the people from whom it was made."""
-    assert subject.people is not None
-    assert subject.provenance is not None
-    assert subject.provenance.made_from is not None
-    return replace(subject, people=subject.people.take(np.flatnonzero(subject.provenance.made_from)))
 
 
 def _attacks(options: Options, synthetic: bool) -> list[Attack]:

@@ -124,7 +124,9 @@ class Sides:
         assert subject.provenance is not None
         bucket, made_from = subject.provenance.bucket, subject.provenance.made_from
         if made_from is not None:  # the others are outsiders
-            return wanted[made_from[wanted]], notes
+            wanted = wanted[made_from[wanted]]
+        if self.release.synthetic:
+            return wanted, notes
         out, rows = bucket[wanted] < 0, "targets" if subject.person is None else "rows of targets"
         if out.any():
             notes.append(f"{int(out.sum())} of {len(wanted)} {rows} are not in the release and are not attacked.")

@@ -352,6 +352,8 @@ def _with_outsiders(subject: Subject, proved: bool) -> Subject:
     notes = [*subject.notes, *check_truth(subject.release, subject.provenance, people, proved)]
     if population is None:
         return replace(subject, notes=tuple(notes))
+    made_from = subject.provenance.made_from
+    people = people if made_from is None else people.take(np.flatnonzero(made_from))
     outsiders = find_outsiders(people, population)
     found = population.rows - len(outsiders)
     if found < _FOUND * people.rows:
@@ -385,10 +387,10 @@ def _of_nobody(subject: Subject, certain: bool) -> Subject:
 
 
 def with_holdout(subject: Subject) -> Subject:
-    """A synthetic release with its outsiders: where no others are given, those of the original from whom it was not made.
-    Remarks say where there are none, and where outsiders are the very image of members."""
+    """A release with its outsiders: where no others are given, those of the original from whom it was not made. Of a
+    synthetic one, remarks say where there are none, and where outsiders are the very image of members."""
     people, provenance = subject.people, subject.provenance
-    if not subject.release.synthetic or people is None or provenance is None:
+    if people is None or provenance is None or (provenance.made_from is None and not subject.release.synthetic):
         return subject
     if provenance.made_from is None:
         raise UsageError("The provenance of a synthetic release must say which rows it was made from (made_from).")
@@ -399,6 +401,8 @@ def with_holdout(subject: Subject) -> Subject:
             codes = people.codes[person]
             others = others[~np.isin(codes[others], codes[provenance.made_from])]
         subject = replace(subject, population=people, outsiders=others)
+    if not subject.release.synthetic:
+        return subject
     notes = list(subject.notes)
     if not len(subject.outsiders):
         notes.append(_NOT_ASKED)

@@ -165,7 +165,7 @@ def compare(
     written.check()
     wanted = required(require)
     asked = _request(cells, figures, work, common.chosen_seed)
-    holdout = held_out(asked.grid.methods, figures.sample, figures.holdout)
+    holdout = held_out(asked.grid, figures.sample, figures.holdout)
     world = read_world(data, schema, figures.sample, common.chosen_seed, holdout)
 
     with resumable(lambda: what_is_kept(kept, "cell", "cells")):

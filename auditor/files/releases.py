@@ -94,7 +94,8 @@ def read_release(
     schema = release_schema(schema, raw.blocks)
     lines_of = None if whose is None else whose(raw.blocks)
     members = None if lines_of is None else lines_of.made_from
-    if members is not None and len(raw.blocks) > 1:
+    synthetic = members is not None and lines_of is not None and bool((lines_of.rows < 0).all())
+    if synthetic and len(raw.blocks) > 1:
         raise ReleaseError(f"{raw.name}: a synthetic release must be one table.")
     order, bucket = [np.arange(raw.rows)], None
     if raw.buckets is not None:
@@ -109,7 +110,7 @@ def read_release(
             if name not in unpublished:
                 numbers, distinct, first = number_texts(texts)
                 where, said, held = _where(block, name, first), raw.declared.get(name), (known or {}).get(name)
-                if held is not None and (members is not None or schema.columns[name].role is Role.NEUTRAL):
+                if held is not None and (synthetic or schema.columns[name].role is Role.NEUTRAL):
                     # no attack needs to know its values beforehand; and what is made up need not be anybody's
                     held = wider_domain(held, block.name, distinct)
                 cells[name] = numbers[lines]
@@ -130,13 +131,15 @@ def read_release(
     if raw.buckets is None and isinstance(source, str | Path):
         release = replace(release, mechanism=mechanism_beside(Path(source), raw.sha256, schema, cells))
     provenance = None
-    if members is not None:
+    if synthetic and members is not None:
         nowhere = np.full(len(members), -1, dtype=np.int32)
         provenance = Provenance(nowhere, nowhere[:, None].copy(), made_from=members)
         release = replace(release, synthetic=True)
     elif lines_of is not None:
         provenance = _provenance(release, by_line.fragment, lines_of.rows, order, raw.name)
-        release = replace(release, left_out=int((provenance.bucket < 0).sum()))
+        meant = np.ones(provenance.rows, dtype=np.bool_) if members is None else members
+        provenance = replace(provenance, made_from=members)
+        release = replace(release, left_out=int((meant & (provenance.bucket < 0)).sum()))
     whose_rows, proved, _ = (None, False, None) if lines_of is None else lines_of
     return ReadRelease(release, provenance, raw.blocks, raw.declared, raw.sha256, whose_rows, proved)
 

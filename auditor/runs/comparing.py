@@ -139,7 +139,7 @@ def compare(
     options = options or Options(attacks=ATTACKS_COMPARED)
     judged = read_policy(policy) if isinstance(policy, str) else policy
     chosen = grid(names, k, l, settings, run_seeds(seeds, options.seed))
-    world = read_world(data, schema, sample, options.seed, held_out(chosen.methods, sample, holdout))
+    world = read_world(data, schema, sample, options.seed, held_out(chosen, sample, holdout))
     audits = replace(options, policy=judged or options.policy)
     asked = Request(chosen, audits, RiskChoice.read(risk), utility, limits or Limits(), retry)
     if folder is not None:
@@ -149,13 +149,14 @@ def compare(
     return replace(run, cells=tuple(replace(cell, record=None) for cell in run.cells))
 
 
-def held_out(methods: Sequence[str], sample: float | None, holdout: float | None) -> float | None:
-    """The share of people to hold out: what is asked for, or else a half where a method is a synthesizer."""
+def held_out(asked: Grid, sample: float | None, holdout: float | None) -> float | None:
+    """The share of people to hold out: what is asked for, or else a half where a method is a synthesizer, as programs are
+    taken to be."""
     if holdout is not None and sample is not None:
         raise UsageError("Give either holdout or sample: each is what the other leaves.")
     if holdout is not None and not 0 < holdout < 1:
         raise UsageError(f"holdout must be above 0 and below 1. Got {holdout:g}.")
-    synthetic = any(ANONYMIZERS.get(method).synthetic for method in methods)
+    synthetic = bool(asked.programs) or any(ANONYMIZERS.get(method).synthetic for method in asked.methods)
     return HOLDOUT if holdout is None and sample is None and synthetic else holdout
 
 
