@@ -36,7 +36,7 @@ def refused(name: str, settings: dict[str, Any]) -> bool:
     """What cannot work in blocks."""
     if name == "slicing":
         return "generalise" in settings and promised_l(settings) is not None
-    return name in ("identity", "grading", "m-invariance") or ANONYMIZERS.get(name).synthetic
+    return name in ("grading", "m-invariance") or not issubclass(ANONYMIZERS.get(name), Grouping)
 
 
 def cases(blockwise: bool) -> list[tuple[str, dict[str, Any]]]:

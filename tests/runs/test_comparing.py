@@ -30,6 +30,7 @@ from auditor.model.schema import Schema
 from auditor.model.table import Table
 from auditor.posterior.links import LINKS, Link
 from auditor.runs.comparing import Limits, compare, held_out, read_world
+from auditor.runs.mechanisms import ProgramMechanism
 from auditor.runs.placing import Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, mapped, plan
 from auditor.runs.store import to_do
@@ -358,15 +359,19 @@ def test_the_schema_names_the_fields(kind: type[Any], part: str) -> None:
 
 
 def test_a_synthesizer_among_the_methods_asks_for_a_holdout() -> None:
-    assert held_out(("mondrian", "mdav"), None, None) is None
-    assert held_out(("mondrian", "cart"), None, None) == 0.5
-    assert held_out(("mondrian", "cart"), 1.0, None) is None  # asked for: everybody is released
-    assert held_out(("mondrian",), None, 0.2) == 0.2
+    plain, mixed, alone = (
+        grid(methods, [2], [2]) for methods in (["mondrian", "mdav"], ["mondrian", "cart"], ["cart"])
+    )
+    program = grid([], [2], [2], programs={"mine": ProgramMechanism.of("cp {in} {out}")})
+    assert held_out(plain, None, None) is None
+    assert held_out(mixed, None, None) == held_out(program, None, None) == 0.5
+    assert held_out(mixed, 1.0, None) is None  # asked for: everybody is released
+    assert held_out(plain, None, 0.2) == 0.2
     with pytest.raises(UsageError, match="either holdout or sample"):
-        held_out(("cart",), 0.5, 0.5)
+        held_out(alone, 0.5, 0.5)
     for share in (0.0, 1.0):
         with pytest.raises(UsageError, match="holdout must be above 0 and below 1"):
-            held_out(("cart",), None, share)
+            held_out(alone, None, share)
 
 
 def test_all_methods_have_the_same_members_and_outsiders(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,8 +412,9 @@ def test_utility_is_that_of_the_people_of_whom_the_release_was_made(method: str,
     assert members is not None
     options = Options(attacks=(), utility=("queries", "marginals", "classification", "discernibility"))
     found = run_audit(Subject(release, table, provenance), options).utility
+    inside = members[members] if release.synthetic else None
     alone = replace(
-        provenance, bucket=provenance.bucket[members], fragment=provenance.fragment[members], made_from=None
+        provenance, bucket=provenance.bucket[members], fragment=provenance.fragment[members], made_from=inside
     )
     holdout = Subject(release, table.take(np.flatnonzero(members)), alone, True, table, np.flatnonzero(~members))
     assert found == run_audit(holdout, options).utility
