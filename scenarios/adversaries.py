@@ -158,9 +158,11 @@ class Adversary:
             elif kind is Type.ORDINAL and not float(self.noise[column]).is_integer():
                 faults.add(f"noise: {column} is ordinal, and must be off by whole steps. Got {self.noise[column]!r}.")
 
-    def sentence(self, quasi: Sequence[str], register: int | None, known: str | None = None) -> str:
+    def sentence(
+        self, quasi: Sequence[str], register: int | None, known: str | None = None, synthetic: bool = False
+    ) -> str:
         """The adversary in one sentence; `register` is the number of people in the population, where there is a list of it,
-        and `known` says what is known of people in place of the columns."""
+        and `known` says what is known of people in place of the columns. Nobody is in a synthetic release."""
         known = known or _listed([self._column(c) for c in self.columns(quasi)])
         if self.own_value:
             known += ", and their sensitive values" if known else "sensitive values"
@@ -174,6 +176,9 @@ class Adversary:
             Stance.JOURNALIST: f"wants to expose any one person and knows {known}, but not who is in the release",
             Stance.MARKETER: f"wants to identify as many people as possible and knows {known}, but not who is in the release",
         }[self.stance]
+        if synthetic:
+            members = "" if self.knows is not None else ", and all published values of whoever may be among its people"
+            who = f"has a release whose rows are nobody's, knows {known.replace('that person', 'a person', 1)}{members}"
         more = self._more(register)
         return f"The {self.name} {who}{''.join(f', {clause}' for clause in more[:-1])}" + (
             f", and {more[-1]}." if more else "."

@@ -264,9 +264,10 @@ class _Audit:
     def _adversary_facts(self) -> tuple[AdversaryFacts, ...]:
         quasi, population = self.subject.release.schema.quasi, self.subject.population
         listed = population is not None and self.subject.has_original and not self.subject.release.synthetic
-        people = population.rows if listed and population is not None else None
+        people, nobodys = population.rows if listed and population is not None else None, self.subject.release.synthetic
         return tuple(
-            AdversaryFacts(a.name, a.sentence(quasi, people), a.stance, a.columns(quasi)) for a in self.adversaries
+            AdversaryFacts(a.name, a.sentence(quasi, people, None, nobodys), a.stance, a.columns(quasi))
+            for a in self.adversaries
         )
 
     def _lacking(self, risks: Sequence[Risk]) -> tuple[Lack, ...]:
