@@ -177,8 +177,8 @@ class Adversary:
             Stance.MARKETER: f"wants to identify as many people as possible and knows {known}, but not who is in the release",
         }[self.stance]
         if synthetic:
-            members = "" if self.knows is not None else ", and all published values of whoever may be among its people"
-            who = f"has a release whose rows are nobody's, knows {known.replace('that person', 'a person', 1)}{members}"
+            members = "" if self.knows is not None else "; to tell who is in the data, all their published values"
+            who = f"knows {known.replace('that person', 'a person', 1)}{members}"
         more = self._more(register)
         return f"The {self.name} {who}{''.join(f', {clause}' for clause in more[:-1])}" + (
             f", and {more[-1]}." if more else "."

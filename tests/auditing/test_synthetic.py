@@ -24,6 +24,7 @@ from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.record.strongest import GOALS, choose, strongest
 from auditor.model.schema import Schema
 from reports.markdown import render_markdown
+from scenarios.adversaries import PROSECUTOR
 from scenarios.options import Options
 from tests.conftest import Ended
 from tests.support.synthesizers import COLUMNS, SCHEMA, alone, blurring, by_margins, copying, folk, subject
@@ -272,3 +273,11 @@ def test_a_subject_needs_to_know_whom_it_was_made_from() -> None:
         run_audit(Subject(made.release, made.people, replace(made.provenance, made_from=None)), QUICK)
     with pytest.raises(UsageError, match="--sample"):
         run_audit(made, replace(QUICK, sample=10))
+
+
+def test_nobody_is_said_to_be_in_a_synthetic_release() -> None:
+    said = PROSECUTOR.sentence(("age", "sex"), None, synthetic=True)
+    assert (
+        said == "The prosecutor knows a person's age and sex; to tell who is in the data, all their published values."
+    )
+    assert "published" not in replace(PROSECUTOR, knows=("age",)).sentence(("age", "sex"), None, synthetic=True)
