@@ -4,8 +4,8 @@ A promise of ε covers the values of people. It cannot cover what a method reads
 So columns are cut by what the schema declares: the values of a taxonomy, an order or a list, the range of a numeric
 column. These do not depend on anybody. Where the schema declares nothing, the values or the range are those of the table,
 and one person can change them; they are then *taken as public*, and the release says so among its promises (`taken`).
-Always taken as public are the names and types of the columns, which of them have missing values, and the number of
-decimals of numbers.
+Always taken as public are the names and types of the columns, and which of them have missing values; the release says the
+latter too. Numbers in a declared range have as many decimals as its ends, or as give every bin a number.
 
 A numeric column is cut into bins of equal width over its range. The two ends of the range are bins of their own, since
 that is where numbers pile up: no income at all, or the most that is told. A number in a bin is drawn evenly from all
@@ -29,6 +29,7 @@ MOST_DECIMALS = 6
 NEIGHBOURS = "for one person more or less"
 """Who the promise is about, in the words of the release."""
 TAKEN = "taken as public"
+MISSING = "which columns have missing values is public"
 
 
 class PublicBins:
@@ -43,7 +44,10 @@ class PublicBins:
             return
         low, high = domain.span or (0.0, 0.0)
         most = next((d for d in range(MOST_DECIMALS, 0, -1) if max(abs(low), abs(high)) * 10**d < EXACT_INTEGERS), 0)
-        self.decimals = next((d for d in range(most) if _has(domain.numbers, d)), most)
+        written, least = domain.numbers, 0
+        if domain.column.bounds is not None:  # the decimals of people's own numbers would tell of them
+            written, least = np.array(domain.column.bounds), bins
+        self.decimals = next((d for d in range(most) if _has(written, d) and (high - low) * 10**d >= least), most)
         step = 10.0**self.decimals
         self.first = int(np.ceil(low * step - 1e-6))
         points = max(int(np.floor(high * step + 1e-6)) - self.first + 1, 1)
@@ -79,9 +83,10 @@ class PublicBins:
 
 
 def taken_as_public(bins: Iterable[PublicBins]) -> tuple[str, ...]:
-    """The promise that says what ε does not cover; none where the schema declares everything."""
+    """The promises that say what ε does not cover: what the schema does not declare, and where values are missing."""
     found = [one.taken for one in bins if one.taken is not None]
-    return (f"{TAKEN}, since the schema does not declare it: {', '.join(found)}",) if found else ()
+    told = (f"{TAKEN}, since the schema does not declare it: {', '.join(found)}",) if found else ()
+    return (*told, MISSING)
 
 
 def _has(numbers: Floats, decimals: int) -> bool:
@@ -91,16 +96,17 @@ def _has(numbers: Floats, decimals: int) -> bool:
 
 
 def bounded(table: Table, most: int | None, name: str, rng: np.random.Generator) -> Table:
-    """The rows that count: at most so many of each person, drawn by chance. Without a number everybody must have one row."""
+    """The rows that count: at most so many of each person, drawn by chance. Where the schema says whose rows are, a number
+    must be given: to refuse only where somebody has several rows would tell that somebody has."""
     people = People(table)
+    if table.schema.person is not None and table.schema.person in table.codes and most is None:
+        raise PromiseError(
+            f"{name}: epsilon is about people, who may have several rows. Say with most_rows how many rows of a person may "
+            "count; noise grows with it, and further rows are left out."
+        )
     if not people.several:
         return table
-    if most is None:
-        largest = int(np.bincount(people.number).max())
-        raise PromiseError(
-            f"{name}: epsilon is about people, and some have several rows (up to {largest}). Say with most_rows how many "
-            "rows of a person may count; noise grows with it, and further rows are left out."
-        )
+    assert most is not None
     rows = table.in_order()
     rows = rows[np.lexsort((rng.random(table.rows), people.number[rows]))]
     whose = people.number[rows]

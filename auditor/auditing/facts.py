@@ -18,6 +18,7 @@ from auditor.measure.fake_tuples import fake_tuples
 from auditor.measure.register_risk import count_register, risk_beside
 from auditor.model.record.release_facts import FakeTuples, ReleaseFacts
 from auditor.model.release import Suppression
+from auditor.model.schema import Type
 from auditor.model.seeding import stage
 from auditor.posterior.matching import Cells, distinct_people, match_patterns
 from scenarios.options import Options
@@ -44,9 +45,11 @@ def release_facts(subject: Subject, options: Options) -> ReleaseFacts:
             facts = _of_people(facts, subject, options)
         facts = _with_published_person(facts, subject)
         facts = replace(facts, choices=choice_facts(subject, choices_of(subject)))
-    # A value that a made-up row has by itself names nobody.
-    distinct = () if subject.release.synthetic else (*facts.distinct, *subject.ignored)
-    return replace(facts, identifiers=subject.identifiers, distinct=distinct)
+    distinct = facts.distinct
+    if subject.release.synthetic:  # a made-up number names nobody; but no synthesizer makes up texts
+        columns = subject.release.schema.columns
+        distinct = tuple(one for one in distinct if columns[one.column].type is not Type.NUMERIC)
+    return replace(facts, identifiers=subject.identifiers, distinct=(*distinct, *subject.ignored))
 
 
 def _with_published_person(facts: ReleaseFacts, subject: Subject) -> ReleaseFacts:

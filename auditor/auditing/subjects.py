@@ -65,6 +65,10 @@ _TWINS = (
     "{} of {} outsiders have the very values of somebody from whom the release was made. No attack can tell the two apart; "
     "such pairs count as half right, which draws figures of membership towards a coin."
 )
+_SAME_PEOPLE = (
+    "most outsiders have the very values of people from whom the release was made, so that no attack can tell them apart. "
+    "Give people who are not in it (--holdout)"
+)
 _MANY_TWINS = 0.5  # beyond this share of outsiders with a twin, the figures say nothing
 _FOUND = 0.9  # a note is made where less than this share of the people of the original is found in the population
 
@@ -371,6 +375,12 @@ def _of_nobody(subject: Subject, certain: bool) -> Subject:
         return subject
     members = people.take(np.flatnonzero(provenance.made_from))
     population, notes = subject.population, list(subject.notes)
+    person = people.schema.person
+    if person is not None and person in people.codes and person not in population.codes:
+        raise UsageError(
+            f"{population.name}: must have the column {person!r} too. People of the original may have several rows, and "
+            "members and others must be counted alike."
+        )
     if certain:
         outsiders = certain_outsiders(members, population)
         inside = population.rows - len(outsiders)
@@ -412,6 +422,8 @@ def with_holdout(subject: Subject) -> Subject:
         if alike:
             kind = NoteKind.DOUBT if alike > _MANY_TWINS * strangers.rows else NoteKind.REMARK
             notes.append(Note(_TWINS.format(alike, strangers.rows), kind))
+        if alike > _MANY_TWINS * strangers.rows:
+            subject = replace(subject, unjudged=subject.unjudged or _SAME_PEOPLE)
     return replace(subject, notes=tuple(notes))
 
 

@@ -127,9 +127,11 @@ def explanation(name: str) -> str:
     from auditor.model.record.terms import COLUMNS
     from scenarios.scenario import builtin_scenarios
 
+    measured = [f"{name}: a utility measure\n\n{m.explanation()}" for m in registry.MEASURES if m.name == name]
     if name in ANONYMIZERS.all():
         plugin = ANONYMIZERS.get(name)
-        return f"{name}: an anonymizer\n\n{plugin.explanation()}\n\nSettings: {_settings(plugin)}"
+        said = f"{name}: an anonymizer\n\n{plugin.explanation()}\n\nSettings: {_settings(plugin)}"
+        return "\n\n".join([said, *measured])
     if name in ATTACKS.all():
         attack = ATTACKS.get(name)
         facts = [
@@ -145,9 +147,8 @@ def explanation(name: str) -> str:
         said = "\n".join(f"{key}: {value}" for key, value in facts)
         measures = "\n".join(f"  {measure.name}: {measure.meaning}" for measure in attack.measures)
         return f"{name}: an attack\n\n{attack.explanation()}\n\n{said}\nMeasures:\n{measures}"
-    for measure in registry.MEASURES:
-        if measure.name == name:
-            return f"{name}: a utility measure\n\n{measure.explanation()}"
+    if measured:
+        return measured[0]
     words = {
         "a measure of attacks": _measures(),
         "a metric": _metrics(),

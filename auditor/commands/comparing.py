@@ -83,7 +83,8 @@ class Figures:
         str | None,
         Option(
             "--attacks",
-            help="Attacks, separated by commas, or `all`. Default: linking, homogeneity, proximity, divergence, membership.",
+            help="Attacks, separated by commas, or `all`. Default: linking, homogeneity, proximity, divergence, "
+            "membership; of synthetic releases synthetic-membership and linkability.",
         ),
     ] = None
     link: Links = None

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
     from auditor.model.schema import Schema
 
-ATTACKS_COMPARED = ("linking", "homogeneity", "proximity", "divergence", "membership")
+ATTACKS_COMPARED = (
+    "linking", "homogeneity", "proximity", "divergence", "membership", "synthetic-membership", "linkability",
+)  # fmt: skip
+"""The last two are for synthetic releases, to which the others do not apply."""
 UTILITY_COMPARED = ("queries", "classification", "correlation", "pmse", "granularity")
 """What is measured unless more is asked for; all but the last apply to every kind of release."""
 STRENGTHS_COMPARED = (3, 5, 10)

@@ -258,7 +258,8 @@ def test_wide_ranges_and_many_decimals() -> None:
 
 
 def test_what_is_taken_as_public_is_said() -> None:
-    assert made(TABLE, "marginals", epsilon=1.0).promises == ("epsilon = 1", "for one person more or less")
+    missing = "which columns have missing values is public"
+    assert made(TABLE, "marginals", epsilon=1.0).promises == ("epsilon = 1", "for one person more or less", missing)
     schema = Schema.from_dict({"columns": {"pay": {"role": "quasi", "type": "numeric"}, "town": {"role": "quasi"}}})
     (bare,) = encode(schema, [RawTable("t", {"pay": ["1", "7"] * 30, "town": ["A", "B"] * 30})])
     assert made(bare, "marginals", epsilon=1.0).promises[2] == (
@@ -287,7 +288,7 @@ def test_people_with_several_rows() -> None:
         Schema.from_dict({"columns": columns}),
         [RawTable("visits", {"pid": ["one"] * 300 + [f"p{i}" for i in range(100)], "town": ["A"] * 300 + ["B"] * 100})],
     )
-    with pytest.raises(PromiseError, match="up to 300"):
+    with pytest.raises(PromiseError, match="who may have several rows"):
         made(table, "marginals", epsilon=1.0)
     release = made(table, "marginals", epsilon=20.0, most_rows=2)
     assert np.bincount(published(release, "town"), minlength=2) == pytest.approx([2, 100], abs=4)
@@ -321,3 +322,11 @@ def test_tables_without_a_column_to_publish_are_refused() -> None:
 def test_titles_name_the_budget() -> None:
     assert Marginals(epsilon=0.1).title == "marginals epsilon=0.1"
     assert Marginals(epsilon=1.0, delta=1e-6).title == "marginals epsilon=1 delta=1e-06"
+
+
+def test_decimals_are_those_of_the_declared_range() -> None:
+    columns = {"age": {"role": "quasi", "type": "numeric", "domain": [0, 120]}}
+    with_half = [RawTable("t", {"age": ["40"] * 99 + ["40.5"]})]
+    (table,) = encode(Schema.from_dict({"columns": columns}), with_half)
+    ages = numbers(made(table, "marginals", epsilon=1.0), "age")
+    assert (ages == np.round(ages)).all()

@@ -224,7 +224,7 @@ def test_every_attack_is_tried_somewhere() -> None:
     tried = {key[0] for kind in BLOCKS for key, (status, *_) in plain(kind).items() if status == OK}
     assert tried == set(attacks_on(synthetic=False)) - {"replay"}  # which the order of rows is all about
     links = {key[3] for kind in BLOCKS for key, (status, *_) in plain(kind).items() if status == OK}
-    assert links == {None, *Link}
+    assert links == {None, *Link} - {Link.MECHANISM}  # none is published: see tests/posterior/test_informed.py
 
 
 STAYING = ("homogeneity", "proximity", "divergence", "skewness", "similarity")

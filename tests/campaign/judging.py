@@ -93,7 +93,8 @@ def _result(case: Case, ended: Ended, folder: Path, out: str) -> Iterator[str]:
         yield f"{lost[0]} was changed"
     for name in new:
         top = name.split("/")[0]
-        owner = next((o for o in case.outputs if o == top or name == f"{o}.labels.json"), None)
+        beside = [".labels.json", ".mechanism.toml"]
+        owner = next((o for o in case.outputs if o == top or name in [o + ending for ending in beside]), None)
         if owner is None and not case.free:
             yield f"stray file {name}"
         if not name.endswith("/") and not (case.free and name not in case.outputs):

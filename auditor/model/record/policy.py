@@ -99,7 +99,7 @@ class Policy:
         publishes identifiers passes, by that role or in disguise."""
         stances = {a.name: a.stance for a in adversaries}
         judged = [self._judge(check, release, risks, stances, sampled) for check in self.checks]
-        disguised = 0 if release.kind == _SYNTHETIC else sum(one.identifying for one in release.distinct)
+        disguised = sum(one.identifying for one in release.distinct)
         if disguised and not self.distinct:
             judged.insert(0, PolicyCheck("release.distinct", 0, "<=", disguised, False, None, _DISTINCT))
         if release.identifiers:
