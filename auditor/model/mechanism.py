@@ -13,6 +13,7 @@ were, or generalised: their labels cover the true value.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -36,7 +37,7 @@ class Distribution(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(ABC):
     """How one column was changed. `kind` is its name in files."""
 
     kind: ClassVar[str]
@@ -47,9 +48,9 @@ class Change:
         return {"kind": self.kind} | {name: value for name, value in said.items() if value not in ((), None)}
 
     @classmethod
+    @abstractmethod
     def read(cls, place: Faults) -> Self | None:
         """The change that a table of a file describes; None where it is at fault."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
