@@ -52,6 +52,10 @@ WITHOUT_PEOPLE = (
 _SEVERAL_BLOCKS = (
     "There is no original, and a release of several blocks does not say whose value is whose: no attack was scored."
 )
+_ONE_BY_ONE = (
+    "No row of a synthetic release is anybody's, so that its linked tables cannot be joined with those of the original. "
+    "Audit the tables one by one, each with a schema of its own."
+)
 _NOT_JOINED = "The original was not used, and figures are of the release alone: {}."
 _TOGETHER = (
     "The release holds the household of each row ({!r}): whoever has the release knows who lives together. No figure counts "
@@ -159,6 +163,8 @@ def read_subject(sources: Sources, seed: int) -> Subject:
     _check_matching(sources)
     schema, apart = as_schema(sources.schema), None
     if schema.tables and original is not None:
+        if sources.no_match:
+            raise UsageError(_ONE_BY_ONE)
         apart = _not_joined(sources, schema)
         if apart is not None:
             original, provenance, sources = None, None, replace(sources, original=None, match=None, provenance=None)
@@ -338,7 +344,8 @@ def _own_subject(sources: Sources, release: Release) -> Subject:
 def _inputs(read: ReadRelease, tables: Mapping[str, RawTable], sources: Sources) -> tuple[Input, ...]:
     """The files that were read."""
     found = [Input("release", read.release.name, read.sha256, read.tables[0].rows)]
-    found += [Input(name, Path(raw.name).name, raw.sha256, raw.rows) for name, raw in tables.items()]
+    roles = {name: name for name in tables} | ({} if sources.holdout is None else {"population": "holdout"})
+    found += [Input(roles[name], Path(raw.name).name, raw.sha256, raw.rows) for name, raw in tables.items()]
     schema = sources.schema.name if isinstance(sources.schema, Schema) else sources.schema
     files = {"schema": Path(str(schema)), "provenance": sources.provenance}
     for name, file in files.items():

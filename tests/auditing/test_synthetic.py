@@ -92,6 +92,10 @@ def test_what_does_not_go_together(frames: dict[str, pd.DataFrame]) -> None:
     ):
         with pytest.raises(UsageError, match=said):
             audit(made, SCHEMA, options=QUICK, **given)
+    visits = {"file": "visits.csv", "key": "patient", "columns": {"ward": {"role": "quasi"}}}
+    linked = {"columns": {"patient": {"role": "person"}, "age": {"role": "quasi"}}, "tables": {"visits": visits}}
+    with pytest.raises(UsageError, match="one by one"):
+        audit(made, Schema.from_dict(linked), original=members, no_match=True, options=QUICK)
     with pytest.raises(ReleaseError, match="--no-match"):
         audit(made.iloc[:60], SCHEMA, original=members, match="rows", options=QUICK)
     doubted = audit(
@@ -238,10 +242,15 @@ def test_one_frontier_for_all_kinds() -> None:
         assert found[0].value > found[1].value  # a copy gives more away than classes of five
 
 
-def test_the_record_is_valid_and_every_report_renders_it() -> None:
-    record = run_audit(subject(by_margins, 60, 1), Options(attacks=("linkability", "closeness", "linking"), utility=()))
+def test_the_record_is_valid_and_every_report_renders_it(frames: dict[str, pd.DataFrame]) -> None:
+    options = Options(attacks=("linkability", "closeness", "linking"), utility=())
+    record = run_audit(subject(by_margins, 60, 1), options)
+    others = {"holdout": frames["others"][:60], "reference": frames["others"][60:]}
+    read = audit(frames["made"], SCHEMA, original=frames["members"], no_match=True, options=options, **others)
+    assert {"holdout", "reference"} <= {one.role for one in read.inputs}
     text = (resources.files("auditor.model.record") / "schemas" / "record-2.json").read_text(encoding="utf-8")
-    assert list(Draft202012Validator(json.loads(text)).iter_errors(json.loads(record.to_json()))) == []
+    for one in (record, read):
+        assert list(Draft202012Validator(json.loads(text)).iter_errors(json.loads(one.to_json()))) == []
     assert len(record.to_frame()) == len(record.risks)
     assert "made-up rows" in render_markdown(RunRecord("made up", 1, (record,), record.tool))
 

@@ -56,6 +56,8 @@ def anonymize(rng: Random) -> Draft:
     if rng.random() < 0.3:
         draft.files["secret.txt"] = Blob("secret", rng.randbytes(32).hex().encode())
         draft.ask("--secret", "secret.txt")
+    if rng.random() < 0.1:
+        draft.ask("--holdout", rng.choice(("0.2", "0.5", "0", "1", "0.999")))
     if rng.random() < 0.08:
         draft.ask("--blocks")
         draft.ask("--block-rows", rng.choice(("1", "5", "20")))
@@ -81,6 +83,13 @@ def _original(draft: Draft, drawn: People, made: Made | None, rng: Random) -> No
     """Adds the original, and how its rows correspond to the release."""
     draft.files["data.csv"] = drawn.grid
     draft.ask("--original", "data.csv")
+    if rng.random() < 0.15:
+        draft.ask("--no-match")
+        for option, name in (("--holdout", "holdout.csv"), ("--reference", "reference.csv")):
+            if rng.random() < 0.6:
+                draft.files[name] = people.strangers(drawn, rng)
+                draft.ask(option, name)
+        return
     if made is None:
         key = [name for name in drawn.names("identifier") if name in _header(draft)]
         draft.ask("--match", key[0] if key and rng.random() < 0.6 else "rows")
@@ -255,8 +264,49 @@ def compare(rng: Random) -> Draft:
     if rng.random() < 0.3:
         draft.ask("--sample", "0.5")
     if rng.random() < 0.2:
+        draft.ask("--holdout", rng.choice(("0.3", "0.5")))
+    if rng.random() < 0.15:
+        draft.ask("--mechanism", f"theirs={rng.choice(_PROGRAMS)}")
+        draft.ask("--timeout", "5")
+    if rng.random() < 0.2:
         draft.ask("--risk", rng.choice(("strongest", "linking.max", "linking.success@class", "x.y")))
     draft.write("-o", "out", "comparison")
+    return _finished(draft, rng)
+
+
+_PROGRAMS = ("cp {in} {out}", "head -n 3 {in}", "true", "false", "touch {out}", "no-such-program {in} {out}", "cp {in}")
+"""Mechanisms of others: one that copies, and others that fail in their own ways."""
+
+
+def epsilon(rng: Random) -> Draft:
+    """A claim of differential privacy, put to a short test."""
+    drawn = people.declared(rng) if rng.random() < 0.8 else people.draw(rng)
+    draft = Draft("epsilon", ["data.csv"], canaries=list(drawn.canaries))
+    draft.files = {"data.csv": drawn.grid, "schema.toml": drawn.schema()} | drawn.taxonomies
+    draft.ask("--schema", "schema.toml")
+    if rng.random() < 0.8:
+        draft.ask("--method", rng.choice(making.PRIVATE))
+        draft.ask("--set", f"epsilon={rng.choice(('0.1', '1', '100'))}")
+    else:
+        draft.ask("--mechanism", rng.choice(_PROGRAMS))
+        draft.ask("--claim-epsilon", rng.choice(("0.5", "1", *odd.REAL)))
+        draft.ask("--timeout", "5")
+    if rng.random() < 0.5:
+        draft.ask("--worlds", "one")
+        draft.ask("--canaries", rng.choice(("2", "10", "40")))
+    else:
+        draft.ask("--runs", rng.choice(("8", "12", "20")))
+        draft.ask("--canary", rng.choice(("outlier", "rare", "worst")))
+    if rng.random() < 0.2:
+        draft.ask("--neighbours", "replace")
+    draft.ask("--jobs", "1")
+    for option, name, form in (
+        ("--html", "a.html", "html"),
+        ("--json", "a.json", "json"),
+        ("--markdown", "a.md", "text"),
+    ):
+        if rng.random() < 0.4:
+            draft.write(option, name, form)
     return _finished(draft, rng)
 
 
@@ -300,7 +350,7 @@ def serve(rng: Random) -> Draft:
 
 COMMANDS: tuple[tuple[Callable[[Random], Draft], float], ...] = (
     (audit, 36), (anonymize, 20), (mend, 8), (profile, 8), (render, 9), (redteam, 7), (decode, 5), (compare, 1.2),
-    (export, 0.8), (listing, 0.5), (explain, 1), (serve, 2.5),
+    (epsilon, 1.5), (export, 0.8), (listing, 0.5), (explain, 1), (serve, 2.5),
 )  # fmt: skip
 """Each command, and how often it is drawn."""
 

@@ -52,11 +52,11 @@ def _parameters(command: str) -> tuple[Any, ...]:
 _HARMLESS = ("--quiet", "--force", "--reveal", "--no-remedies", "--remedies")
 _NEVER = (
     *("--help", "--host", "--allow-network", "--open", "--port", "--engine", "--spill", "--jobs"),
-    *("--seeds", "--methods"),
+    *("--seeds", "--methods", "--runs", "--shell", "--mechanism"),
 )
 """Options that would leave the folder, start other machinery or never end."""
-_WHOLE = ("--seed", "--recursive-l", "--suppress-below", "--block-rows", "--memory")
-_READ = ("--schema", "--original", "--provenance", "--population", "--secret")
+_WHOLE = ("--seed", "--recursive-l", "--suppress-below", "--block-rows", "--memory", "--canaries", "--guesses")
+_READ = ("--schema", "--original", "--provenance", "--population", "--secret", "--reference")
 _WRITTEN = (
     *("-o", "--output", "--html", "--json", "--markdown", "--junit", "--plots", "--tables", "--key"),
     "--new-provenance",
@@ -138,7 +138,7 @@ def _odd(option: str, rng: Random) -> str:
         return rng.choice(GOOD[option])
     if option in _WHOLE:
         return rng.choice(odd.WHOLE)
-    if option in ("--timeout", "--sample"):
+    if option in ("--timeout", "--sample", "--holdout", "--claim-epsilon", "--claim-delta", "--confidence"):
         return rng.choice(odd.REAL)
     if option in _WRITTEN:
         return rng.choice(_TARGETS)

@@ -47,6 +47,21 @@ _GOOD = {
     "orders": ("1", "3"),
     "distance": ("squared", "absolute"),
     "diameter": ("0", "0.3"),
+    "sd": ("0.1", "1"),
+    "distribution": ("normal", "laplace"),
+    "correlated": ("true", "false"),
+    "window": ("5", "100"),
+    "rate": ("0.1", "1"),
+    "keep": ("0.5", "1"),
+    "invariant": ("true", "false"),
+    "share": ("0.05", "0.5"),
+    "base": ("5", "0.5"),
+    "random": ("true", "false"),
+    "rows": ("1", "20"),
+    "leaf": ("1", "5"),
+    "bins": ("2", "8"),
+    "most_rows": ("1", "4"),
+    "delta": ("0", "1e-6"),
 }
 _ALWAYS = {"k", "r", "l", "bucket_size"}
 
@@ -61,6 +76,8 @@ class Made:
     key: Tree | None
 
 
+PRIVATE = ("marginals", "noisy-histogram")
+"""Methods that promise an epsilon and are quick."""
 _FOR_PATIENTS = {
     "slicing": {"columns": '[["age", "sex"], ["zip", "town", "note"], ["disease", "income"]]'},
     "grading": {"bounds": '[["income", 0, 5000, 5001, 90000000]]', "grave": '[["disease", "flu", "Stomach"]]'},
@@ -76,6 +93,8 @@ def settings(method: str, rng: Random) -> dict[str, str]:
     for one in fields(ANONYMIZERS.get(method)):
         if one.name in _GOOD and rng.random() < (0.9 if one.name in _ALWAYS - {"l"} else 0.25):
             found[one.name] = rng.choice(_GOOD[one.name])
+    if method in PRIVATE and rng.random() < 0.5:
+        found["epsilon"] = rng.choice(("0.1", "1", "10"))
     return found
 
 

@@ -194,6 +194,23 @@ def wide(rng: Random) -> People:
     return _canary(_of(columns, cells, _sizes(rng)), rng, "s")
 
 
+def declared(rng: Random) -> People:
+    """Every value that a column may have is in the schema, as differential privacy needs it."""
+    columns: dict[str, dict[str, Any]] = {
+        "age": {"role": "quasi", "type": "numeric", "domain": [18, 80]},
+        "sex": {"role": "quasi", "domain": ["F", "M"]},
+        "grade": {"role": "quasi", "order": list(GRADES)},
+        "disease": {"role": "sensitive", "domain": list(DISEASE_NAMES)},
+    }
+    cells: dict[str, Callable[[int], str]] = {
+        "age": lambda _: str(rng.randrange(18, 81)),
+        "sex": lambda _: rng.choice("FM"),
+        "grade": lambda _: rng.choice(GRADES),
+        "disease": lambda _: rng.choice(DISEASE_NAMES),
+    }
+    return _of(columns, cells, _sizes(rng))
+
+
 def twins(rng: Random) -> People:
     """Everybody alike, or nearly."""
     columns: dict[str, dict[str, Any]] = {
@@ -283,7 +300,7 @@ _TEXTS = (
 
 KINDS: tuple[tuple[Callable[[Random], People], int], ...] = (
     (patients, 8), (survey, 4), (dated, 3), (chosen, 3), (european, 2), (bare, 1), (wide, 1), (twins, 1),
-    (visits, 3), (linked, 1), (noise, 4),
+    (visits, 3), (linked, 1), (noise, 4), (declared, 3),
 )  # fmt: skip
 
 
@@ -300,3 +317,15 @@ def population(people: People, rng: Random) -> Grid:
     rows = [[row[i] for i in columns] for row in people.grid.rows]
     rows += [[rng.choice(rows)[place] for place in range(len(columns))] for _ in range(rng.choice((1, 5, 30)))]
     return Grid("population", list(people.quasi), rows, people.grid.delimiter)
+
+
+def strangers(people: People, rng: Random) -> Grid:
+    """People like these who are certainly not among them: in a holdout, or to learn from."""
+    found = people.grid.copy()
+    found.kind = "outsiders"
+    for place in range(len(found.header)):
+        cells = [row[place] for row in found.rows if not any(canary in row[place] for canary in people.canaries)]
+        for row in found.rows:
+            row[place] = rng.choice(cells or ["x"])
+    found.rows = [list(row) for row in rng.choices(found.rows, k=rng.choice((3, 10, 40)))]
+    return found

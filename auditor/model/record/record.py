@@ -37,7 +37,8 @@ ORIGINAL, POPULATION, MECHANISM, FACTS = "original", "population", "mechanism", 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file (or built-in table) that the audit read: `role` is release, original, population, schema or provenance."""
+    """A file (or built-in table) that the audit read: `role` is release, original, population, holdout, reference, schema or
+    provenance."""
 
     role: str
     name: str
