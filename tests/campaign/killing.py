@@ -248,7 +248,8 @@ def _outputs(plan: Plan, folder: Path) -> dict[str, str]:
 
 
 def warm_up(home: Path) -> None:
-    """Compiles and imports what the forks need, once."""
+    """Compiles and imports what the forks need, once. No picture is drawn: what makes PDF files has threads of its own, for
+    which a fork would wait for ever."""
     making.records()
     rng = Random(0)
     for method in making.METHODS:
@@ -263,7 +264,7 @@ def warm_up(home: Path) -> None:
         os.chdir(folder)
         sys.stdout = sys.stderr = io.TextIOWrapper(io.BytesIO())
         try:
-            sys.argv = ["auditor", *plan.arguments]
+            sys.argv = ["auditor", *(part for part in plan.arguments if part not in ("--plots", "plots"))]
             _main()
         finally:
             sys.argv, (sys.stdout, sys.stderr) = argv, streams
