@@ -63,6 +63,9 @@ def facts_table(test: ClaimTest) -> Table:
     ]
     if test.failed:
         rows.append(("runs without a release", str(test.failed)))
+    if test.lost:
+        rows.append(("runs that were lost", str(test.lost)))
+    rows += [("taken as public", one) for one in test.public]
     return Table(("what", "how"), tuple((what, clean(how, 400)) for what, how in rows))
 
 

@@ -257,6 +257,16 @@ def rows_in(release: Published) -> int:
     return max((len(next(iter(block.values())).codes) for block in release), default=0)
 
 
+def shortened(release: Published, rows: int, rng: np.random.Generator) -> Published:
+    """A release whose blocks have at most so many rows; which of them is drawn."""
+    made = []
+    for block in release:
+        length = rows_in([block])
+        kept = np.sort(rng.choice(length, min(rows, length), replace=False))
+        made.append({name: Cells(cells.texts, cells.codes[kept]) for name, cells in block.items()})
+    return made
+
+
 def surprise(figures: Floats, expected: Floats, scale: float) -> Floats:
     """How far counts are above what is expected, in people, `scale` rows of the release being one; those that drawing rows
     spreads more count for less."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from anonymizers import ANONYMIZERS
-from anonymizers.base import Anonymizer
-from auditor.model.errors import PromiseError, RecordError, UsageError
+from anonymizers.base import Anonymizer, published_columns
+from auditor.model.errors import EndedError, PromiseError, RecordError, UsageError
+from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
+from auditor.model.publishing import publish_synthetic
 from auditor.model.record.claim import ClaimTest, ClaimVerdict
 from auditor.model.release import Release
 from auditor.model.schema import Schema
@@ -79,6 +81,48 @@ class Refusing(NoisyCounts):
 
 
 @dataclass(frozen=True)
+class Ended(NoisyCounts):
+    """Is ended from outside in some runs with the canary: in those that draw less than a share."""
+
+    share: float = 1.0
+
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
+        if table.rows > 200 and rng.random() < self.share:
+            raise EndedError("the program took more than 1 s and was ended.")
+        return super().anonymize(table, rng, progress)
+
+
+@dataclass(frozen=True)
+class Buggy(NoisyCounts):
+    """Has a bug."""
+
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
+        raise ZeroDivisionError
+
+
+@dataclass(frozen=True)
+class Blind(NoisyCounts):
+    """Publishes as many rows as its table has, or a multiple, and nothing else of it: every value is drawn, the first of a
+    column nearly always."""
+
+    times: int = 1
+
+    def anonymize(
+        self, table: Table, rng: np.random.Generator, progress: Progress = silent
+    ) -> tuple[Release, Provenance]:
+        rows = self.times * table.rows
+        columns = published_columns(table)
+        cells = {c: np.where(rng.random(rows) < 0.998, 0, table.domains[c].size - 1).astype(np.int32) for c in columns}
+        labels = {c: Labels.exact(table.domains[c]) for c in columns}
+        everybody = np.ones(table.rows, dtype=np.bool_)
+        return publish_synthetic(table.schema, labels, cells, everybody, rng, self.title, self.name)
+
+
+@dataclass(frozen=True)
 class Never(NoisyCounts):
     """Gives no release."""
 
@@ -119,6 +163,53 @@ def test_refusing_tells_as_well_as_a_release(table: Table) -> None:
     assert found.refuted
     assert found.failed == TWO.runs
     assert "gave no release" in found.notes[0]
+
+
+def test_what_follows_from_the_number_of_rows_refutes_nothing() -> None:
+    """The count of the only value of a column is the number of rows, that of a very common one nearly so."""
+    columns = {"age": ["30"] * 40, "town": ["A"] * 39 + ["B"], "illness": ["flu"] * 40}
+    (table,) = encode(Schema.from_dict(tomllib.loads(SCHEMA)), [RawTable("people", columns)])
+    for times in (1, 2):
+        found = check_claim(table, Blind(times=times), Claim(0.5), replace(TWO, runs=120))
+        assert found.verdict == ClaimVerdict.NOT_REFUTED
+        assert "the number of rows" in found.public
+        assert any("taken as public" in note for note in found.notes)
+    assert check_claim(table, ANONYMIZERS.get("identity")(), Claim(1.0), TWO).refuted  # who copies is still found
+
+
+def test_runs_that_were_ended_from_outside_are_no_outcome(table: Table) -> None:
+    """A few are left out; where they are many, nothing is judged, since they may not be lost by chance."""
+    found = check_claim(table, Ended(1.0), Claim(0.1), TWO)
+    assert (found.verdict, found.lost, found.failed) == (ClaimVerdict.NOT_TESTED, TWO.runs, 0)
+    assert "96 of 96 with the canary and 0 without" in (found.reason or "")
+    assert "took more than 1 s" in (found.reason or "")
+    found = check_claim(table, Ended(1.0, share=0.02), Claim(1.0), replace(TWO, runs=200))
+    assert found.verdict == ClaimVerdict.NOT_REFUTED
+    assert 0 < found.lost < 10
+    assert found.judged["runs"] + found.judged["other_runs"] == 200 - found.lost // 2  # half of either world
+    assert f"{found.lost} of 200 with the canary and 0 without" in found.notes[-1]
+    assert "runs that were lost" in render_claim_markdown(found)
+    buggy = check_claim(table, Buggy(1.0), Claim(1.0), TWO)
+    assert buggy.verdict == ClaimVerdict.NOT_TESTED
+    assert "ZeroDivisionError" in (buggy.reason or "")
+
+
+def test_what_is_taken_as_public_is_said() -> None:
+    declared = {"age": {"role": "quasi", "type": "numeric", "domain": [0, 120]}, "town": {"role": "sensitive"}}
+    columns = {"age": ["30", "40", "50", "60"] * 10, "town": ["A", "B"] * 20}
+    (table,) = encode(Schema.from_dict({"columns": declared}), [RawTable("people", columns)])
+    method = ANONYMIZERS.get("marginals").configure({"epsilon": 1.0, "most_rows": 2})
+    for trial in (Trial(runs=8, canary=Choice.RARE, jobs=1), ONE):
+        found = check_claim(table, method, Claim(1.0), trial)
+        text = " ".join(render_claim_terminal(found).split())
+        for said in (
+            "the values that occur in each column: canaries have no other",
+            "what the schema declares: the range of age",
+            "since the schema does not declare it: the values of town",
+            "which columns have missing values",
+            "at most 2 rows of a person count",
+        ):
+            assert said in text, said
 
 
 def test_where_nothing_is_released_nothing_is_tested(table: Table) -> None:
