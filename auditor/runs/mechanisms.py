@@ -9,6 +9,7 @@ is a release like others: the attacks say what that tells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -93,12 +94,15 @@ class ProgramMechanism(Anonymizer):
         return publish_synthetic(schema, labels, cells, everybody, rng, self.title, self.name, self.settings())
 
 
-def programs_named(texts: list[str], shell: bool, timeout: float | None) -> dict[str, ProgramMechanism]:
-    """The programs that several --mechanism name, by their names; one without a name is called `program`."""
+def programs_named(
+    given: Sequence[str | ProgramMechanism], shell: bool = False, timeout: float | None = None
+) -> dict[str, ProgramMechanism]:
+    """Several programs by their names, some of them as commands; one without a name is called `program`."""
     found: dict[str, ProgramMechanism] = {}
-    for text in texts:
-        one = ProgramMechanism.of(text, shell, TIMEOUT if timeout is None else timeout)
+    for one in given:
+        if isinstance(one, str):
+            one = ProgramMechanism.of(one, shell, TIMEOUT if timeout is None else timeout)
         if one.called in found:
-            raise UsageError(f'Two programs are called {one.called!r}. Name each: --mechanism NAME="COMMAND".')
+            raise UsageError(f'Two programs are called {one.called!r}. Name each: "NAME=COMMAND".')
         found[one.called] = one
     return found
