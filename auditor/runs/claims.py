@@ -235,7 +235,7 @@ def _in_two_worlds(
     )
     where = f"{inside.lost.total()} of {trial.runs} with the canary and {outside.lost.total()} without"
     if max(inside.lost.total(), outside.lost.total()) > _LOST * trial.runs:
-        why = f"More than {_LOST:.0%} of the runs were lost ({where}), which is no outcome. Most often: {_most(lost)}"
+        why = f"More than one in twenty runs of a world were lost ({where}), which is no outcome. Most often: {_most(lost)}"
         return replace(begun, reason=why)
     if failed == runs:
         return replace(begun, reason=f"No run gave a release: {_most(refused)}")
