@@ -12,7 +12,11 @@ from reports.tables.tables import Table, tool_text
 from reports.templating import fill
 from reports.text import NONE, clean, markdown, percent
 
-_KINDS: dict[str, str] = {ClaimVerdict.REFUTED: "above", ClaimVerdict.NOT_REFUTED: "unclear", ClaimVerdict.NOT_TESTED: "none"}
+_KINDS: dict[str, str] = {
+    ClaimVerdict.REFUTED: "above",
+    ClaimVerdict.NOT_REFUTED: "unclear",
+    ClaimVerdict.NOT_TESTED: "none",
+}
 _NEIGHBOURS = {
     "add": "one table has a person more than the other",
     "replace": "a person of one table is another one in the other",

@@ -256,7 +256,9 @@ class _Reader:
             )
         if command is None or part.found:
             return []
-        program = Program(command, bool(shell), TIMEOUT if timeout is None else float(timeout), str(self.folder.resolve()))
+        program = Program(
+            command, bool(shell), TIMEOUT if timeout is None else float(timeout), str(self.folder.resolve())
+        )
         try:
             program.check()
         except UsageError as error:

@@ -56,9 +56,9 @@ _LOST = 0.05
 """Where more than this share of the runs of a world are lost, nothing is judged."""
 _ALIKE = 3
 _ROWS_PUBLIC = (
-    "Each release has as many rows as its table, or a fixed multiple of them. That alone tells the worlds apart where one person "
-    "is added, so the number of rows was taken as public: from the longer releases rows were left out by chance until both "
-    "worlds had as many. With --neighbours replace both tables have as many rows, and nothing is left out."
+    "Each release has as many rows as its table, or a fixed multiple of them. That alone tells the worlds apart where one "
+    "person is added, so the number of rows was taken as public: from the longer releases rows were left out by chance until "
+    "both worlds had as many. With --neighbours replace both tables have as many rows, and nothing is left out."
 )
 _SCORES = ("all its values", "its pairs of values", "its values one by one", "the closest row")
 
@@ -180,7 +180,11 @@ def _public(table: Table, mechanism: Anonymizer, promises: Sequence[str]) -> tup
     if isinstance(mechanism, ProgramMechanism):
         return tuple(found)
     declared = [
-        *(f"the range of {c.name}" for c in table.schema.columns.values() if c.bounds is not None and c.name in table.codes),
+        *(
+            f"the range of {c.name}"
+            for c in table.schema.columns.values()
+            if c.bounds is not None and c.name in table.codes
+        ),
         *(f"the values of {c.name}" for c in table.schema.columns.values() if _listed(c) and c.name in table.codes),
     ]
     if declared:
@@ -252,7 +256,9 @@ def _in_two_worlds(
     if claim.gaussian:
         bound, largest = (gaussian_bound(one, claim.delta) for one in (found, most))
     if failed:
-        notes.append(f"{failed} of {runs} runs gave no release, which counts as an outcome. Most often: {_most(refused)}")
+        notes.append(
+            f"{failed} of {runs} runs gave no release, which counts as an outcome. Most often: {_most(refused)}"
+        )
     if lost:
         notes.append(
             f"Runs that were lost: {where}. A limit, a signal from outside or a bug ended them, not the mechanism, so they "

@@ -78,9 +78,7 @@ def grid(
     programs: Mapping[str, ProgramMechanism] | None = None,
 ) -> Grid:
     """A checked grid: `methods` are names, or `all` for every anonymizer, or `none`."""
-    named = [
-        name for given in methods if given != NONE for name in (ANONYMIZERS.all() if given == ALL else [given])
-    ]
+    named = [name for given in methods if given != NONE for name in (ANONYMIZERS.all() if given == ALL else [given])]
     for name, values in (settings or {}).items():
         fields = {f.name for f in dataclasses.fields(ANONYMIZERS.get(name))}
         for key in values:

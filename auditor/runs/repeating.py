@@ -139,9 +139,7 @@ def released(mechanism: Anonymizer, table: Table, rng: np.random.Generator) -> S
     return Shown(published(release), tuple(release.promises))
 
 
-def repeated(
-    work: WorldsWork, runs: int, processes: int | None, told: Callable[[int], None]
-) -> tuple[Batch, Batch]:
+def repeated(work: WorldsWork, runs: int, processes: int | None, told: Callable[[int], None]) -> tuple[Batch, Batch]:
     """So many runs of either world; `told` hears how many have ended."""
     count = processes or processors()
     size = max(math.ceil(runs / (count * _BATCHES)), 1)

@@ -180,7 +180,13 @@ def test_tests_of_claims_are_listed_and_shown(ask: Ask, folder: Path) -> None:
     (folder / "odd.json").write_text(replace(test, mechanism="other", verdict="<b>").to_json(), encoding="utf-8")
     page = " ".join(ask("/").text.split())
     assert "2 tests of claims" in page
-    for said in ("mine &amp; yours", "ε = 1, δ = 1e-05", "ε ≥ 2.31 at 95 %", "refuted", "Not refuted does not mean private"):
+    for said in (
+        "mine &amp; yours",
+        "ε = 1, δ = 1e-05",
+        "ε ≥ 2.31 at 95 %",
+        "refuted",
+        "Not refuted does not mean private",
+    ):
         assert said in page, said
     assert "mine" not in ask("/", filter="other").text
     assert "mine" not in ask("/", verdict="pass").text

@@ -125,7 +125,8 @@ def test_a_scenario_runs_programs_only_where_they_are_allowed(tmp_path: Path) ->
     (tmp_path / "schema.toml").write_text(NUMBERS)
     (tmp_path / "copy.sh").write_text('cp "$1" "$2"')
     file = tmp_path / "scenario.toml"
-    text = '[data]\nfile = "people.csv"\nschema = "schema.toml"\nsample = 0.5\n[attacks]\nrun = ["linking"]\n[utility]\nrun = []\n'
+    text = '[data]\nfile = "people.csv"\nschema = "schema.toml"\nsample = 0.5\n'
+    text += '[attacks]\nrun = ["linking"]\n[utility]\nrun = []\n'
     release = '[[release]]\nname = "mine"\nprogram = "sh copy.sh {in} {out}"\n'
     file.write_text(text + release)
     with pytest.raises(ScenarioError, match="--run-programs"):
