@@ -140,11 +140,12 @@ def compare(
     `methods` are names of anonymizers, or "all" or "none"; `programs` are commands, "NAME=COMMAND {in} {out} {seed}", or
     programs that `ProgramMechanism.of` made of them, for instance with a shell or a time limit of their own.
 
-    `k`, `l` and `settings` (by method, each a list of values) are swept, and every cell is run with `seeds` seeds. `options`
-    says what each audit does; by default it runs the five basic attacks. `risk` and the first of `utility` are the axes. `holdout` is the share of people who are held out: all
-    releases are made from the same others, and judged with the same outsiders. It is a half where a method is a
-    synthesizer or a program, unless `sample` says it the other way round, as the share of people who are released. Finished cells are
-    kept in `folder`, and a comparison that finds some there runs only the others.
+    `k`, `l` and `settings` (by method, each a list of values) are swept, and every cell is run with `seeds` seeds.
+    `options` says what each audit does; by default it runs the five basic attacks. `risk` and the first of `utility`
+    are the axes. `holdout` is the share of people who are held out: all releases are made from the same others, and
+    judged with the same outsiders. It is a half where a method is a synthesizer or a program, unless `sample` says it
+    the other way round, as the share of people who are released. Finished cells are kept in `folder`, and a comparison
+    that finds some there runs only the others.
     """
     names = (methods,) if isinstance(methods, str) else tuple(methods)
     options = options or Options(attacks=ATTACKS_COMPARED)
