@@ -25,7 +25,7 @@ from auditor.measure.epsilon import Rule, gaussian_bound, guessed_at_most, one_r
 from auditor.measure.epsilon_score import LEAST_RUNS, learned_bound, parts
 from auditor.measure.intervals import CONFIDENCE, auc
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.model.errors import AuditorError, UsageError
+from auditor.model.errors import AuditorError, EndedError, UsageError
 from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.record.claim import ClaimTest, ClaimVerdict
 from auditor.model.record.record import Input
@@ -335,7 +335,8 @@ def _in_one_run(
         try:
             release, promises = released(mechanism, _one_world(made, included, trial), stage(seed, "claim", purpose))
         except AuditorError as error:
-            return replace(begun, failed=1, reason=f"The run gave no release: {error}")
+            lost = isinstance(error, EndedError)
+            return replace(begun, lost=int(lost), failed=int(not lost), reason=f"The run gave no release: {error}")
         scores.append(_scores(watch, release, made, trial))
         coins.append(included)
     progress(2, 2, "done")

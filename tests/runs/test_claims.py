@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,15 +12,18 @@ from scipy.stats import binom
 
 from anonymizers import ANONYMIZERS
 from anonymizers.base import Anonymizer, published_columns
+from auditor.engines.worker import Job, Reply, Work, carry_out
 from auditor.model.errors import EndedError, PromiseError, RecordError, UsageError
 from auditor.model.labels.labels import Labels
 from auditor.model.progress import Progress, silent
 from auditor.model.provenance import Provenance
 from auditor.model.publishing import publish_synthetic
 from auditor.model.record.claim import ClaimTest, ClaimVerdict
+from auditor.model.record.comparison import FAILED
 from auditor.model.release import Release
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
+from auditor.runs import repeating
 from auditor.runs.canaries import Choice, Watch, cast, made_up, named_canary, published_text
 from auditor.runs.claims import Claim, Neighbours, Trial, Worlds, check_claim
 from reports.claims import render_claim_html, render_claim_markdown, render_claim_terminal, verdict_line
@@ -182,6 +186,7 @@ def test_runs_that_were_ended_from_outside_are_no_outcome(table: Table) -> None:
     assert (found.verdict, found.lost, found.failed) == (ClaimVerdict.NOT_TESTED, TWO.runs, 0)
     assert "96 of 96 with the canary and 0 without" in (found.reason or "")
     assert "took more than 1 s" in (found.reason or "")
+    assert check_claim(table, Ended(1.0), Claim(1.0), ONE).lost == 1
     found = check_claim(table, Ended(1.0, share=0.02), Claim(1.0), replace(TWO, runs=200))
     assert found.verdict == ClaimVerdict.NOT_REFUTED
     assert 0 < found.lost < 10
@@ -191,6 +196,17 @@ def test_runs_that_were_ended_from_outside_are_no_outcome(table: Table) -> None:
     buggy = check_claim(table, Buggy(1.0), Claim(1.0), TWO)
     assert buggy.verdict == ClaimVerdict.NOT_TESTED
     assert "ZeroDivisionError" in (buggy.reason or "")
+
+
+def test_a_batch_whose_process_ended_is_lost(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_but_the_first(work: Work, jobs: Sequence[Job], *_: object) -> Iterator[tuple[int, Reply]]:
+        yield 0, Reply(FAILED, "the process was ended from outside", None, 0.0)
+        yield from ((number, carry_out(job, work)) for number, job in enumerate(jobs) if number)
+
+    monkeypatch.setattr(repeating, "run_jobs", all_but_the_first)
+    found = check_claim(table, NoisyCounts(1.0), Claim(1.0), replace(TWO, jobs=2))
+    assert (found.verdict, found.lost, found.failed) == (ClaimVerdict.NOT_REFUTED, 2, 0)
+    assert "2 of 96 with the canary and 0 without" in found.notes[-1]
 
 
 def test_what_is_taken_as_public_is_said() -> None:
