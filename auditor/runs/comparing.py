@@ -51,7 +51,7 @@ _HELD_OUT = (
 
 _REMARK = (
     "All releases are made without {} of the {} people. These are held out as outsiders, since nothing can be said of a "
-    "synthetic release without any. --holdout changes how many, and --sample 1 holds out nobody."
+    "synthetic release without them. --holdout changes how many, and --sample 1 holds out nobody."
 )
 
 
