@@ -258,11 +258,13 @@ def rows_in(release: Published) -> int:
 
 
 def shortened(release: Published, rows: int, rng: np.random.Generator) -> Published:
-    """A release whose blocks have at most so many rows; which of them is drawn."""
+    """A release whose blocks have at most so many rows; which of them is drawn, from the rows in the order of their texts,
+    whatever their order in the release."""
     made = []
     for block in release:
-        length = rows_in([block])
-        kept = np.sort(rng.choice(length, min(rows, length), replace=False))
+        ranks = [np.unique(list(block[c].texts), return_inverse=True)[1][block[c].codes] for c in sorted(block)]
+        order = np.lexsort(ranks)
+        kept = order[rng.choice(len(order), min(rows, len(order)), replace=False)]
         made.append({name: Cells(cells.texts, cells.codes[kept]) for name, cells in block.items()})
     return made
 
