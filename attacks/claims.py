@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from auditor.measure.points import Axes
 from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Floats, Ints
@@ -191,13 +193,22 @@ class KeyClaims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CloseClaims:
-    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random
-    and in random order, for what takes time."""
+    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random,
+    for what takes time. `person` numbers the people from 0, where several rows may be one person's; `drawn` are the numbers
+    of some, in random order."""
 
     records: Axes
     people: Axes
     some_records: Axes
-    some_people: Axes
+    drawn: Ints
+    person: Ints | None = None
+
+    def some_people(self, most: int) -> tuple[Axes, Ints | None]:
+        """The first so many of the people drawn, and whose each of their rows is."""
+        if self.person is None:
+            return self.people.take(self.drawn[:most]), None
+        place = np.flatnonzero(np.isin(self.person, self.drawn[:most]))
+        return self.people.take(place), np.unique(self.person[place], return_inverse=True)[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -335,10 +335,8 @@ class Attacker:
         if isinstance(members, NotApplicable):
             yield not_applicable(attempt, members)
             return
-        rows, person = self.sides.targets, self.subject.person
-        if person is not None:
-            members = members_of(members, person[rows])
-            rows = rows[np.unique(person[rows], return_index=True)[1]]
+        rows = _asked_rows(members, self.sides.targets, knowledge.person)
+        members = members_of(members, knowledge.person)
         for against, others in self._strangers().items():
             strangers = others if isinstance(others, NotApplicable) else self._claims(attack, others)
             if isinstance(strangers, NotApplicable):
@@ -354,10 +352,9 @@ class Attacker:
         if isinstance(sides, NotApplicable):
             yield not_applicable(attempt, sides, {"against": Control.OUTSIDERS})
             return
-        known, others, _, owner = sides
         claims: list[Claims] = []
         rows = self.sides.targets
-        for who, knowledge, whose in (("members", known, self._owners()), ("others", others, owner)):
+        for who, knowledge in zip(("members", "others"), sides, strict=True):
             rng = stage(self.options.seed, attack.name, who)
             beliefs = Prior(knowledge.targets, self.sides.priors, self.release.sizes, None)  # nobody has a class
             found = attack.run(View(self.release, knowledge, beliefs), rng)
@@ -365,11 +362,8 @@ class Attacker:
                 yield not_applicable(attempt, found, {"against": Control.OUTSIDERS})
                 return
             if isinstance(found, MemberClaims):
-                asked = np.arange(knowledge.targets) if found.asked is None else found.asked
-                if who == "members":
-                    first = slice(None) if whose is None else np.unique(whose[asked], return_index=True)[1]
-                    rows = rows[asked][first]
-                found = members_of(found, None if whose is None else whose[asked])
+                rows = rows if who == "others" else _asked_rows(found, rows, knowledge.person)
+                found = members_of(found, knowledge.person)
             claims.append(found)
         rng, figures = stage(self.options.seed, attack.name), list[Figure]()
         match claims:
@@ -380,10 +374,6 @@ class Attacker:
         if not figures:
             yield not_applicable(attempt, NotApplicable("it compares two people of either group at least"))
         yield from (risk_row(attempt, replace(figure, rows=rows)) for figure in figures)
-
-    def _owners(self) -> Ints | None:
-        """Whose the targets are, where several may be one person's."""
-        return None if self.subject.person is None else self.subject.person[self.sides.targets]
 
     def _strangers(self) -> dict[str, Knowledge | NotApplicable]:
         """Who is not in the release: real outsiders, and made-up people."""
@@ -407,3 +397,9 @@ class Attacker:
         claims = attack.run(View(self.release, knowledge, beliefs), stage(self.options.seed, attack.name))
         assert isinstance(claims, MemberClaims | NotApplicable)
         return claims
+
+
+def _asked_rows(claims: MemberClaims, rows: Ints, person: Ints | None) -> Ints:
+    """Of the rows of the targets those that were asked about; of each person the first."""
+    asked = np.arange(len(rows)) if claims.asked is None else claims.asked
+    return rows[asked] if person is None else rows[asked][np.unique(person[asked], return_index=True)[1]]

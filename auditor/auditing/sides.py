@@ -30,7 +30,7 @@ from auditor.auditing.subjects import Subject
 from auditor.measure.points import columns_of_values
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.knowledge import Knowledge
+from auditor.model.knowledge import Knowledge, drawn_people
 from auditor.model.packing import Hashes
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release, Suppression
@@ -187,18 +187,16 @@ class Sides:
         population, rows = self.subject.population, self._outsider_rows()
         return None if population is None or not len(rows) else self._known(population, rows, "population")
 
-    def apart(self) -> tuple[Knowledge, Knowledge, Ints, Ints | None] | NotApplicable:
+    def apart(self) -> tuple[Knowledge, Knowledge] | NotApplicable:
         """What the adversary knows of the people from whom a synthetic release was made, and of others: all that is
-        published, unless they know certain columns only. With it come the rows of these others, and whose these are where
-        several may be one person's. A part of the outsiders is the sample that the adversary learns from."""
-        population, people = self.subject.population, self.subject.people
+        published, unless they know certain columns only. A part of the outsiders is the sample that the adversary learns
+        from."""
+        population, people, owner = self.subject.population, self.subject.people, self.subject.owner
         rows, reference = self._outsider_rows(), self.subject.reference
-        if population is None or len(rows) < LEAST_APART:
+        unit = rows if owner is None else owner[rows]
+        if population is None or len(np.unique(unit)) < LEAST_APART:
             return NotApplicable(NO_OUTSIDERS, Lacks.POPULATION)
-        person = self.subject.release.schema.person
-        owner = None if person is None else population.codes.get(person)
         if reference is None:
-            unit = rows if owner is None else owner[rows].astype(np.int64)
             order = np.argsort(self._contents(population)[rows], kind="stable")
             units = unit[order][np.sort(np.unique(unit[order], return_index=True)[1])]
             mixed = stage(self.options.seed, "reference").permutation(units)
@@ -208,7 +206,7 @@ class Sides:
         reference = reference.take(reference.in_order(), "reference")
         members = self._whole_record(people, self.targets, "people", reference)
         others = self._whole_record(population, rows, "population", reference)
-        return members, others, rows, None if owner is None else owner[rows].astype(np.int64)
+        return members, others
 
     def _whole_record(self, table: Table, rows: Ints, who: str, reference: Table) -> Knowledge:
         """All that is published of people, as this adversary knows it."""
@@ -230,7 +228,7 @@ class Sides:
             return None
         if self._simulator is not None:
             made = self._simulator.seen(made, knowledge.columns, "fakes")
-        return replace(knowledge, codes=made, granted=None, not_values={})
+        return replace(knowledge, codes=made, granted=None, not_values={}, person=None)
 
     def main(self, knowledge: Knowledge, matching: Matching, link: Link) -> Side:
         """The targets, from the release."""
@@ -371,6 +369,8 @@ class Sides:
         if self._simulator is None:
             return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
         known = self._simulator.about(table, rows, who, self._acquainted)
+        whose = self.subject.person if who == "people" else self.subject.owner
+        known = replace(known, person=None if whose is None else whose[rows])
         if self.release.mechanism is not None and known.membership is None and not known.errors:
             known = replace(known, everybody=self._everybody(known.columns))
         return known if self.options.targets is None else replace(known, anybody=False)
@@ -388,8 +388,9 @@ class Sides:
             rows = np.setdiff1d(rows, self._simulator.sample)
         if len(rows) <= MOST_CONTROLS:
             return rows
-        rows = rows[np.argsort(self._contents(self.subject.population)[rows], kind="stable")]
-        return np.sort(stage(self.options.seed, "controls").choice(rows, MOST_CONTROLS, replace=False))
+        owner, rng = self.subject.owner, stage(self.options.seed, "controls")
+        whose = None if owner is None else owner[rows]
+        return rows[drawn_people(self._contents(self.subject.population)[rows], whose, MOST_CONTROLS, rng)]
 
     @staticmethod
     def _contents(table: Table | None) -> Hashes:
@@ -430,7 +431,8 @@ class Sides:
                 person, made_from = self.subject.person, provenance.made_from
                 everybody = np.arange(people.rows) if made_from is None else np.flatnonzero(made_from)
                 size = len(everybody if person is None else np.unique(person[everybody]))
-                crowd = Crowd(population.take(rows), rows, nowhere, size)
+                owner = self.subject.owner
+                crowd = Crowd(population.take(rows), rows, nowhere, size, None if owner is None else owner[rows])
             else:
                 person, fragment, size = self.subject.person, provenance.fragment.astype(np.int64), people.rows
                 rows = np.arange(people.rows)
@@ -454,7 +456,9 @@ class Sides:
         fragment = np.full((len(rows), len(self.release.blocks)), -1)
         truth = self._truth_of(population, rows, nowhere, fragment, column)
         household = None if self.subject.household is None else np.arange(len(rows))  # nobody outside is found anyway
-        return None if truth is None else replace(truth, reveal=False, crowd=self._crowd(True), household=household)
+        person = None if self.subject.owner is None else self.subject.owner[rows]
+        about = {"crowd": self._crowd(True), "person": person, "household": household}
+        return None if truth is None else replace(truth, reveal=False, **about)
 
     def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
         if column is None:

@@ -105,6 +105,8 @@ class Subject:
     """Why nobody can be attacked, where there is a special reason."""
     person: Ints | None = None
     """Whose each row of `people` is, by number, where several may be one person's (`auditor/auditing/people.py`)."""
+    owner: Ints | None = None
+    """Whose each row of the population is, likewise; of a synthetic release only (others have a row for each of them)."""
     household: Ints | None = None
     """The household of each row's person, by number."""
     whole: Subject | None = None

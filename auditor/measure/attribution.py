@@ -33,13 +33,15 @@ class Attributed(NamedTuple):
     replicated: Bools
 
 
-def attributed(key: Ints, value: Ints, record_key: Ints, record_value: Ints) -> Attributed:
-    """People by their key and value, beside records by theirs."""
+def attributed(key: Ints, value: Ints, record_key: Ints, record_value: Ints, person: Ints | None = None) -> Attributed:
+    """People by their key and value, beside records by theirs; `person` says whose each key is, where several may be one
+    person's."""
     held = _times(key, record_key)
     together = max(int(max(value.max(initial=0), record_value.max(initial=0))) + 1, 1)
     right = _times(key * together + value, record_key * together + record_value)
     matched = held > 0
-    alone = _times(key, key) == 1
+    owned = key if person is None else np.unique(np.column_stack([key, person]), axis=0)[:, 0]
+    alone = _times(key, owned) == 1
     share = np.divide(right, held, out=np.zeros(len(key)), where=matched)
     return Attributed(matched, share, matched & (right == held), alone & (held == 1))
 

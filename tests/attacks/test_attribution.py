@@ -58,6 +58,9 @@ def test_by_hand() -> None:
     assert found.right.tolist() == [1, 0, 1, 0, 0]
     assert found.disclosed.tolist() == [True, False, True, False, False]
     assert found.replicated.tolist() == [False, False, True, True, False]
+    person = np.array([0, 1, 2, 3, 3])
+    twice = attributed(np.array([0, 0, 1, 2, 2]), value, np.array([1, 2]), np.array([5, 5]), person)
+    assert twice.replicated.tolist() == [False, False, True, True, True]  # two rows of one person are not two people
 
 
 def test_a_copy_discloses_what_outsiders_do_not_lose() -> None:

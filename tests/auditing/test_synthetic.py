@@ -14,10 +14,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from anonymizers.anonymizing import anonymize
+from attacks.claims import MemberClaims
 from auditor.auditing.audit import audit, run_audit
+from auditor.auditing.scoring.people import members_of
 from auditor.auditing.subjects import Subject
 from auditor.files.releases import write_release
 from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import NoteKind
 from auditor.model.record.policy import parse_policy
 from auditor.model.record.record import AuditRecord, RunRecord
@@ -180,13 +183,60 @@ def test_one_persons_rows_are_one_person() -> None:
     frame = folk(200, 4).to_frame()
     frame["who"] = [f"p{i // 2}" for i in range(200)]
     made = frame.drop(columns="who").sample(frac=1, random_state=1)[:100]
-    record = audit(
-        made, Schema.from_dict({"columns": columns}), original=frame[:100], no_match=True, holdout=frame[100:],
-        options=Options(attacks=("synthetic-membership",), utility=()),
-    )  # fmt: skip
-    assert {r.n for r in record.risks} == {
-        50 + 25
-    }  # 50 members, and half of the 50 outsiders: the others are the reference
+    for asked, n in (({}, 50 + 25), ({"targets": 20}, 20 + 20)):  # half of the outsiders are the reference
+        record = audit(
+            made, Schema.from_dict({"columns": columns}), original=frame[:100], no_match=True, holdout=frame[100:],
+            options=Options(attacks=("synthetic-membership",), utility=(), settings={"synthetic-membership": asked}),
+        )  # fmt: skip
+        assert {r.n for r in record.risks} == {n}
+
+
+def several_rows(people: int) -> tuple[Schema, pd.DataFrame]:
+    """People with three rows each, half of whom the release is made from; the first row of each person is copied."""
+    columns = {**COLUMNS, "who": {"role": "person"}}
+    frame = folk(3 * people, 4).to_frame()
+    frame["who"] = [f"p{i % people:03}" for i in range(3 * people)]
+    return Schema.from_dict({"columns": columns}), frame
+
+
+def test_people_are_drawn_whole_and_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema, frame = several_rows(60)
+    inside = frame["who"] < "p030"
+    made = frame[inside].drop_duplicates("who").drop(columns="who")
+    given = {"original": frame[inside], "no_match": True, "holdout": frame[~inside]}
+    asked = ("linkability", "inference", "attribution", "closeness")
+    for drawn in (30, 12):
+        monkeypatch.setattr("auditor.auditing.sides.MOST_CONTROLS", drawn)
+        settings = {"linkability": {"targets": drawn}}
+        record = audit(made, schema, **given, options=Options(attacks=asked, utility=(), settings=settings))
+        found = {(r.attack, r.measure, r.link): r for r in record.risks}
+        linked = found["linkability", "success", None]
+        assert (linked.n, linked.detail["control_n"]) == (drawn, drawn)
+        guessed = found["inference", "success", "containment"]
+        assert (guessed.n, guessed.detail["control_n"]) == (30, drawn)
+        returned = found["attribution", "replicated", None]
+        assert (returned.n, returned.detail["control_n"]) == (30, drawn)
+        if drawn == 30:
+            assert found["closeness", "identifiability", None].n == 15  # as many as outsiders who are not the reference
+
+
+def test_of_the_people_asked_about_each_has_the_highest_score_of_their_rows() -> None:
+    claims = MemberClaims({"near": np.array([0.1, 0.9, 0.4])}, "sample", 0.5, asked=np.array([0, 2, 3]))
+    assert members_of(claims, np.array([5, 6, 5, 7])).scores["near"].tolist() == [0.9, 0.4]
+
+
+def test_who_is_drawn_does_not_depend_on_the_order_of_rows() -> None:
+    rng = np.random.default_rng(1)
+    codes, person = rng.integers(0, 99, (90, 3)).astype(np.int32), rng.integers(0, 30, 90)
+    order = rng.permutation(90)
+    drawn = []
+    for rows in (np.arange(90), order):
+        knowledge = Knowledge(("a", "b", "c"), codes[rows], person=person[rows])
+        place = knowledge.some_people(7, np.random.default_rng(2))
+        assert knowledge.take(place).people == 7
+        assert set(rows[place].tolist()) == set(np.flatnonzero(np.isin(person, person[rows[place]])).tolist())
+        drawn.append(np.sort(rows[place]).tolist())
+    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.slow

@@ -377,7 +377,7 @@ def score_keys(claims: KeyClaims, truth: Truth) -> list[Figure]:
         nothing = np.zeros(len(true))
         guessed = (claims.shares[true], nothing, nothing)
         return [rate(m, each, params=claims.params) for m, each in zip(_ATTRIBUTED, guessed, strict=True)]
-    found = attributed(claims.key, true, claims.records, claims.value)
+    found = attributed(claims.key, true, claims.records, claims.value, truth.person)
     cap = replace(rate("cap", found.right[found.matched], params=claims.params), rows=truth.rows[found.matched])
     if not found.matched.any():
         cap = replace(cap, doubt="nobody's known values occur in the release")

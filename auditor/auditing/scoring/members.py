@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from attacks.claims import CloseClaims, MemberClaims
-from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure
-from auditor.measure.closeness import Close, identical
+from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure, rate
+from auditor.measure.closeness import as_near, identical, identifiable, nearer, ratio, to_people
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.posterior.beliefs import TIE
@@ -185,31 +185,38 @@ def _mean(tries: Sequence[Estimate], signed: bool) -> Estimate:
 
 
 def score_closeness(members: CloseClaims, others: CloseClaims) -> list[Figure]:
-    """How close the rows of a release come to members, and to as many others."""
-    size = min(one.some_people.rows for one in (members, others))
+    """How close the rows of a release come to members, and to as many others. The DCR share is of the rows to which no other
+    member is nearer (`attacks/closeness.py` says why); distances (DCR, NNDR) are those to all members, and beside them
+    those to as many of either group."""
+    size = min(len(one.drawn) for one in (members, others))
     if size < 2:
         return []
-    drawn = [one.some_people.take(slice(0, size)) for one in (members, others)]  # they are in random order
-    ours, theirs = (Close.of(members.some_records, one) for one in drawn)
+    records, drawn = members.some_records, [one.some_people(size) for one in (members, others)]
+    whole = to_people(records, members.people, members.person)
+    ours, theirs = (to_people(records, *some) for some in drawn)
     images = identical(members.records, members.people)
     by_chance = float(identical(others.records, others.people).mean()) * members.people.rows / others.people.rows
-    nearer, detail = ours.nearer(theirs), {"people": size}
+    judged = as_near(np.minimum(ours[:, 0], theirs[:, 0]), whole[:, 0])
+    identified = [identifiable(records, *some) for some in drawn]
+    detail = {"people": size}
     shares = (
-        ("dcr_share", nearer, 0.5),
+        ("dcr_share", nearer(ours[judged, 0], theirs[judged, 0]), 0.5),
         ("identical", images, min(by_chance, 1.0)),
-        ("identifiability", ours.identifiable, float(theirs.identifiable.mean())),
+        ("identifiability", identified[0], float(identified[1].mean())),
     )
     means = (
-        ("nndr", float(ours.ratio.mean()), float(theirs.ratio.mean())),
-        ("dcr", float(np.median(ours.to_people[:, 0])), float(np.median(theirs.to_people[:, 0]))),
+        ("nndr", *(float(ratio(apart).mean()) for apart in (whole, ours, theirs))),
+        ("dcr", *(float(np.median(apart[:, 0])) for apart in (whole, ours, theirs))),
     )
-    return [
-        *(
-            Figure(name, RATE, float(e.mean()), len(e), None, e, detail=detail, control=held, control_kind="outsiders")
-            for name, e, held in shares
-        ),
-        *(Figure(name, FACT, of, len(nearer), detail={**detail, "of_outsiders": held}) for name, of, held in means),
+    figures = [
+        replace(rate(name, each, detail=detail), hit=None, control=held, control_kind="outsiders")
+        for name, each, held in shares
+        if len(each)
     ]
+    for name, value, alike, held in means:
+        beside = {**detail, "of_as_many": alike, "of_outsiders": held}
+        figures.append(Figure(name, FACT, value, len(records.at), detail=beside))
+    return figures
 
 
 def _matched(matched: Bools, against: str) -> Figure:
