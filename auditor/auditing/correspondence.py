@@ -194,23 +194,55 @@ def find_outsiders(table: Table, population: Table) -> Ints:
 
 def certain_outsiders(table: Table, holdout: Table) -> Ints:
     """The rows of a table of people who are said not to be in the original: all but those whose identifiers it has."""
-    person = table.schema.person
-    named = [
-        c for c in (person, *table.schema.identifiers) if c is not None and c in table.codes and c in holdout.codes
-    ]
-    inside = np.zeros(holdout.rows, dtype=np.bool_)
+    return np.flatnonzero(~_named_alike(table, holdout, _names(table, holdout)))
+
+
+def _names(table: Table, others: Table) -> list[str]:
+    """The columns that name people in both tables."""
+    named = (table.schema.person, *table.schema.identifiers)
+    return [c for c in named if c is not None and c in table.codes and c in others.codes]
+
+
+def _named_alike(table: Table, others: Table, named: Sequence[str]) -> Bools:
+    """Which rows of others have a name that somebody of the table has."""
+    inside = np.zeros(others.rows, dtype=np.bool_)
     for column in named:
-        domain = table.domains[column]
-        inside |= np.isin(holdout.codes[column], table.codes[column]) & (holdout.codes[column] < domain.known)
-    return np.flatnonzero(~inside)
+        known = others.codes[column] < table.domains[column].known
+        inside |= np.isin(others.codes[column], table.codes[column]) & known
+    return inside
 
 
 def twins(table: Table, outsiders: Table) -> int:
     """How many outsiders have the very values of somebody in the original, in all columns but identifiers."""
     unnamed = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD, Role.IGNORE)
     columns = [c for c in table.codes if c in outsiders.codes and table.schema.columns[c].role not in unnamed]
-    both = distinct_rows(np.concatenate([outsiders.matrix(columns), table.matrix(columns)]))
-    return int(np.isin(both[: outsiders.rows], both[outsiders.rows :]).sum())
+    return int(_alike(table, outsiders, columns).sum())
+
+
+def _alike(table: Table, others: Table, columns: Sequence[str]) -> Bools:
+    """Which rows of others have the very values of somebody of a table."""
+    both = distinct_rows(np.concatenate([others.matrix(columns), table.matrix(columns)]))
+    return np.isin(both[: others.rows], both[others.rows :])
+
+
+def met_again(reference: Table, members: Table, outsiders: Table, published: Sequence[str]) -> Bools:
+    """Which rows of a reference are those of people who are asked about: by a name that both tables have, else by all that is
+    published, where more are alike than by chance. By chance as many are alike as are members and outsiders, of whom it is
+    known that they are not the same people."""
+    again = np.zeros(reference.rows, dtype=np.bool_)
+    for table, strangers in ((members, outsiders), (outsiders, members)):
+        named = _names(table, reference)
+        if named:
+            again |= _named_alike(table, reference, named)
+            continue
+        columns = [c for c in published if all(c in one.codes for one in (table, strangers, reference))]
+        if not columns or not strangers.rows:
+            continue
+        found = _alike(table, reference, columns)
+        expected = float(_alike(table, strangers, columns).mean()) * reference.rows
+        beyond = expected + _DEVIATIONS * np.sqrt(expected * (1 + reference.rows / strangers.rows))
+        again |= found if found.sum() > beyond else False
+    return again
 
 
 def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:

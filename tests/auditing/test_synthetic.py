@@ -366,6 +366,38 @@ def test_nothing_is_judged_where_outsiders_are_the_members() -> None:
     assert "most outsiders have the very values" in next(n.text for n in record.notes if n.kind == NoteKind.NOT_JUDGED)
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_a_reference_is_other_people_than_those_asked_about(named: bool, frames: dict[str, pd.DataFrame]) -> None:
+    columns = {**COLUMNS, **({"who": {"role": "identifier"}} if named else {})}
+    schema, everybody = Schema.from_dict({"columns": columns}), frames["everybody"].reset_index(drop=True)
+    if named:
+        everybody["who"] = [f"p{i}" for i in range(len(everybody))]
+    given = {"original": everybody[:80], "no_match": True, "holdout": everybody[80:120]}
+    options = Options(attacks=("closeness",), utility=())
+    clean = audit(frames["made"], schema, reference=everybody[120:], **given, options=options)
+    assert not any("reference" in note.text for note in clean.notes)
+    mixed = audit(frames["made"], schema, reference=everybody[70:], **given, options=options)
+    (told,) = [note for note in mixed.notes if "of the reference" in note.text]
+    assert told.text.startswith("50 of 90 rows of the reference are those of people who are asked about")
+    assert told.kind == NoteKind.DOUBT
+    assert [r.value for r in mixed.risks] == [r.value for r in clean.risks]
+    with pytest.raises(UsageError, match="90 of its 90 rows are those of people who are asked about"):
+        audit(frames["made"], schema, reference=everybody[30:120], **given, options=options)
+
+
+def test_people_alike_by_chance_are_a_reference() -> None:
+    rng = np.random.default_rng(3)
+    members, others, more = (
+        pd.DataFrame({"town": rng.choice(list("abc"), 60), "job": rng.choice(list("xyz"), 60)}) for _ in range(3)
+    )
+    schema = Schema.from_dict({"columns": {c: {"role": "quasi"} for c in ("town", "job")}})
+    options = Options(attacks=("closeness",), utility=())
+    record = audit(
+        members, schema, original=members, no_match=True, holdout=others, reference=more, options=options
+    )
+    assert not any("of the reference" in note.text for note in record.notes)
+
+
 def test_a_holdout_must_say_whose_rows_are_where_the_original_does() -> None:
     schema = Schema.from_dict({"columns": {"pid": {"role": "person"}, "age": COLUMNS["age"], "town": COLUMNS["town"]}})
     people = pd.DataFrame({"pid": ["1", "1", "2"], "age": ["20", "21", "30"], "town": ["a", "b", "a"]})
