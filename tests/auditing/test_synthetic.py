@@ -27,6 +27,7 @@ from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.record.strongest import GOALS, choose, strongest
 from auditor.model.schema import Schema
 from reports.markdown import render_markdown
+from reports.words.verdicts import plain_check
 from scenarios.adversaries import PROSECUTOR
 from scenarios.options import Options
 from tests.conftest import Ended
@@ -164,7 +165,9 @@ def test_membership_is_judged_by_the_score_chosen_on_other_people() -> None:
     record = run_audit(subject(blurring, 60, 2), options)
     (best,) = [r for r in record.risks if r.measure == "auc" and r.params["score"] == "best-of"]
     assert record.policy is not None
-    assert record.policy.checks[0].value == best.value
+    (check,) = record.policy.checks
+    assert (check.estimate, check.value) == (best.value, best.high)  # an estimate is judged by the worse end
+    assert "as an estimate it is judged by the worse end of its interval" in plain_check(record, check)
 
 
 def test_outsiders_who_are_members_images_are_said() -> None:

@@ -35,6 +35,7 @@ from auditor.measure.attribution import attributed
 from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.keeping import kept
+from auditor.model.record.policy import OF_SAMPLE
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
@@ -364,7 +365,8 @@ def score_names(claims: NameClaims, truth: Truth) -> list[Figure]:
 def score_chances(claims: ChanceClaims, truth: Truth) -> list[Figure]:
     """What comes true by itself: the mean over those who were tried."""
     rows = truth.rows if claims.asked is None else truth.rows[claims.asked]
-    return [replace(rate(claims.measure, claims.each, params=claims.params), rows=rows)]
+    detail = {OF_SAMPLE: True} if len(rows) < len(truth.rows) else {}
+    return [replace(rate(claims.measure, claims.each, params=claims.params, detail=detail), rows=rows)]
 
 
 @score.register

@@ -24,6 +24,7 @@ from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure, rate
 from auditor.measure.closeness import as_near, identical, identifiable, nearer, ratio, to_people
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.record.policy import OF_SAMPLE
 from auditor.posterior.beliefs import TIE
 
 LEVELS = {"tpr_at_fpr_0.01": 0.01, "tpr_at_fpr_0.001": 0.001}
@@ -49,6 +50,7 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
             baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
             chance = control[measure].value if measure in control else None
             detail = _detail(members, others, inside, outside, name) if measure == "auc" else {}
+            detail[OF_SAMPLE] = True
             if chance is None:
                 detail["no_control"] = _TOO_FEW
             doubt = (members.doubt or others.doubt) if name == members.probability else None
@@ -94,7 +96,7 @@ def _best(
     for measure, estimate in found.items():
         baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
         chance = control[measure].value if measure in control else None
-        detail: dict[str, Any] = {"picked": picked} if measure == "auc" else {}
+        detail: dict[str, Any] = {"picked": picked, OF_SAMPLE: True} if measure == "auc" else {OF_SAMPLE: True}
         if chance is None:
             detail["no_control"] = _TOO_FEW
         n = sum(len(next(iter(scores.values()))) for scores in (inside, outside))
@@ -198,11 +200,11 @@ def score_closeness(members: CloseClaims, others: CloseClaims) -> list[Figure]:
     by_chance = float(identical(others.records, others.people).mean()) * members.people.rows / others.people.rows
     judged = as_near(np.minimum(ours[:, 0], theirs[:, 0]), whole[:, 0])
     identified = [identifiable(records, *some) for some in drawn]
-    detail = {"people": size}
+    some: dict[str, Any] = {"people": size, OF_SAMPLE: True}
     shares = (
-        ("dcr_share", nearer(ours[judged, 0], theirs[judged, 0]), 0.5),
-        ("identical", images, min(by_chance, 1.0)),
-        ("identifiability", identified[0], float(identified[1].mean())),
+        ("dcr_share", nearer(ours[judged, 0], theirs[judged, 0]), 0.5, some),
+        ("identical", images, min(by_chance, 1.0), {}),
+        ("identifiability", identified[0], float(identified[1].mean()), some),
     )
     means = (
         ("nndr", *(float(ratio(apart).mean()) for apart in (whole, ours, theirs))),
@@ -210,11 +212,11 @@ def score_closeness(members: CloseClaims, others: CloseClaims) -> list[Figure]:
     )
     figures = [
         replace(rate(name, each, detail=detail), hit=None, control=held, control_kind="outsiders")
-        for name, each, held in shares
+        for name, each, held, detail in shares
         if len(each)
     ]
     for name, value, alike, held in means:
-        beside = {**detail, "of_as_many": alike, "of_outsiders": held}
+        beside = {"people": size, "of_as_many": alike, "of_outsiders": held}
         figures.append(Figure(name, FACT, value, len(records.at), detail=beside))
     return figures
 
@@ -277,7 +279,7 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> Figure:
     sure = prior * np.maximum(ours, 1 - ours).mean() + (1 - prior) * np.maximum(theirs, 1 - theirs).mean()
     # the control: the same guesses about outsiders, the prior's share of whom pose as members
     chance, baseline = prior * (1 - passes.value) + (1 - prior) * passes.value, max(prior, 1 - prior)
-    detail: dict[str, Any] = {"members": len(ours), "others": len(theirs)}
+    detail: dict[str, Any] = {"members": len(ours), "others": len(theirs), OF_SAMPLE: True}
     beyond = _beyond(crowd.value, chance, baseline, prior, hits, passes)
     if beyond is not None:
         detail["excess"] = beyond
