@@ -24,7 +24,7 @@ from auditor.auditing.scoring.figures import Control, Figure, joined
 from auditor.auditing.scoring.members import score_closeness, score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
-from auditor.auditing.sides import NO_OUTSIDERS, Side, Sides, trial
+from auditor.auditing.sides import Side, Sides, too_few_outsiders, trial
 from auditor.auditing.stages import LINK
 from auditor.model.arrays import Bools, Ints
 from auditor.model.knowledge import Knowledge
@@ -281,7 +281,7 @@ class Attacker:
         """The figures of the same attack on people who are not in the release."""
         attack = attempt.attack
         if outside is None and self.release.synthetic:
-            return _Controls(why=NO_OUTSIDERS)
+            return _Controls(why=too_few_outsiders(0))
         if outside is not None:
             found = self._trial(attempt, outside.take(outside.attempted(attack)))
             if not isinstance(found, NotApplicable):

@@ -52,12 +52,16 @@ MOST_CONTROLS = 20_000
 MOST_ENTRIES = 2_000_000
 LEAST_SAMPLE = 200
 LEAST_APART = 20
-NO_OUTSIDERS = (
-    f"fewer than {LEAST_APART} people are known who are not in the release: give --holdout (people who are certainly "
-    f"not in it) "
-    "or --population (people at large), or make the release from one half of the people (auditor anonymize --holdout)"
-)
-"""Why membership in a synthetic release cannot be asked."""
+
+
+def too_few_outsiders(count: int) -> str:
+    """Why people who are in the data cannot be set against others, in words."""
+    there = "nobody is" if not count else "only 1 person is" if count == 1 else f"only {count} people are"
+    return (
+        f"{there} known to be outside of the data, and it takes at least {LEAST_APART}: give --holdout (people who are "
+        "certainly not in it) or --population (people at large), or make the release from one half of the people (auditor "
+        "anonymize --holdout)"
+    )
 
 
 class Sides:
@@ -195,7 +199,7 @@ class Sides:
         rows, reference = self._outsider_rows(), self.subject.reference
         unit = rows if owner is None else owner[rows]
         if population is None or len(np.unique(unit)) < LEAST_APART:
-            return NotApplicable(NO_OUTSIDERS, Lacks.POPULATION)
+            return NotApplicable(too_few_outsiders(len(np.unique(unit))), Lacks.POPULATION)
         if reference is None:
             order = np.argsort(self._contents(population)[rows], kind="stable")
             units = unit[order][np.sort(np.unique(unit[order], return_index=True)[1])]

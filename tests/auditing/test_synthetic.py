@@ -135,6 +135,17 @@ def test_without_outsiders_membership_says_how_to_get_them() -> None:
     assert "--holdout" in linked.detail["no_control"]
 
 
+def test_too_few_outsiders_are_counted_and_are_no_reason_not_to_apply() -> None:
+    checks = [{"figure": "synthetic-membership.auc", "at_most": 0.6}, {"figure": "release.k", "at_least": 2}]
+    policy = parse_policy("own", {"check": checks})
+    record = run_audit(
+        subject(copying, 60, 2, others=7), Options(attacks=("synthetic-membership",), utility=(), policy=policy)
+    )
+    (told,) = [note.text for note in record.notes if note.kind == NoteKind.NOT_JUDGED]
+    assert "1 of its 2 conditions do not apply to a synthetic release (release.k); synthetic-membership.auc could" in told
+    assert "only 7 people are known to be outside of the data, and it takes at least 20: give --holdout" in told
+
+
 @pytest.mark.parametrize(
     ("checks", "judged"),
     [

@@ -25,8 +25,8 @@ person's row. Such a check neither passes nor fails; what the others say counts.
 
 A figure of all people is judged as it is. An estimate is judged by the worse end of its interval: nobody passes because few
 were asked. Estimates are the figures of attacks on a sample of people, and those that set members against outsiders, who are
-a sample of all people outside (`OF_SAMPLE` marks these). Where a sample was attacked, a figure without an interval is at least
-as bad for all people (`OF_ALL` marks those that are exact): a check can fail because of it, but not pass.
+a sample of all people outside (`OF_SAMPLE` marks these). Where a sample was attacked, a figure without an interval is at
+least as bad for all people (`OF_ALL` marks those that are exact): a check can fail because of it, but not pass.
 """
 
 from __future__ import annotations
