@@ -241,6 +241,11 @@ def classes(release: ReleaseFacts) -> tuple[str, ...]:
     return f"{number(release.classes)} classes", f"k = {number(release.k)}"
 
 
+def least_class(release: ReleaseFacts) -> int | None:
+    """k; None where the rows of the release are nobody's, so that a class hides nobody."""
+    return None if is_synthetic(release) else release.k
+
+
 def size(release: ReleaseFacts) -> str:
     """`15 rows of 6 people`; where each row is a person, `15 rows`."""
     made_up = "made-up " if is_synthetic(release) else ""

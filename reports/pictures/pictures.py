@@ -23,6 +23,7 @@ from reports.reading import (
     Meanings,
     adversaries,
     figures,
+    is_synthetic,
     lead_adversary,
     one_person,
     reference_of,
@@ -209,7 +210,7 @@ def _mark(name: str, risk: Risk, bound: bool = False) -> Mark:
 def class_sizes(record: AuditRecord) -> Histogram | None:
     """How many classes there are of each size, in at most some dozen bins."""
     sizes = {int(size): float(count) for size, count in record.release.class_sizes.items() if str(size).isdigit()}
-    if not sizes:
+    if not sizes or is_synthetic(record.release):
         return None
     low, high = min(sizes), max(sizes)
     step = -(-(high - low + 1) // BINS)

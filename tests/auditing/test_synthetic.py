@@ -26,7 +26,9 @@ from auditor.model.record.policy import parse_policy
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.record.strongest import GOALS, choose, strongest
 from auditor.model.schema import Schema
+from reports.html import render_html
 from reports.markdown import render_markdown
+from reports.terminal import render_terminal
 from reports.words.verdicts import plain_check
 from scenarios.adversaries import PROSECUTOR
 from scenarios.options import Options
@@ -142,7 +144,9 @@ def test_too_few_outsiders_are_counted_and_are_no_reason_not_to_apply() -> None:
         subject(copying, 60, 2, others=7), Options(attacks=("synthetic-membership",), utility=(), policy=policy)
     )
     (told,) = [note.text for note in record.notes if note.kind == NoteKind.NOT_JUDGED]
-    assert "1 of its 2 conditions do not apply to a synthetic release (release.k); synthetic-membership.auc could" in told
+    assert (
+        "1 of its 2 conditions do not apply to a synthetic release (release.k); synthetic-membership.auc could" in told
+    )
     assert "only 7 people are known to be outside of the data, and it takes at least 20: give --holdout" in told
 
 
@@ -307,7 +311,12 @@ def test_the_record_is_valid_and_every_report_renders_it() -> None:
     text = (resources.files("auditor.model.record") / "schemas" / "record-2.json").read_text(encoding="utf-8")
     assert list(Draft202012Validator(json.loads(text)).iter_errors(json.loads(record.to_json()))) == []
     assert len(record.to_frame()) == len(record.risks)
-    assert "made-up rows" in render_markdown(RunRecord("made up", 1, (record,), record.tool))
+    run = RunRecord("made up", 1, (record,), record.tool)
+    assert record.release.sensitive[0].l_distinct is not None  # a fact about the file, and of no use to a reader
+    for render in (render_markdown, render_html, render_terminal):
+        text = render(run)
+        assert "made-up rows" in text
+        assert not any(word in text for word in ("Class statistics", "smallest class", "Class sizes", "l_distinct"))
 
 
 def test_nobody_is_known_better_than_others(frames: dict[str, pd.DataFrame]) -> None:
@@ -406,9 +415,7 @@ def test_people_alike_by_chance_are_a_reference() -> None:
     )
     schema = Schema.from_dict({"columns": {c: {"role": "quasi"} for c in ("town", "job")}})
     options = Options(attacks=("closeness",), utility=())
-    record = audit(
-        members, schema, original=members, no_match=True, holdout=others, reference=more, options=options
-    )
+    record = audit(members, schema, original=members, no_match=True, holdout=others, reference=more, options=options)
     assert not any("of the reference" in note.text for note in record.notes)
 
 

@@ -99,7 +99,10 @@ def test_what_passes_is_published_unless_there_is_a_warning() -> None:
 
 def test_what_the_policy_does_not_ask_about_is_in_the_headline() -> None:
     safe = samples.record("safe", 0.02, 0.1)
-    for area, title in ((0.95, "Publish it only if you accept what the policy does not ask about."), (0.52, "Publish it.")):
+    for area, title in (
+        (0.95, "Publish it only if you accept what the policy does not ask about."),
+        (0.52, "Publish it."),
+    ):
         told = replace(samples.rate("membership", "auc", area, 900, baseline=0.5), low=area - 0.01, high=area + 0.01)
         row = replace(told, params={"against": "outsiders", "score": "best-of"}, control=0.5, control_kind="outsiders")
         leaking = replace(safe, risks=(*safe.risks, row))
