@@ -104,6 +104,12 @@ class Attacker:
         if subject.people is None or subject.provenance is None:
             why = "a release of several blocks does not say whose value is whose; give the original and the provenance"
             return NotApplicable(why, Lacks.PEOPLE)
+        made_from = subject.provenance.made_from
+        if self.options.targets and made_from is not None and not made_from[list(self.options.targets)].any():
+            return NotApplicable(
+                "the people named as targets are outsiders: the release was not made from them, so that it has nothing of "
+                "theirs to find. They are part of the control. Name people from whom it was made"
+            )
         if not len(self.sides.targets):
             return NotApplicable("there is no target in the release whose quasi-identifiers are published")
         if not subject.has_original and not self.adversary.sure_of_membership:

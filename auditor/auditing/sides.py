@@ -128,6 +128,12 @@ class Sides:
         assert subject.provenance is not None
         bucket, made_from = subject.provenance.bucket, subject.provenance.made_from
         if made_from is not None:  # the others are outsiders
+            outside = int((~made_from[wanted]).sum())
+            if outside and self.options.targets is not None:
+                notes.append(
+                    f"{outside} of {len(wanted)} {'targets' if subject.person is None else 'rows of targets'} are outsiders: "
+                    "the release was not made from them, and they are not attacked."
+                )
             wanted = wanted[made_from[wanted]]
         if self.release.synthetic:
             return wanted, notes

@@ -25,6 +25,7 @@ from reports.reading import (
     figures,
     is_synthetic,
     lead_adversary,
+    made_by,
     one_person,
     reference_of,
     shared_utility,
@@ -92,7 +93,7 @@ def frontier(run: RunRecord) -> Frontier | None:
         better, risk = row.better, found.row
         note = f"Strongest: {risk.attack}" + (f" of {risk.sensitive}" if risk.sensitive else "")
         note += f", {risk.adversary}" + (f", link {risk.link}" if risk.link else "")
-        method = clean(record.release.method or record.release.kind, 40)
+        method = made_by(record.release, 40)
         points.append(Point(place, clean(record.release.name, 60), x, found.value, found.low, found.high, note, method))
     if not points or chosen is None:
         return None

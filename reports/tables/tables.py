@@ -23,6 +23,7 @@ from reports.reading import (
     is_count,
     is_rate,
     is_synthetic,
+    kind_of,
     least_class,
     utility_of,
     value_of,
@@ -334,7 +335,7 @@ def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
     """What the release is, as pairs of name and text."""
     release = record.release
     pairs = [
-        ("kind", clean(release.kind)),
+        ("kind", kind_of(release)),
         ("method", _method(record)),
         ("rows", number(release.rows)),
         *([("people", number(release.people))] if release.people is not None else []),

@@ -408,6 +408,15 @@ def test_a_reference_is_other_people_than_those_asked_about(named: bool, frames:
         audit(frames["made"], schema, reference=everybody[30:120], **given, options=options)
 
 
+def test_a_target_who_was_held_out_is_said_to_be_an_outsider() -> None:
+    made = subject(copying, 60, 2)
+    (risk,) = run_audit(made, replace(QUICK, targets=(70,))).risks
+    assert "the people named as targets are outsiders" in str(risk.reason)
+    both = run_audit(made, replace(QUICK, targets=(3, 70)))
+    assert [r.n for r in both.risks] == [1]
+    assert any("1 of 2 targets are outsiders" in note.text for note in both.notes)
+
+
 def test_people_alike_by_chance_are_a_reference() -> None:
     rng = np.random.default_rng(3)
     members, others, more = (
