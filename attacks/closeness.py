@@ -59,8 +59,8 @@ class Closeness(WholeAttack):
             "many outsiders; one half is no difference. Where outsiders are fewer, as many people of the data are drawn, "
             "and the records count whose closest person is one of them or an outsider. One half does not show that "
             "nobody can be told to be in: membership may leak elsewhere.",
-            "{rate} of {n} made-up rows are nearer to somebody in the data than to anybody of as many others; half would be "
-            "no difference",
+            "{rate} of the {n} made-up rows that were compared are nearer to somebody in the data than to anybody of as many "
+            "others; half would be no difference",
             label="nearer to members (DCR share)",
         ),
         Measure(

@@ -467,8 +467,9 @@ class Sides:
         truth = self._truth_of(population, rows, nowhere, fragment, column)
         household = None if self.subject.household is None else np.arange(len(rows))  # nobody outside is found anyway
         person = None if self.subject.owner is None else self.subject.owner[rows]
-        about = {"crowd": self._crowd(True), "person": person, "household": household}
-        return None if truth is None else replace(truth, reveal=False, **about)
+        if truth is None:
+            return None
+        return replace(truth, reveal=False, crowd=self._crowd(True), person=person, household=household)
 
     def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
         if column is None:

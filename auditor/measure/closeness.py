@@ -40,7 +40,7 @@ def to_people(records: Axes, people: Axes, person: Ints | None = None) -> Floats
     if person is not None:
         whose = person[found.place]
         second = np.where(whose != whose[:, :1], found.square, np.inf).min(axis=1)
-    return np.sqrt(np.column_stack([found.square[:, 0], second]))
+    return np.asarray(np.sqrt(np.column_stack([found.square[:, 0], second])))
 
 
 def ratio(apart: Floats) -> Floats:

@@ -247,8 +247,8 @@ def _statistics(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
     for name in ("rows", "suppressed_rows", *deleted):
         yield _row(name.replace("_", " "), "", _plain(getattr(a, name)), _plain(getattr(b, name)), _NEITHER, _SAFER)
     if not (is_synthetic(a) and is_synthetic(b)):
-        counts = [_plain(None if is_synthetic(one) else one.classes) for one in (a, b)]
-        yield _row("classes", "", *counts, _NEITHER, _SAFER)
+        first, second = (_plain(None if is_synthetic(one) else one.classes) for one in (a, b))
+        yield _row("classes", "", first, second, _NEITHER, _SAFER)
         meaning = label_of(Meanings(left, right).measure(RELEASE, "k"))
         yield _row("k", meaning, _plain(least_class(a)), _plain(least_class(b)), Better.HIGHER, _SAFER)
     sides = [{one.measure.name: one for one in class_statistics(record)} for record in (left, right)]

@@ -93,7 +93,7 @@ def class_table(record: AuditRecord) -> Table | None:
     return Table(("statistic", "value", "meaning"), tuple(rows), frozenset({1})) if rows else None
 
 
-def facts_of_columns(record: AuditRecord) -> tuple[SensitiveFacts, ...]:
+def facts_of_columns(record: AuditRecord) -> Sequence[SensitiveFacts]:
     """What the classes say of each sensitive column; nothing where they are nobody's."""
     return () if is_synthetic(record.release) else record.release.sensitive
 

@@ -201,23 +201,24 @@ def score_closeness(members: CloseClaims, others: CloseClaims) -> list[Figure]:
     judged = as_near(np.minimum(ours[:, 0], theirs[:, 0]), whole[:, 0])
     identified = [identifiable(records, *some) for some in drawn]
     some: dict[str, Any] = {"people": size, OF_SAMPLE: True}
-    shares = (
+    shares: tuple[tuple[str, Floats, float, dict[str, Any]], ...] = (
         ("dcr_share", nearer(ours[judged, 0], theirs[judged, 0]), 0.5, some),
         ("identical", images, min(by_chance, 1.0), {}),
         ("identifiability", identified[0], float(identified[1].mean()), some),
-    )
-    means = (
-        ("nndr", *(float(ratio(apart).mean()) for apart in (whole, ours, theirs))),
-        ("dcr", *(float(np.median(apart[:, 0])) for apart in (whole, ours, theirs))),
     )
     figures = [
         replace(rate(name, each, detail=detail), hit=None, control=held, control_kind="outsiders")
         for name, each, held, detail in shares
         if len(each)
     ]
-    for name, value, alike, held in means:
+    apart = (whole, ours, theirs)
+    for name, means in (
+        ("nndr", [ratio(one).mean() for one in apart]),
+        ("dcr", [np.median(one[:, 0]) for one in apart]),
+    ):
+        value, alike, held = map(float, means)
         beside = {"people": size, "of_as_many": alike, "of_outsiders": held}
-        figures.append(Figure(name, FACT, value, len(records.at), detail=beside))
+        figures.append(Figure(name, FACT, value, records.rows, detail=beside))
     return figures
 
 
