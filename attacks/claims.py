@@ -5,7 +5,7 @@ An attack picks the form that fits what it claims, and needs scoring of its own 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from auditor.measure.points import Axes
 from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.table import Table
 from auditor.posterior.beliefs import Beliefs, ValueBeliefs
 
 
@@ -181,7 +182,8 @@ class ChanceClaims:
 class KeyClaims:
     """This person has the value that records with their key have: `key` numbers the key of each target, `records` that
     of each record. `value` is the class of each record's value, `class_of` that of each code. Without the release
-    (None) a value is guessed by its share."""
+    (None) a value is guessed by its share. `among` gives the keys of the people of a table, and with them again those of the
+    targets: two people have the same number where their keys are the same."""
 
     key: Ints | None
     records: Ints | None
@@ -189,6 +191,7 @@ class KeyClaims:
     class_of: Ints
     shares: Floats | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    among: Callable[[Table], tuple[Ints, Ints]] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

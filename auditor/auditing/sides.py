@@ -426,7 +426,11 @@ class Sides:
         truth = self._truth_of(people, self.targets, *self.records(self.targets), column)
         of_rows = (self.subject.person, self.subject.household)
         person, household = (None if one is None else one[self.targets] for one in of_rows)
-        return None if truth is None else replace(truth, crowd=self._crowd(False), person=person, household=household)
+        if truth is None:
+            return None
+        crowd = self._crowd(False)
+        data = crowd if self.release.synthetic else None
+        return replace(truth, crowd=crowd, person=person, household=household, data=data)
 
     def _crowd(self, outside: bool) -> Crowd:
         """Everybody in the data; or everybody outside of it, to stand in for them."""
@@ -469,7 +473,8 @@ class Sides:
         person = None if self.subject.owner is None else self.subject.owner[rows]
         if truth is None:
             return None
-        return replace(truth, reveal=False, crowd=self._crowd(True), person=person, household=household)
+        data = self._crowd(False) if self.release.synthetic else None
+        return replace(truth, reveal=False, crowd=self._crowd(True), person=person, household=household, data=data)
 
     def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
         if column is None:

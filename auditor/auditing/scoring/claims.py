@@ -31,7 +31,7 @@ from attacks.claims import (
 from auditor.auditing.scoring.crowds import score_predicates, score_sample
 from auditor.auditing.scoring.figures import EXTREME, FACT, RATE, Figure, Truth, count, rate
 from auditor.auditing.scoring.people import household_figures
-from auditor.measure.attribution import attributed
+from auditor.measure.attribution import attributed, others_with
 from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.keeping import kept
@@ -379,12 +379,25 @@ def score_keys(claims: KeyClaims, truth: Truth) -> list[Figure]:
         nothing = np.zeros(len(true))
         guessed = (claims.shares[true], nothing, nothing)
         return [rate(m, each, params=claims.params) for m, each in zip(_ATTRIBUTED, guessed, strict=True)]
-    found = attributed(claims.key, true, claims.records, claims.value, truth.person)
+    found = attributed(claims.key, true, claims.records, claims.value, _others(claims, truth))
     cap = replace(rate("cap", found.right[found.matched], params=claims.params), rows=truth.rows[found.matched])
     if not found.matched.any():
         cap = replace(cap, doubt="nobody's known values occur in the release")
     others = ((found.disclosed, "disco"), (found.replicated, "replicated"))
     return [cap, *(rate(name, each.astype(np.float64), params=claims.params) for each, name in others)]
+
+
+def _others(claims: KeyClaims, truth: Truth) -> Ints | None:
+    """How many people in the data have the key of each target, besides the target."""
+    data = truth.data
+    if data is None or claims.among is None:
+        return None
+    keys, wanted = claims.among(data.table)
+    whose = data.rows if data.person is None else data.person
+    own = truth.rows if truth.person is None else truth.person
+    if truth.crowd is not data:  # they are not in the data
+        own = np.full(len(own), int(whose.max(initial=-1)) + 1)
+    return others_with(wanted, own, keys, whose)
 
 
 @score.register
