@@ -48,7 +48,7 @@ def attributed(key: Ints, value: Ints, record_key: Ints, record_value: Ints, oth
 
 
 def others_with(key: Ints, person: Ints, keys: Ints, whose: Ints) -> Ints:
-    """How many people have each key, besides the person whose it is: `keys` are those of everybody, `whose` each of them is."""
+    """How many people have each key, besides the person whose it is. `keys` are those of everybody, and `whose` they are."""
     owned = np.unique(np.column_stack([keys, whose]), axis=0)
     width = int(max(owned[:, 1].max(initial=0), person.max(initial=0))) + 1
     own = np.isin(key * width + person, owned[:, 0] * width + owned[:, 1])

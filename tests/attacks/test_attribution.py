@@ -67,7 +67,8 @@ def test_by_hand() -> None:
 
 
 def test_replicated_uniques_of_few_outsiders_are_as_many_as_of_many() -> None:
-    options, found = Options(attacks=("attribution",), utility=()), []
+    coarse = {"attribution": {"bins": 3}}
+    options, found = Options(attacks=("attribution",), utility=(), settings=coarse), []
     for seed in range(8):
         made = subject(by_margins, 200, seed, others=40, null=True)
         risks = {r.measure: r for r in run_audit(made, options).risks}
