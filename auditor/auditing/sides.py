@@ -97,7 +97,7 @@ class Sides:
             return turned
         made = subject.provenance
         released = made.made_from if self.release.synthetic and made.made_from is not None else made.bucket >= 0
-        beside = subject.population, self.register, subject.outsiders, subject.others, subject.maker
+        beside = subject.population, self.register, subject.outsiders, subject.others, subject.maker, subject.owner
         setting = Setting(subject.people, released, self.release, self.priors, *beside)
         turned._simulator = Simulator(adversary, setting, self.options.seed)
         named = None if self.options.targets is None else self.everybody

@@ -46,7 +46,7 @@ def to_people(records: Axes, people: Axes, person: Ints | None = None) -> Floats
 def ratio(apart: Floats) -> Floats:
     """How far the closest is from each record, as a share of the second closest; 1 where both are at the same place."""
     first, second = apart.T
-    return np.divide(first, second, out=np.ones(len(first)), where=second > _SAME)
+    return np.asarray(np.divide(first, second, out=np.ones(len(first)), where=second > _SAME))
 
 
 def nearer(ours: Floats, theirs: Floats) -> Floats:

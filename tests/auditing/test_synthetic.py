@@ -16,8 +16,10 @@ from jsonschema import Draft202012Validator
 from anonymizers.anonymizing import anonymize
 from attacks.claims import MemberClaims
 from auditor.auditing.audit import audit, run_audit
+from auditor.auditing.people import by_people
 from auditor.auditing.scoring.people import members_of
-from auditor.auditing.subjects import Subject
+from auditor.auditing.sides import Sides
+from auditor.auditing.subjects import Sources, Subject, read_subject, with_holdout
 from auditor.files.releases import write_release
 from auditor.model.errors import ReleaseError, UsageError
 from auditor.model.knowledge import Knowledge
@@ -30,7 +32,7 @@ from reports.html import render_html
 from reports.markdown import render_markdown
 from reports.terminal import render_terminal
 from reports.words.verdicts import plain_check
-from scenarios.adversaries import PROSECUTOR
+from scenarios.adversaries import PROSECUTOR, Adversary, Stance
 from scenarios.options import Options
 from tests.conftest import Ended
 from tests.support.synthesizers import COLUMNS, SCHEMA, alone, blurring, by_margins, copying, folk, subject
@@ -236,6 +238,18 @@ def test_people_are_drawn_whole_and_counted_once(monkeypatch: pytest.MonkeyPatch
         assert (returned.n, returned.detail["control_n"]) == (30, drawn)
         if drawn == 30:
             assert found["closeness", "identifiability", None].n == 15  # as many as outsiders who are not the reference
+
+
+def test_nobody_is_learned_from_and_a_control_at_once() -> None:
+    schema, frame = several_rows(60)
+    inside = frame["who"] < "p030"
+    sources = Sources(frame[inside].drop(columns="who"), schema, frame[inside], no_match=True, holdout=frame[~inside])
+    made = by_people(with_holdout(read_subject(sources, 1)))
+    sides = Sides(made, Options()).facing(Adversary(Stance.PROSECUTOR, "learned", sample=0.5))
+    known = sides.outsiders()
+    assert known is not None
+    assert known.auxiliary is not None
+    assert (known.people, known.targets, known.auxiliary.rows) == (15, 45, 45)
 
 
 def test_of_the_people_asked_about_each_has_the_highest_score_of_their_rows() -> None:
