@@ -44,6 +44,7 @@ from auditor.measure.points import Axes, Encoding, known_points, published_point
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.keeping import kept
+from auditor.model.packing import contents
 from auditor.model.release import Release
 from auditor.model.table import Table
 
@@ -129,6 +130,10 @@ class _World:
 
     def __init__(self, release: Release, reference: Table, columns: tuple[str, ...], raw: bool) -> None:
         made, others = published_points(release, columns), known_points(release, columns, reference.matrix(columns))
+        block = release.blocks[
+            0
+        ]  # of records that are as near, the first by their contents count, whatever their order
+        made = made.take(np.argsort(contents([block.cell(c) for c in columns], made.rows), kind="stable"))
         self.encoding, self.raw = Encoding.of(others, made, raw), raw
         self.made, self.others = (self.encoding.axes(one) for one in (made, others))
         count = self.encoding.columns
