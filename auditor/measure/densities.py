@@ -47,14 +47,11 @@ def near(points: Axes, sample: Axes, neighbours: int, widths: tuple[float, ...] 
         some = points.take(part)
         apart = squares(some, sample)
         some_place = (
-            np.argpartition(apart, found - 1, axis=1)[:, :found]
+            np.sort(np.argpartition(apart, found - 1, axis=1)[:, :found], axis=1)
             if found < sample.rows
             else (np.broadcast_to(np.arange(sample.rows), apart.shape))
         )
         exact = exact_squares(some, sample, some_place)
-        some_place, exact = (
-            np.take_along_axis(one, np.argsort(some_place, axis=1), axis=1) for one in (some_place, exact)
-        )
         order = np.argsort(exact.round(_DIGITS), axis=1, kind="stable")[:, :wanted]  # of several as near, the first
         place[part], square[part] = (np.take_along_axis(one, order, axis=1) for one in (some_place, exact))
         for number, width in enumerate(widths):
