@@ -245,6 +245,16 @@ def met_again(reference: Table, members: Table, outsiders: Table, published: Seq
     return again
 
 
+def _rows_with(table: Table, columns: Sequence[str], value: str) -> set[int]:
+    """The rows that have a value in one of some columns."""
+    found: set[int] = set()
+    for name in columns:
+        code = table.domains[name].code(value) if name in table.codes else None
+        if code is not None:
+            found.update(np.flatnonzero(table.codes[name] == code).tolist())
+    return found
+
+
 def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:
     """Which rows of `theirs` are in `ours`, as often as they occur there; where more are alike, those of `first`."""
     both = distinct_rows(np.concatenate([theirs, ours]))
@@ -258,9 +268,9 @@ def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:
     return member
 
 
-def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
+def find_targets(wanted: list[str], table: Table, outside: Table | None = None) -> tuple[int, ...]:
     """The rows (from 0) that `--targets` names: row numbers from 1, values of an identifier or of the column of
-    persons, or COLUMN=VALUE."""
+    persons, or COLUMN=VALUE. `outside` are people at large: an error says where somebody is one of them."""
     rows: list[int] = []
     for place, text in enumerate(wanted, 1):
         column, _, value = text.partition("=")
@@ -275,11 +285,12 @@ def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
         else:
             named = (*table.schema.identifiers, *table.schema.names(Role.PERSON))
             columns, value = [c for c in named if c in table.codes], text
-        found: set[int] = set()
-        for name in columns:
-            code = table.domains[name].code(value)
-            if code is not None:
-                found.update(np.flatnonzero(table.codes[name] == code).tolist())
+        found = _rows_with(table, columns, value)
+        if not found and outside is not None and _rows_with(outside, columns, value):
+            raise UsageError(
+                f"targets: number {place} in the list is not in the original but in {outside.name}: an outsider, who is "
+                f"part of the control. Name people of the original.{said}"
+            )
         if not found:
             where = f"is not in {', '.join(columns)}" if columns else "cannot be found: the schema names no identifier"
             raise UsageError(f"targets: number {place} in the list {where}. Give row numbers, or COLUMN=VALUE.{said}")
