@@ -23,7 +23,7 @@ from auditor.model.record.record import OK, AuditRecord, RunRecord
 from auditor.model.record.strongest import choose, strongest
 from reports.claims import claim_row, render_claim_html
 from reports.html import render_html
-from reports.reading import IF_KNOWN, Meanings
+from reports.reading import IF_KNOWN, Meanings, least_class, made_by
 from reports.tables.side_by_side import compare
 from reports.templating import TEMPLATES, fill
 from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
@@ -127,9 +127,9 @@ def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summar
         file=file,
         changed=changed,
         release=clean(release.name, 80) or "unnamed",
-        method=clean(release.method or release.kind, 60),
+        method=made_by(release),
         parameters=settings(release.params),
-        k=release.k,
+        k=least_class(release),
         verdict="not judged" if policy is None else "pass" if policy.passed else "fail",
         policy="" if policy is None else clean(policy.name, 60),
         risk=risk,

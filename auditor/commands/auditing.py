@@ -265,7 +265,7 @@ def _in_memory(inputs: Inputs, targets: str | None, options: Options, quiet: boo
         if targets is not None:
             if subject.people is None:
                 raise UsageError("--targets needs the original, which the people are looked up in.")
-            options = options.about(find_targets(listed_targets(targets), subject.people))
+            options = options.about(find_targets(listed_targets(targets), subject.people, subject.population))
         record = run_audit(subject, options, progress.step)
     return with_commands(record, Path(inputs.release), inputs.schema, options.suppression, options.recursive_l)
 

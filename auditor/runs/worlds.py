@@ -11,6 +11,7 @@ from auditor.auditing.correspondence import find_outsiders
 from auditor.files.tables import read_raw
 from auditor.model.arrays import Ints
 from auditor.model.errors import ScenarioError, UsageError
+from auditor.model.knowledge import drawn_people
 from auditor.model.record.record import Input
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
@@ -47,8 +48,7 @@ def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Inp
     person = _whose(everybody)
     people = int(person.max()) + 1
     count = max(round(sample * people), 1)
-    members = np.sort(stage(seed, "sample").choice(people, count, replace=False))
-    chosen = np.flatnonzero(np.isin(person, members))
+    chosen = drawn_people(everybody.contents(), person, count, stage(seed, "sample"))  # whatever the order of rows
     outsiders = np.setdiff1d(np.arange(everybody.rows), chosen)
     return World(everybody.take(chosen), everybody, outsiders, inputs)
 
