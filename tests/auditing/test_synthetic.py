@@ -314,6 +314,9 @@ def test_one_frontier_for_all_kinds() -> None:
     grouped = Subject(release, table, whose, True, made.people, outside)
     options = Options(attacks=("membership", "synthetic-membership", "homogeneity", "inference"), utility=())
     records = [run_audit(one, options) for one in (made, grouped)]
+    both = choose(records)
+    assert both is not None
+    assert both.goal == GOALS["membership"]  # the rows of one of them are nobody's
     for goal in ("value", "membership"):
         chosen = choose(records, goal=GOALS[goal])
         assert chosen is not None
