@@ -12,6 +12,7 @@ from anonymizers.caat import Caat
 from anonymizers.cart import Cart
 from anonymizers.copula import Copula
 from anonymizers.ebkc import Ebkc
+from anonymizers.full_domain import FullDomain
 from anonymizers.grading import Grading
 from anonymizers.identity import Identity
 from anonymizers.kaca import Kaca
@@ -45,6 +46,7 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
     (
         Identity,
         Mondrian,
+        FullDomain,
         KMember,
         Caat,
         Kaca,
