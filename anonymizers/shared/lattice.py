@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizers.shared.levels import Levels
-from auditor.measure.counts import Entries
+from auditor.measure.counts import Entries, added
 from auditor.model.arrays import Bools, Codes, Ints
 from auditor.model.progress import Progress, silent
 
@@ -36,8 +36,6 @@ Node = tuple[int, ...]
 Cost = tuple[float, ...]
 """What a node costs: less is better; the first number decides, then the next."""
 _BITS = 62
-_ROOM = 4
-"""Counts are added up in full where that takes at most this many places for each of them."""
 
 
 class Packing:
@@ -289,7 +287,7 @@ def _joined(
         if order is not None:
             member = np.empty(len(run), dtype=np.int64)
             member[order] = run
-        counts = _added(member[counts.row], counts.column, counts.count, len(starts), counts.values)
+        counts = added(member[counts.row], counts.column, counts.count, len(starts), counts.values)
     amounts = [
         None if amount is None else np.add.reduceat(amount if order is None else amount[order], starts)
         for amount in (sizes, crowd)
@@ -297,15 +295,3 @@ def _joined(
     assert amounts[0] is not None
     return Classes(packing, tuple(word[first] for word in words), amounts[0], counts, amounts[1])
 
-
-def _added(row: Ints, column: Ints, count: Ints, classes: int, values: int) -> Entries:
-    """Counts of classes and values, where several may be of the same."""
-    key = row * values + column
-    if classes * values <= _ROOM * len(key):
-        every = np.bincount(key, weights=count, minlength=classes * values).astype(np.int64)
-        key = np.flatnonzero(every)
-        total = every[key]
-    else:
-        key, where = np.unique(key, return_inverse=True)
-        total = np.bincount(where, weights=count).astype(np.int64)
-    return Entries.of(*np.divmod(key, values), total, classes, values)

@@ -64,6 +64,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"k": 2, "alpha": 0.6, "l": 2},
         {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income"},
     ],
+    "full-domain": [
+        {"k": 3, "limit": 0.1},
+        {"k": 2, "l": 2, "diversity": "entropy", "measure": "discernibility", "limit": 0.0},
+        {"k": 2, "t": 0.2, "closeness": "ordered", "sensitive": "income", "limit": 0.3, "outliers": "marked"},
+        {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income", "measure": "entropy"},
+        {"k": 3, "rounds": 3, "measure": "granularity", "limit": 0.02},
+    ],
     "kmember": [{"k": 3}, {"k": 1}, {"k": 20}],
     "caat": [{"k": 3}, {"k": 1}, {"k": 10, "ties": "all"}],
     "kaca": [{"k": 3}, {"k": 1}, {"k": 20, "beta": 0.5}],
