@@ -36,6 +36,7 @@ from anonymizers.record_swapping import RecordSwapping
 from anonymizers.rgather import RGather
 from anonymizers.rounding import Rounding
 from anonymizers.slicing import Slicing
+from anonymizers.suppression import Suppression
 from anonymizers.top_coding import TopCoding
 from anonymizers.wfcm import WeightedFeatureCMeans
 from auditor.model.plugin import Registry
@@ -47,6 +48,7 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
         Identity,
         Mondrian,
         FullDomain,
+        Suppression,
         KMember,
         Caat,
         Kaca,

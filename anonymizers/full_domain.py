@@ -35,7 +35,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least, need_quasi, published_columns, read_labels, sensitive_column
+from anonymizers.base import at_least, column_weights, need_quasi, published_columns, read_labels, sensitive_column
 from anonymizers.shared.constrained import Constrained
 from anonymizers.shared.constraints import Constraint, Like, Likeness, Values, check_whole
 from anonymizers.shared.costs import Aggregate, Chosen, Measure, costing
@@ -115,9 +115,7 @@ class FullDomain(Constrained):
                 "full-domain: t and beta compare classes with the whole table, and removed rows are no part of what is "
                 'published. Set limit = 0 or outliers = "marked".'
             )
-        for entry in self.weights:
-            if len(entry) != 2 or not isinstance(entry[0], str) or isinstance(entry[1], str) or entry[1] < 0:
-                raise UsageError('full-domain: weights must be pairs of a column and a number from 0, such as [["age", 2]].')
+        column_weights(self.weights, self.name)
 
     def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
         said = list(super().promises(sensitive))
@@ -198,11 +196,7 @@ class _Work:
                 f"{method.name}: there are {nodes:.1e} choices of levels, and at most {MOST_NODES:,} are searched. Give "
                 "columns taxonomies with fewer levels, or make some of them neutral."
             )
-        named = {entry[0]: float(entry[1]) for entry in method.weights}
-        unknown = [str(c) for c in named if c not in columns]
-        if unknown:
-            raise UsageError(f"{method.name}: weights must name quasi-identifiers. Got {', '.join(map(repr, unknown))}.")
-        weights = tuple(named.get(c, 1.0) for c in columns)
+        weights = tuple(column_weights(method.weights, method.name, columns).values())
         self.chosen = Chosen(method.measure, method.aggregate, method.factor, method.monotone, weights)
         self.population = None if method.population is None else self._crowd(method.population)
 

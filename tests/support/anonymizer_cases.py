@@ -71,6 +71,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income", "measure": "entropy"},
         {"k": 3, "rounds": 3, "measure": "granularity", "limit": 0.02},
     ],
+    "suppression": [{"k": 3}, {"k": 2, "l": 2, "weights": [["city", 3]]}, {"k": 2, "l": 2, "matching": "own"}],
     "kmember": [{"k": 3}, {"k": 1}, {"k": 20}],
     "caat": [{"k": 3}, {"k": 1}, {"k": 10, "ties": "all"}],
     "kaca": [{"k": 3}, {"k": 1}, {"k": 20, "beta": 0.5}],
