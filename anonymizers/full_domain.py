@@ -21,8 +21,8 @@ no longer optimal.
 Papers: P. Samarati, L. Sweeney, 1998 (generalisation and suppression); F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn,
 "Flash: Efficient, Stable and Optimal K-Anonymity", PASSAT 2012; F. Prasser et al., "Flexible Data Anonymization Using ARX",
 Software: Practice and Experience 2020.
-Decided here: levels of columns without a taxonomy are those of `anonymizers/shared/levels.py`. Values of a population that the
-table does not have fit only the label for everything, which makes kmap stricter, never weaker.
+Decided here: levels of columns without a taxonomy are those of `anonymizers/shared/levels.py`. People of a population who have
+a value that nobody in the table can have are not counted, which makes kmap stricter, never weaker.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class FullDomain(Constrained):
     """The levels of columns that cost least, with few rows suppressed."""
 
     name: ClassVar[str] = "full-domain"
-    summary: ClassVar[str] = "Each column at one level of its taxonomy, the least loss of all; k, l, t, α, β, (ε,m), k-map."
+    summary: ClassVar[str] = (
+        "Each column at one level of its taxonomy, the least loss of all; k, l, t, α, β, (ε,m), k-map."
+    )
     paper: ClassVar[str] = "Samarati & Sweeney 1998; Kohlmayer, Prasser, Eckert, Kemper & Kuhn 2012"
     needs_whole: ClassVar[str | None] = "one choice of levels must do for all rows"
 
@@ -109,7 +111,9 @@ class FullDomain(Constrained):
         if (self.kmap is None) != (self.population is None):
             raise UsageError("full-domain: kmap and population (a file) go together.")
         if self.epsilon is not None and self.rounds > 1:
-            raise UsageError("full-domain: epsilon and m need rounds = 1: classes of two rounds may have the same labels.")
+            raise UsageError(
+                "full-domain: epsilon and m need rounds = 1: classes of two rounds may have the same labels."
+            )
         if (self.t is not None or self.beta is not None) and self.limit > 0 and self.outliers is Outliers.REMOVED:
             raise UsageError(
                 "full-domain: t and beta compare classes with the whole table, and removed rows are no part of what is "
@@ -201,18 +205,18 @@ class _Work:
         self.population = None if method.population is None else self._crowd(method.population)
 
     def _crowd(self, file: str) -> list[Codes]:
-        """The people of the population by column, over the table's domains with one more value for those that it lacks."""
+        """The people of the population by column, without those who have a value that the table does not have."""
         crowd = read_table(file, self.table.schema)
         found = []
-        for place, column in enumerate(self.columns):
+        for column in self.columns:
             if column not in crowd.codes:
                 raise PromiseError(f"{self.method.name}: the population must have the column {column!r}.")
             domain, other = self.table.domains[column], crowd.domains[column]
-            place_of = [domain.code(text) if other.missing != at else domain.missing for at, text in enumerate(other.texts)]
-            known = np.array([domain.size if code is None else code for code in place_of], dtype=np.int32)
+            here = [domain.missing if at == other.missing else domain.code(text) for at, text in enumerate(other.texts)]
+            known = np.array([-1 if code is None else code for code in here], dtype=np.int32)
             found.append(known[crowd.codes[column]])
-            self.levels[place] = _with_others(self.levels[place])
-        return found
+        there = np.min(found, axis=0) >= 0
+        return [codes[there] for codes in found]
 
     def recoded(self, rounds: int) -> Recoded | None:
         """The rows recoded in so many rounds; None where too many would be left."""
@@ -282,14 +286,6 @@ def _of_some(counts: Entries, some: Bools, whole: Ints) -> Entries:
     here = some[counts.row]
     row = (np.cumsum(some) - 1)[counts.row[here]]
     return Entries.of(row, counts.column[here], counts.count[here], int(some.sum()), len(whole), whole)
-
-
-def _with_others(levels: Levels) -> Levels:
-    """Levels with one more code, which is a group of its own below the top: values that only the population has."""
-    groups = [np.append(group, len(share)) for group, share in zip(levels.groups, levels.shares, strict=True)]
-    shares = [np.append(share, 0.0) for share in levels.shares]
-    groups[-1], shares[-1] = np.append(levels.groups[-1], 0), levels.shares[-1]
-    return Levels(levels.domain, tuple(groups), tuple(shares))
 
 
 def _published(table: Table, column: str, level: Ints, gone: Bools | None) -> tuple[Labels, Codes]:

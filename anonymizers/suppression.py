@@ -3,7 +3,7 @@
 Statistical offices protect microdata so: a rare combination of values loses the value that makes it rare. As few cells as
 possible are suppressed, counted by `weights`, which say how much a cell of a column counts, such as [["age", 2]]: those of
 important columns are spared (`anonymizers/shared/withholding.py`). Finding the fewest is hard, so this is a heuristic: greedy,
-then improved cell by cell.
+then improved row by row. Nobody loses a cell for the sake of others.
 
 Promised is that at least k people agree with everybody, with `l` at least l different sensitive values among them (of the
 column `sensitive`, default the first of the schema). By default a suppressed cell agrees with any value (`matching = "wildcard"`),
@@ -121,8 +121,6 @@ class Suppression(Anonymizer):
         kinds = Kinds.of(table.matrix(columns), None if values is None else values.astype(np.int32))
         find = agreeing if self.matching is Matching.WILDCARD else alike
         hidden = find(kinds, Company(self.k, self.l or 1), [weight[c] for c in columns], progress)
-        if hidden.all():
-            raise PromiseError(f"{self.name}: every cell would be suppressed. Give a smaller k, or taxonomies and full-domain.")
         return {c: hidden[kinds.of_row, columns.index(c)] for c in quasi}
 
 

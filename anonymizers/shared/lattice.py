@@ -44,7 +44,9 @@ class Packing:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         bits = [max(int(size - 1).bit_length(), 1) for size in sizes]
-        self.places: list[tuple[int, int, int]] = []  # the word of each column, how far up its bits are, and a mask of them
+        self.places: list[
+            tuple[int, int, int]
+        ] = []  # the word of each column, how far up its bits are, and a mask of them
         word, used = 0, 0
         for number in reversed(bits):
             if used + number > _BITS:
@@ -294,4 +296,3 @@ def _joined(
     ]
     assert amounts[0] is not None
     return Classes(packing, tuple(word[first] for word in words), amounts[0], counts, amounts[1])
-

@@ -5,11 +5,15 @@ them is suppressed. Kinds conflict in the columns where they differ and the othe
 is a whole number, one bit a column. With the cells of a kind in the columns V published, those agree with it whose conflicts
 have no column of V. How many these are, for every V at once, is a sum over subsets: one pass for each column.
 
-`agreeing` begins with kinds that lack company, and suppresses the cheapest cells that give it to them: a cell that is
-suppressed for one kind gives company to others as well. Then it goes through all kinds with suppressed cells again, and gives
-each the cheapest choice under which nobody who needs its company loses it, until nothing changes.
+`agreeing` goes through the kinds that lack company and suppresses their cells until they have it: column after column in
+the order of importance, which keeps suppressed cells in few columns, where they give company to each other. Then it goes
+through all kinds with suppressed cells again, and gives each the cheapest choice under which nobody who needs its company
+loses it, until nothing changes. Small tables are tried in two more ways, of which the cheapest is taken: first the cell after
+which most people agree; or at once the cheapest cells that are enough.
 
-Rows in which everything is suppressed agree with nobody: whoever reads the release leaves them out.
+Fewer cells would do: k - 1 rows that lose nearly everything agree with nearly everybody. That is company in name only, so
+nobody loses a cell for the sake of others. Rows in which everything is suppressed agree with nobody: whoever reads the release
+leaves them out.
 
 `alike` is for readers who take a suppressed cell for a value of its own: then those who agree must have the same cells suppressed.
 Cells are suppressed in the cheapest columns first, wherever that makes classes that are large enough.
@@ -17,7 +21,7 @@ Cells are suppressed in the cheapest columns first, wherever that makes classes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +35,8 @@ from auditor.model.progress import Progress
 
 MOST_COLUMNS = 14
 """Every choice of columns is looked at, and with more columns there are too many."""
+FEW = 2000
+"""Up to this many kinds are tried in several ways."""
 _NOISE = 1e-9
 
 
@@ -91,6 +97,10 @@ class _Choices:
         self.order = np.lexsort([sets, has.sum(axis=1), np.round(self.cost, 9)])
         self.every = len(sets) - 1
 
+    def first(self, allowed: Bools) -> int:
+        """The cheapest of the sets that are allowed."""
+        return int(self.order[np.argmax(allowed[self.order])])
+
     def within(self, conflicts: Ints, counts: Ints) -> Ints:
         """For each set of columns the summed counts of those whose conflicts all lie in it (sets × values)."""
         width = counts.shape[1]
@@ -124,16 +134,44 @@ class _State:
         """The kinds that others may agree with: not those with everything suppressed."""
         return np.asarray(self.hidden != self.choices.every)
 
-    def choose(self, kind: int, needed: bool) -> int:
-        """The cheapest set of cells to suppress for a kind; where it is `needed`, so that nobody who agrees with the kind, and
-        needs it, loses it."""
+    def enough(self, kind: int) -> tuple[Bools, Ints, Ints]:
+        """Which sets of cells, if suppressed, give a kind company; the conflicts of all with it; and those who would agree with
+        it (sets × values)."""
         conflicts, counted = self.conflicts(kind), self.counted()
         counted[kind] = True
         conflicts[kind] = 0
-        enough = self.company.enough(self.choices.within(conflicts[counted], self.kinds.counts[counted]))
+        total = self.choices.within(conflicts[counted], self.kinds.counts[counted])
+        enough = self.company.enough(total)
         enough[self.choices.every] = True  # all suppressed: that needs no company
-        if needed and self.hidden[kind] != self.choices.every:
-            agree = counted & (conflicts & ~self.hidden[kind] == 0)
+        return enough, conflicts, total
+
+    def cheapest(self, kind: int) -> int:
+        """The cheapest cells that give a kind company."""
+        return self.choices.first(self.enough(kind)[0])
+
+    def in_turn(self, kind: int) -> int:
+        """The cells that give a kind company, suppressed in the order of columns."""
+        enough, cells = self.enough(kind)[0], int(self.hidden[kind])
+        for place in range(self.choices.columns):
+            if enough[cells]:
+                break
+            cells |= 1 << place
+        return cells
+
+    def steepest(self, kind: int) -> int:
+        """The cells that give a kind company, suppressed in the order of how many people then agree."""
+        enough, _, total = self.enough(kind)
+        people, cells = total.sum(axis=1), int(self.hidden[kind])
+        while not enough[cells]:
+            steps = [cells | 1 << place for place in range(self.choices.columns) if not cells >> place & 1]
+            cells = max(steps, key=lambda one: int(people[one]))
+        return cells
+
+    def spared(self, kind: int) -> int:
+        """The cheapest cells of a kind that keep it in company, and those who need it."""
+        enough, conflicts, _ = self.enough(kind)
+        if self.hidden[kind] != self.choices.every:
+            agree = self.counted() & (conflicts & ~self.hidden[kind] == 0)
             agree[kind] = False
             near = np.flatnonzero(agree)
             leaning = near[~self.company.enough(self.friends[near] - self.kinds.counts[kind])]
@@ -141,7 +179,7 @@ class _State:
                 keep = int(np.bitwise_or.reduce(conflicts[leaning]))
                 enough &= np.arange(len(enough)) & keep == keep
                 enough[self.choices.every] = False
-        return int(self.choices.order[np.argmax(enough[self.choices.order])])
+        return self.choices.first(enough)
 
     def suppress(self, kind: int, cells: int) -> None:
         """Suppresses these cells of a kind, and no others."""
@@ -166,31 +204,45 @@ class _State:
 
 
 def agreeing(kinds: Kinds, company: Company, weights: Sequence[float], progress: Progress) -> Bools:
-    """Which cells of each kind to suppress (kinds × columns), so that enough people agree with everybody."""
-    state = _State(kinds, company, _Choices(weights))
-    lonely, done = state.lonely(), 0
+    """Which cells of each kind to suppress (kinds × columns), so that enough people agree with everybody. Columns come with
+    the least important first."""
+    choices, people = _Choices(weights), kinds.counts.sum(axis=1)
+    found: list[tuple[float, Ints]] = []
+    for way in (_State.in_turn, _State.steepest, _State.cheapest)[: 3 if len(kinds.codes) <= FEW else 1]:
+        state = _State(kinds, company, choices)
+        _suppress(state, way, progress)
+        _give_back(state, progress)
+        found.append((round(float(people @ choices.cost[state.hidden]), 9), state.hidden))
+    hidden = min(found, key=lambda one: one[0])[1]
+    return np.asarray((hidden[:, None] >> np.arange(kinds.codes.shape[1])) & 1, dtype=np.bool_)
+
+
+def _suppress(state: _State, way: Callable[[_State, int], int], progress: Progress) -> None:
+    """Gives company to everybody."""
+    lonely = state.lonely()
     while len(lonely):
-        for kind in lonely.tolist():
-            if not company.enough(state.friends[kind]):
-                state.suppress(kind, state.choose(kind, needed=False))
-            done += 1
+        for done, kind in enumerate(lonely.tolist()):
             if not done % 100:
-                progress(done, 3 * len(kinds.codes), "suppressing cells")
+                progress(done, len(lonely), "suppressing cells")
+            if not state.company.enough(state.friends[kind]):
+                state.suppress(kind, way(state, kind))
         lonely = state.lonely()
-    changed = True
+
+
+def _give_back(state: _State, progress: Progress) -> None:
+    """Gives cells back that are not needed, those of the kinds that lost most first, until no more can be."""
+    cost, changed = state.choices.cost, True
     while changed:
         changed = False
-        cost = state.choices.cost
         there = np.flatnonzero(state.hidden)
-        for kind in there[np.argsort(-cost[state.hidden[there]], kind="stable")].tolist():
-            cells = state.choose(kind, needed=True)
+        there = there[np.argsort(-cost[state.hidden[there]], kind="stable")]
+        for done, kind in enumerate(there.tolist()):
+            if not done % 100:
+                progress(done, len(there), "giving cells back")
+            cells = state.spared(kind)
             if cost[cells] < cost[state.hidden[kind]] - _NOISE:
                 state.suppress(kind, cells)
                 changed = True
-            done += 1
-            if not done % 100:
-                progress(min(done, 3 * len(kinds.codes)), 3 * len(kinds.codes), "giving cells back")
-    return np.asarray((state.hidden[:, None] >> np.arange(kinds.codes.shape[1])) & 1, dtype=np.bool_)
 
 
 def alike(kinds: Kinds, company: Company, weights: Sequence[float], progress: Progress) -> Bools:

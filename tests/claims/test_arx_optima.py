@@ -6,6 +6,8 @@ occur with one answer only. Their levels are in the order of Adult's columns. Wh
 - ARX orders the values of a column without a declared order by text, so occupation is ordinal where t is ordered.
 - In six cases by rank the columns are weighted. The list has lost the weights, but the scores give them away: a column at its
   top has lost 1 times its weight, and these are 1/9, 2/9, … 9/9 in the order of the nine columns.
+- One case with k = 100 has lost a second model: with k alone a score of 285 627 is possible, with hierarchical t = 0.2 the score
+  and the levels are those of the list.
 
 Left out, with the reason:
 
@@ -22,28 +24,48 @@ import json
 import re
 from collections import defaultdict
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from anonymizers.full_domain import FullDomain
+from anonymizers.shared.levels import Levels
 from auditor.files.tables import read_table
+from auditor.model.packing import distinct_rows
 from auditor.model.schema import Role, Schema, Type
-from auditor.model.table import Table, encode
+from auditor.model.table import RawTable, Table, encode
 from tests.support.adult import USED, write_adult
 
 pytestmark = pytest.mark.data
 LEFT_OUT = ("GRASSBERGER", "EDDifferentialPrivacy", "SampleUniqueness", "ProfitabilityProsecutor")
+QUICK = (18, 21)
+SLOW = (2, 6, 8, 10, 19, 23, 25)
+"""The cases that take a tenth of a second, and less than three seconds, by their place in the list; the others take up to ten, since
+hardly any node is allowed, and run in full only."""
+LOST = {"390765.61326019815": {"t": 0.2, "closeness": "hierarchical"}}
+"""What the list has lost, by score."""
 WEIGHTED = ("[0.4444", "[0.3347", "[1.0, 0.7777", "[0.3464", "[0.1725")
 """How the scores of cases with weighted columns begin."""
 MODELS = {
     r"KAnonymity\((\d+)\)": lambda k: {"k": int(k)},
-    r'RecursiveCLDiversity\("occupation", ([\d.]+), (\d+)\)': lambda c, l: {"l": int(l), "diversity": "recursive", "c": float(c)},
-    r'EntropyLDiversity\("occupation", (\d+), EntropyEstimator.SHANNON\)': lambda l: {"l": int(l), "diversity": "entropy"},
+    r'RecursiveCLDiversity\("occupation", ([\d.]+), (\d+)\)': lambda c, l: {
+        "l": int(l),
+        "diversity": "recursive",
+        "c": float(c),
+    },
+    r'EntropyLDiversity\("occupation", (\d+), EntropyEstimator.SHANNON\)': lambda l: {
+        "l": int(l),
+        "diversity": "entropy",
+    },
     r'EqualDistanceTCloseness\("occupation", ([\d.]+)d?\)': lambda t: {"t": float(t)},
     r'OrderedDistanceTCloseness\("occupation", ([\d.]+)d?\)': lambda t: {"t": float(t), "closeness": "ordered"},
-    r'HierarchicalDistanceTCloseness\("occupation", ([\d.]+), .*\)': lambda t: {"t": float(t), "closeness": "hierarchical"},
+    r'HierarchicalDistanceTCloseness\("occupation", ([\d.]+), .*\)': lambda t: {
+        "t": float(t),
+        "closeness": "hierarchical",
+    },
     r'BasicBLikeness\("occupation", ([\d.]+)\)': lambda b: {"beta": float(b)},
     r'EnhancedBLikeness\("occupation", ([\d.]+)\)': lambda b: {"beta": float(b), "likeness": "enhanced"},
 }
@@ -56,19 +78,16 @@ METRICS = {
 }
 
 
-def cases() -> list[Any]:
-    """The cases, those of more than a second marked slow."""
-    import os
-
-    folder = os.environ.get("AUDITOR_DATA")
-    if not folder:
-        return []
+def cases(data: Path) -> list[tuple[str, ...]]:
+    """Limit, metric, models and sensitive column of each case, with the score and the levels that ARX expects."""
     answers: dict[tuple[str, ...], set[tuple[str, str]]] = defaultdict(set)
-    with (Path(folder) / "reference" / "arx-cases" / "adult_cases.tsv").open() as file:
+    with (data / "reference" / "arx-cases" / "adult_cases.tsv").open() as file:
         for row in csv.DictReader(file, delimiter="\t"):
             given = tuple(row[c] for c in ("suppression_limit", "metric", "models", "sensitive"))
             answers[given].add((row["expected_score"], row["expected_levels"]))
-    return [(*given, *found.copy().pop()) for given, found in answers.items() if len(found) == 1 and _eligible(given[2])]
+    return [
+        (*given, *found.copy().pop()) for given, found in answers.items() if len(found) == 1 and _eligible(given[2])
+    ]
 
 
 def _eligible(models: str) -> bool:
@@ -83,34 +102,67 @@ def settings_of(limit: str, metric: str, models: str, score: str) -> dict[str, A
         settings |= found
     if score.startswith(WEIGHTED):
         settings["weights"] = [[c, (place + 1) / 9] for place, c in enumerate(USED) if c != "occupation"]
-    return settings
+    return settings | LOST.get(score, {})
 
 
 @pytest.fixture(scope="module")
-def tables(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Table]:
-    """Adult with occupation as a quasi-identifier, as nominal and as ordinal sensitive value."""
-    table = read_table(*write_adult(data_folder, tmp_path_factory.mktemp("adult")))
-    return {"nominal": table, "ordered": _with(table, Type.ORDINAL, Role.SENSITIVE), "": _with(table, Type.NOMINAL, Role.QUASI)}
+def adult(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return read_table(*write_adult(data_folder, tmp_path_factory.mktemp("adult")))
 
 
-def _with(table: Table, kind: Type, role: Role) -> Table:
-    old = table.schema.columns["occupation"]
-    texts = tuple(sorted(table.domains["occupation"].texts)) if kind is Type.ORDINAL else None
-    new = replace(old, role=role, type=kind, values=texts, taxonomy=None if texts else old.taxonomy)
-    schema = Schema({**table.schema.columns, "occupation": new}, table.schema.format)
-    from auditor.model.table import RawTable
-
-    raw = RawTable("adult", {c: table.texts(c) for c in table.codes})
-    (made,) = encode(schema, [raw])
+def table_for(adult: Table, sensitive: str, settings: dict[str, Any]) -> Table:
+    """Adult with occupation as a nominal or ordinal sensitive value, or as a quasi-identifier."""
+    column = adult.schema.columns["occupation"]
+    if not sensitive:
+        new = replace(column, role=Role.QUASI)
+        return replace(adult, schema=Schema({**adult.schema.columns, "occupation": new}, adult.schema.format))
+    if settings.get("closeness") != "ordered":
+        return adult
+    new = replace(column, type=Type.ORDINAL, values=tuple(sorted(adult.domains["occupation"].texts)), taxonomy=None)
+    schema = Schema({**adult.schema.columns, "occupation": new}, adult.schema.format)
+    (made,) = encode(schema, [RawTable("adult", {c: adult.texts(c) for c in adult.codes})])
     return made
 
 
-@pytest.mark.parametrize(("limit", "metric", "models", "sensitive", "score", "levels"), cases())
-def test_optimum(
-    limit: str, metric: str, models: str, sensitive: str, score: str, levels: str, tables: dict[str, Table]
-) -> None:
+def marked(place: int) -> Any:
+    """A case by its place, marked by how long it takes."""
+    marks = [] if place in QUICK else [pytest.mark.slow] if place in SLOW else [pytest.mark.proof(only=True)]
+    return pytest.param(place, marks=marks)
+
+
+@pytest.mark.parametrize("place", [marked(place) for place in range(36)])
+def test_optimum(place: int, adult: Table, data_folder: Path) -> None:
+    limit, metric, models, sensitive, score, levels = cases(data_folder)[place]
     settings = settings_of(limit, metric, models, score)
-    table = tables["ordered" if settings.get("closeness") == "ordered" else sensitive and "nominal"]
-    (found,) = FullDomain.configure(settings).recode(table).found
+    recoded = FullDomain.configure(settings).recode(table_for(adult, sensitive, settings))
     expected = json.loads(score) if score.startswith("[") else [float(score)]
-    assert found.cost == pytest.approx(expected, rel=1e-9, abs=2e-10)
+    assert recoded.found[0].cost == pytest.approx(expected, rel=1e-9, abs=2e-10)
+    if any(expected):  # where nothing is lost at all, many nodes are as good
+        found = [int(recoded.levels[c].max()) for c in USED if c in recoded.levels]
+        assert found == [int(level) for level in levels.split(",")]
+
+
+def test_every_case_is_run_or_left_out_for_a_reason(data_folder: Path) -> None:
+    assert len(cases(data_folder)) == 36
+
+
+@pytest.mark.proof(only=True)
+def test_no_node_of_adult_costs_less(adult: Table) -> None:
+    """k = 5 with 5 % suppressed over nine columns: every one of the 12 960 nodes, each from the rows."""
+    table = table_for(adult, "", {})
+    method = FullDomain(k=5)
+    (found,) = method.recode(table).found
+    levels = {c: Levels.of(table.domains[c]) for c in USED}
+    least = np.inf
+    for node in product(*(range(one.top + 1) for one in levels.values())):
+        groups = [one.groups[at][table.codes[c]] for (c, one), at in zip(levels.items(), node, strict=True)]
+        member = distinct_rows(np.column_stack(groups))
+        gone = np.bincount(member)[member] < 5
+        if gone.mean() > 0.05:
+            continue
+        shares = [one.shares[at][group] for one, at, group in zip(levels.values(), node, groups, strict=True)]
+        sizes = [one.domain.size for one in levels.values()]
+        lost = [(np.where(gone, 1, share).mean() - 1 / n) / (1 - 1 / n) for share, n in zip(shares, sizes, strict=True)]
+        least = min(least, float(np.prod(np.add(lost, 1)) ** (1 / 9) - 1))
+    assert found.cost == pytest.approx((least,), rel=1e-9)
+    assert found.visited < 12_960 / 4
