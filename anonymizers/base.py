@@ -149,8 +149,8 @@ def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
 def column_weights(
     given: Sequence[Sequence[str | float]], name: str, columns: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """How much each column counts: 1, unless the setting `weights` says otherwise ([["age", 2]]). An error where it names none
-    of the columns, where these are known."""
+    """How much each column counts: 1, unless the setting `weights` says otherwise ([["age", 2]]). Where the columns are
+    known, an error if it names another."""
     found: dict[str, float] = dict.fromkeys(columns or (), 1.0)
     for entry in given:
         column, weight = (*entry, 0, 0)[:2]

@@ -1,35 +1,36 @@
 """Full-domain recoding: every column at one level of its taxonomy, chosen so that least is lost.
 
-All values of a column are published at the same level, such as ages in bands of ten years. Rows in classes that break what is
-asked for are suppressed, up to the share `limit` of the rows. Of all choices of levels the one that costs least by `measure` is
-taken: loss (with `aggregate` and `factor`), granularity, entropy, discernibility, precision or class-size; `weights` says how
-much a column counts, such as [["age", 2]]. The search is exact (`anonymizers/shared/lattice.py`).
+All values of a column are published at the same level, such as ages in bands of ten years. Rows in classes that break
+what is asked for are suppressed, up to the share `limit` of the rows. Of all choices of levels the one that costs least
+by `measure` is taken: loss (with `aggregate` and `factor`), granularity, entropy, discernibility, precision or
+class-size; `weights` says how much a column counts, such as [["age", 2]]. The search is exact
+(`anonymizers/shared/lattice.py`).
 
 Every class holds all constraints asked for: k; `l` with `diversity` distinct, entropy or recursive (with `c`); `t` with
-`closeness` equal, ordered or hierarchical; `alpha`; `beta` with `likeness` basic or enhanced; `epsilon` with `m`. All but k are
-about the sensitive column that `sensitive` names (default: the first of the schema). With `kmap`, at least so many people of a
-`population` (a file with the same columns) fit each class; set k = 1 where only that is asked for.
+`closeness` equal, ordered or hierarchical; `alpha`; `beta` with `likeness` basic or enhanced; `epsilon` with `m`. All
+but k are about the sensitive column that `sensitive` names (default: the first of the schema). With `kmap`, at least so
+many people of a `population` (a file with the same columns) fit each class; set k = 1 where only that is asked for.
 
-Suppressed rows are removed. With `outliers = "marked"` they are published with all quasi-identifiers suppressed, as ARX does:
-then their sensitive values are out, and somebody who fits no class is known to be among them. t and β compare classes with
-the whole table, so they need either that or limit = 0.
+Suppressed rows are removed. With `outliers = "marked"` they are published with all quasi-identifiers suppressed, as ARX
+does: then their sensitive values are out, and somebody who fits no class is known to be among them. t and β compare
+classes with the whole table, so they need either that or limit = 0.
 
-With `rounds` above 1 the rows that would be suppressed are recoded again by themselves, at other levels (what ARX calls local
-transformation), and at most `limit` of all rows are suppressed in the end. That is no longer one level for each column, and
-no longer optimal.
+With `rounds` above 1 the rows that would be suppressed are recoded again by themselves, at other levels (what ARX calls
+local transformation), and at most `limit` of all rows are suppressed in the end. That is no longer one level for each
+column, and no longer optimal.
 
-Papers: P. Samarati, L. Sweeney, 1998 (generalisation and suppression); F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn,
-"Flash: Efficient, Stable and Optimal K-Anonymity", PASSAT 2012; F. Prasser et al., "Flexible Data Anonymization Using ARX",
-Software: Practice and Experience 2020.
-Decided here: levels of columns without a taxonomy are those of `anonymizers/shared/levels.py`. People of a population who have
-a value that nobody in the table can have are not counted, which makes kmap stricter, never weaker.
+Papers: P. Samarati, L. Sweeney, 1998 (generalisation and suppression); F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper,
+K. Kuhn, "Flash: Efficient, Stable and Optimal K-Anonymity", PASSAT 2012; F. Prasser et al., "Flexible Data
+Anonymization Using ARX", Software: Practice and Experience 2020.
+Decided here: levels of columns without a taxonomy are those of `anonymizers/shared/levels.py`. People of a population
+who have a value that nobody in the table can have are not counted, which makes kmap stricter, never weaker.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 

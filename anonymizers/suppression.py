@@ -1,22 +1,23 @@
 """Local suppression: single cells are suppressed until everybody has company; all others are published as they are.
 
-Statistical offices protect microdata so: a rare combination of values loses the value that makes it rare. As few cells as
-possible are suppressed, counted by `weights`, which say how much a cell of a column counts, such as [["age", 2]]: those of
-important columns are spared (`anonymizers/shared/withholding.py`). Finding the fewest is hard, so this is a heuristic: greedy,
-then improved row by row. Nobody loses a cell for the sake of others.
+Statistical offices protect microdata so: a rare combination of values loses the value that makes it rare. As few cells
+as possible are suppressed, counted by `weights`, which say how much a cell of a column counts, such as [["age", 2]]:
+those of important columns are spared (`anonymizers/shared/withholding.py`). Finding the fewest is hard, so this is a
+heuristic: greedy, then improved row by row. Nobody loses a cell for the sake of others.
 
-Promised is that at least k people agree with everybody, with `l` at least l different sensitive values among them (of the
-column `sensitive`, default the first of the schema). By default a suppressed cell agrees with any value (`matching = "wildcard"`),
-as sdcMicro counts. That hides less than it seems: somebody whose value is published nowhere else may fit one record only,
-that in which it is suppressed, and an audit says so. With `matching = "own"` a suppressed cell is a value of its own: k people
-have the same labels in everything, and many more cells are suppressed.
+Promised is that at least k people agree with everybody, with `l` at least l different sensitive values among them (of
+the column `sensitive`, default the first of the schema). By default a suppressed cell agrees with any value (`matching
+= "wildcard"`), as sdcMicro counts. That hides less than it seems: somebody whose value is published nowhere else may
+fit one record only, that in which it is suppressed, and an audit says so. With `matching = "own"` a suppressed cell is
+a value of its own: k people have the same labels in everything, and many more cells are suppressed.
 
 A row may lose all its quasi-identifiers. Nobody agrees with such a row, and audits leave it out of the classes.
 
 Papers: L. Willenborg, T. de Waal, "Elements of Statistical Disclosure Control", 2001; M. Templ, A. Kowarik, B. Meindl,
-"Statistical Disclosure Control for Micro-Data Using the R Package sdcMicro", Journal of Statistical Software 67(4), 2015.
-Decided here: people with the same quasi-identifiers lose the same cells. Time grows with the square of the number of different
-combinations.
+"Statistical Disclosure Control for Micro-Data Using the R Package sdcMicro", Journal of Statistical Software 67(4),
+2015.
+Decided here: people with the same quasi-identifiers lose the same cells. Time grows with the square of the number of
+different combinations.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ class Suppression(Anonymizer):
         need_rows(table, self.k, self.name)
         if len(quasi) > MOST_COLUMNS:
             raise PromiseError(
-                f"{self.name}: at most {MOST_COLUMNS} quasi-identifiers are searched. There are {len(quasi)}: make some neutral."
+                f"{self.name}: at most {MOST_COLUMNS} quasi-identifiers are searched. There are {len(quasi)}; make some "
+                "of them neutral."
             )
         weight = column_weights(self.weights, self.name, quasi)
         columns = sorted(quasi, key=lambda c: (weight[c], -len(np.unique(table.codes[c])), mark_of(table.codes[c]), c))

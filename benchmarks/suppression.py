@@ -3,9 +3,10 @@
     python -m benchmarks.suppression                     the sets of statistical offices and Adult, k = 3 and 5
     python -m benchmarks.suppression --sets francdat,testdata --k 2,3
 
-`by importance` takes the rows that lack company one after the other and suppresses their cells in the order of columns, those
-with the most values first (as sdcMicro orders them), until enough people agree. `steepest` suppresses the cell after which most
-people agree, again and again. Both count as `suppression` does: a suppressed cell agrees with any value. Data: AUDITOR_DATA.
+`by importance` takes the rows that lack company one after the other and suppresses their cells in the order of columns,
+those with the most values first (as sdcMicro orders them), until enough people agree. `steepest` suppresses the cell
+after which most people agree, again and again. Both count as `suppression` does: a suppressed cell agrees with any
+value. Data: AUDITOR_DATA.
 """
 
 from __future__ import annotations

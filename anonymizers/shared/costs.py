@@ -1,19 +1,21 @@
 """What a choice of levels costs (`lattice.py`): how much is lost by generalising and by suppressing.
 
-- `loss`: by column the mean over people of the share of the domain that their label covers, scaled to 0 for exact values and 1
-  for everything (Iyengar 2002, as ARX counts it). A suppressed person has lost everything. `factor` says which of the two
-  weighs more: at 0 suppressing is free, at 1 generalising is. Columns are weighed and joined by an `aggregate`: the geometric
-  mean of 1 + loss, less 1; the mean, the sum, the greatest; or by rank, where the greatest decides, then the second, ….
+- `loss`: by column the mean over people of the share of the domain that their label covers, scaled to 0 for exact
+  values and 1 for everything (Iyengar 2002, as ARX counts it). A suppressed person has lost everything. `factor` says
+  which of the two weighs more: at 0 suppressing is free, at 1 generalising is. Columns are weighed and joined by an
+  `aggregate`: the geometric mean of 1 + loss, less 1; the mean, the sum, the greatest; or by rank, where the greatest
+  decides, then the second, ….
 - `granularity`: the mean loss over columns and people, both weighing the same.
 - `entropy`: the bits that are lost by not knowing the value below a label, over all cells (Gionis and Tassa 2009). With
   suppression, the bits of not knowing the label are added for those suppressed.
-- `discernibility`: the sum over people of the size of their class; for suppressed people the size of the table (Bayardo and
-  Agrawal 2005).
+- `discernibility`: the sum over people of the size of their class; for suppressed people the size of the table (Bayardo
+  and Agrawal 2005).
 - `precision`: the mean over cells of the level over the highest level, 1 for suppressed cells (Sweeney 2002).
 - `class-size`: the people for each class, those suppressed being one more class.
 
-With `monotone`, entropy does not count suppression, and discernibility counts those suppressed with the size of their class:
-what ARX calls the monotonic variants. Costs are rounded to 12 digits, so that sums in another order are the same cost.
+With `monotone`, entropy does not count suppression, and discernibility counts those suppressed with the size of their
+class: what ARX calls the monotonic variants. Costs are rounded to 12 digits, so that sums in another order are the same
+cost.
 """
 
 from __future__ import annotations
@@ -151,7 +153,9 @@ class Entropy(Costing):
         for one, code in zip(levels, codes, strict=True):
             times = np.bincount(code, minlength=one.domain.size).astype(np.float64)
             exact = _bits(times)
-            self.bits.append([_bits(np.bincount(group, weights=times)) - exact for group in one.groups])
+            self.bits.append(
+                [_bits(np.bincount(group, weights=times).astype(np.float64)) - exact for group in one.groups]
+            )
 
     def floor(self, node: Node, classes: Classes | None) -> Cost:
         return rounded([self._below(node)])
@@ -167,7 +171,9 @@ class Entropy(Costing):
             people = classes.sizes[gone].astype(np.float64)
             every = _bits(np.array([people.sum()]))
             for place, weight in enumerate(self.weights):
-                total += weight * (every - _bits(np.bincount(classes.group(place, gone), weights=people)))
+                total += weight * (
+                    every - _bits(np.bincount(classes.group(place, gone), weights=people).astype(np.float64))
+                )
         return rounded([total])
 
 

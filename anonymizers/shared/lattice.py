@@ -1,22 +1,22 @@
 """The lattice of levels: every column at one of its levels, and the choice that costs least.
 
-A node is a level for each column. Its classes are those of a node below it, joined: so nodes are visited upwards, each from a
-node that is lower in one column, and a node costs what that one has in classes, not in rows. Classes that break a constraint
-are suppressed; a node is allowed where these have at most so many people.
+A node is a level for each column. Its classes are those of a node below it, joined: so nodes are visited upwards, each
+from a node that is lower in one column, and a node costs what that one has in classes, not in rows. Classes that break
+a constraint are suppressed; a node is allowed where these have at most so many people.
 
-The search is exact, whatever the constraint. What lies above a node costs at least the node's *floor*: what it would cost if
-nobody were suppressed. Where the floor is above the least cost found so far, nothing above the node is looked at. Nothing is
-concluded from a node that is not allowed: with suppression, diversity and closeness are not monotone. Of k alone one could
-conclude that no node below is allowed either, but finding out takes as long as it saves.
+The search is exact, whatever the constraint. What lies above a node costs at least the node's *floor*: what it would
+cost if nobody were suppressed. Where the floor is above the least cost found so far, nothing above the node is looked
+at. Nothing is concluded from a node that is not allowed: with suppression, diversity and closeness are not monotone. Of
+k alone one could conclude that no node below is allowed either, but finding out takes as long as it saves.
 
-A good node to begin with saves most. It is found by climbing from the bottom by the steps that spare the most people for what
-they cost, and then by lowering one column at a time, or one and raising another, as long as that costs less.
+A good node to begin with saves most. It is found by climbing from the bottom by the steps that spare the most people
+for what they cost, and then by lowering one column at a time, or one and raising another, as long as that costs less.
 
-Of nodes that cost the same, that with the fewest people suppressed is taken, then that with the fewest levels in sum, then the
-first in the order of columns.
+Of nodes that cost the same, that with the fewest people suppressed is taken, then that with the fewest levels in sum,
+then the first in the order of columns.
 
-Papers: P. Samarati, IEEE TKDE 2001 (levels and suppression); K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito", SIGMOD 2005
-(roll-up); F. Kohlmayer, F. Prasser et al., "Flash", PASSAT 2012.
+Papers: P. Samarati, IEEE TKDE 2001 (levels and suppression); K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito",
+SIGMOD 2005 (roll-up); F. Kohlmayer, F. Prasser et al., "Flash", PASSAT 2012.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _BITS = 62
 
 
 class Packing:
-    """Groups of several columns as whole numbers: each column has bits of its own, the last column the lowest. Several numbers
-    (words) where one does not hold all columns."""
+    """Groups of several columns as whole numbers: each column has bits of its own, the last column the lowest. There are
+    several numbers (words) where one does not hold all columns."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         bits = [max(int(size - 1).bit_length(), 1) for size in sizes]

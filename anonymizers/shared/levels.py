@@ -1,9 +1,9 @@
 """Levels: the values of a column in ever wider groups, from each value by itself (level 0) to everything (the top).
 
-A column with a taxonomy has its levels, counted from the leaves: a leaf that lies less deep stays itself for longer. Numbers
-and ordinals without one are cut into 16, 8, 4 and 2 parts of equal width, over the range of the column's domain; other columns
-without a taxonomy have two levels, each value and everything. Levels that change nothing are left out. A missing value is
-a group of its own below the top.
+A column with a taxonomy has its levels, counted from the leaves: a leaf that lies less deep stays itself for longer.
+Numbers and ordinals without one are cut into 16, 8, 4 and 2 parts of equal width, over the range of the column's
+domain; other columns without a taxonomy have two levels, each value and everything. Levels that change nothing are left
+out. A missing value is a group of its own below the top.
 """
 
 from __future__ import annotations

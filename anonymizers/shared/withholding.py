@@ -1,22 +1,23 @@
 """Suppressed cells: which cells to suppress so that everybody has company, and how they are written.
 
-People with the same quasi-identifiers are a *kind*. Two kinds agree where in every column they have the same value or one of
-them is suppressed. Kinds conflict in the columns where they differ and the other's cell is published; as a set of columns this
-is a whole number, one bit a column. With the cells of a kind in the columns V published, those agree with it whose conflicts
-have no column of V. How many these are, for every V at once, is a sum over subsets: one pass for each column.
+People with the same quasi-identifiers are a *kind*. Two kinds agree where in every column they have the same value or
+one of them is suppressed. Kinds conflict in the columns where they differ and the other's cell is published; as a set
+of columns this is a whole number, one bit a column. With the cells of a kind in the columns V published, those agree
+with it whose conflicts have no column of V. How many these are, for every V at once, is a sum over subsets: one pass
+for each column.
 
-`agreeing` goes through the kinds that lack company and suppresses their cells until they have it: column after column in
-the order of importance, which keeps suppressed cells in few columns, where they give company to each other. Then it goes
-through all kinds with suppressed cells again, and gives each the cheapest choice under which nobody who needs its company
-loses it, until nothing changes. Small tables are tried in two more ways, of which the cheapest is taken: first the cell after
-which most people agree; or at once the cheapest cells that are enough.
+`agreeing` goes through the kinds that lack company and suppresses their cells until they have it: column after column
+in the order of importance, which keeps suppressed cells in few columns, where they give company to each other. Then it
+goes through all kinds with suppressed cells again, and gives each the cheapest choice under which nobody who needs its
+company loses it, until nothing changes. Small tables are tried in two more ways, of which the cheapest is taken: first
+the cell after which most people agree; or at once the cheapest cells that are enough.
 
-Fewer cells would do: k - 1 rows that lose nearly everything agree with nearly everybody. That is company in name only, so
-nobody loses a cell for the sake of others. Rows in which everything is suppressed agree with nobody: whoever reads the release
-leaves them out.
+Fewer cells would do: k - 1 rows that lose nearly everything agree with nearly everybody. That is company in name only,
+so nobody loses a cell for the sake of others. Rows in which everything is suppressed agree with nobody: whoever reads
+the release leaves them out.
 
-`alike` is for readers who take a suppressed cell for a value of its own: then those who agree must have the same cells suppressed.
-Cells are suppressed in the cheapest columns first, wherever that makes classes that are large enough.
+`alike` is for readers who take a suppressed cell for a value of its own: then those who agree must have the same cells
+suppressed. Cells are suppressed in the cheapest columns first, wherever that makes classes that are large enough.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def mark_of_suppressed(domain: Domain) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """The kinds of people: their codes (kinds × columns), how many of each have each sensitive value (kinds × values; one value
-    where none is asked about), and the kind of each row."""
+    """The kinds of people: their codes (kinds × columns), how many of each have each sensitive value (kinds × values; one
+    value where none is asked about), and the kind of each row."""
 
     codes: Codes
     counts: Ints
@@ -93,7 +94,7 @@ class _Choices:
         self.columns = len(weights)
         sets = np.arange(1 << self.columns)
         has = (sets[:, None] >> np.arange(self.columns)) & 1
-        self.cost: Floats = has @ np.asarray(weights, dtype=np.float64)
+        self.cost: Floats = has.astype(np.float64) @ np.asarray(weights, dtype=np.float64)
         self.order = np.lexsort([sets, has.sum(axis=1), np.round(self.cost, 9)])
         self.every = len(sets) - 1
 
@@ -135,8 +136,8 @@ class _State:
         return np.asarray(self.hidden != self.choices.every)
 
     def enough(self, kind: int) -> tuple[Bools, Ints, Ints]:
-        """Which sets of cells, if suppressed, give a kind company; the conflicts of all with it; and those who would agree with
-        it (sets × values)."""
+        """Which sets of cells, if suppressed, give a kind company; the conflicts of all with it; and those who would agree
+        with it (sets × values)."""
         conflicts, counted = self.conflicts(kind), self.counted()
         counted[kind] = True
         conflicts[kind] = 0
@@ -262,7 +263,8 @@ def alike(kinds: Kinds, company: Company, weights: Sequence[float], progress: Pr
 
 
 def _classes(kinds: Kinds, company: Company, hidden: Ints, cells: int, columns: int) -> Ints:
-    """The kinds without a place yet that are enough with those that they equal in all columns but some, or join a class there."""
+    """The kinds without a place yet that are enough, with those that they equal in all columns but some: others without
+    a place, and those that already lose these cells."""
     free = np.flatnonzero(hidden < 0)
     placed = np.flatnonzero(hidden == cells)
     both = np.concatenate([free, placed])

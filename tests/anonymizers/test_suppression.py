@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,9 +39,9 @@ def frequencies(release: Release) -> Any:
 
 
 def fewest(codes: Codes, k: int) -> int:
-    """The fewest cells such that k rows agree with each, by a solver: h says which cells are suppressed, a which rows agree. Rows
-    may agree only where in every column in which they differ one of the two cells is suppressed. Rows that lose everything
-    are not left out here, so it is a bound from below."""
+    """The fewest cells such that k rows agree with each, by a solver, which says which cells are suppressed and which rows
+    agree. Rows may agree only where in every column in which they differ one of the two cells is suppressed. Rows that
+    lose everything are not left out here, so it is a bound from below."""
     rows, columns = codes.shape
     pairs = [(i, j) for i in range(rows) for j in range(i)]
     size = codes.size + len(pairs)
@@ -144,11 +143,12 @@ def test_people_with_several_rows() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
     ("name", "k"),
     [("francdat", 3), *(pytest.param(name, 3, marks=pytest.mark.slow) for name in ("testdata", "free1", "EIA"))],
 )
-def test_sets_of_statistical_offices(name: str, k: int, data_folder: Path) -> None:
+def test_sets_of_statistical_offices(name: str, k: int) -> None:
     table = table_of(name)
     release, _ = Suppression(k=k).anonymize(table, np.random.default_rng(0))
     assert frequencies(release).min() >= k

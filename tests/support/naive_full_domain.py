@@ -15,7 +15,6 @@ from anonymizers.shared.constraints import Like
 from anonymizers.shared.levels import Levels
 from auditor.model.table import Table
 
-
 Members = dict[tuple[int, ...], list[int]]
 """The rows of each class, by its groups."""
 
