@@ -3,13 +3,14 @@
 Statistical offices protect microdata so: a rare combination of values loses the value that makes it rare. As few cells
 as possible are suppressed, counted by `weights`, which say how much a cell of a column counts, such as [["age", 2]]:
 those of important columns are spared (`anonymizers/shared/withholding.py`). Finding the fewest is hard, so this is a
-heuristic: greedy, then improved row by row. Nobody loses a cell for the sake of others.
+heuristic: greedy, then improved row by row.
 
 Promised is that at least k people agree with everybody, with `l` at least l different sensitive values among them (of
 the column `sensitive`, default the first of the schema). By default a suppressed cell agrees with any value (`matching
-= "wildcard"`), as sdcMicro counts. That hides less than it seems: somebody whose value is published nowhere else may
-fit one record only, that in which it is suppressed, and an audit says so. With `matching = "own"` a suppressed cell is
-a value of its own: k people have the same labels in everything, and many more cells are suppressed.
+= "wildcard"`), as sdcMicro counts. That protects less than it seems: a few rows that lost much lend their company to
+rows that are published in full, and whoever knows a person finds the row that has all of their values. An audit says
+so. With `matching = "own"` a suppressed cell is a value of its own: k people have the same labels in everything, and
+many more cells are suppressed.
 
 A row may lose all its quasi-identifiers. Nobody agrees with such a row, and audits leave it out of the classes.
 

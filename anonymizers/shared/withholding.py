@@ -12,9 +12,10 @@ goes through all kinds with suppressed cells again, and gives each the cheapest 
 company loses it, until nothing changes. Small tables are tried in two more ways, of which the cheapest is taken: first
 the cell after which most people agree; or at once the cheapest cells that are enough.
 
-Fewer cells would do: k - 1 rows that lose nearly everything agree with nearly everybody. That is company in name only,
-so nobody loses a cell for the sake of others. Rows in which everything is suppressed agree with nobody: whoever reads
-the release leaves them out.
+So few cells do for a bad reason: rows that lost much agree with many, and lend their company to rows that are published
+in full. Fewer still would do, since k - 1 rows that lose nearly everything agree with nearly everybody; at least,
+nobody begins to lose cells who has company. Rows in which everything is suppressed agree with nobody: whoever reads the
+release leaves them out.
 
 `alike` is for readers who take a suppressed cell for a value of its own: then those who agree must have the same cells
 suppressed. Cells are suppressed in the cheapest columns first, wherever that makes classes that are large enough.
