@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizers.full_domain import FullDomain
+from anonymizers.full_domain import FullDomain, Outliers
 from anonymizers.shared.levels import Levels
 from auditor.files.tables import read_table
 from auditor.model.packing import distinct_rows
@@ -146,6 +146,12 @@ def test_optimum(place: int, adult: Table, data_folder: Path) -> None:
 
 def test_every_case_is_run_or_left_out_for_a_reason(data_folder: Path) -> None:
     assert len(cases(data_folder)) == 36
+
+
+def test_release_with_five_percent_suppressed(adult: Table) -> None:
+    """The figures of ARX's own release, `k5_s5_8qi` of test_arx_reference.py."""
+    release, _ = FullDomain(k=5, outliers=Outliers.MARKED).anonymize(adult, np.random.default_rng(0))
+    assert (int((~release.suppressed).sum()), release.suppressed_rows) == (397, 1346)
 
 
 @pytest.mark.proof(only=True)
