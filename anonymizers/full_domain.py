@@ -55,6 +55,8 @@ from auditor.model.provenance import Provenance
 from auditor.model.release import Release
 from auditor.model.table import Table
 
+_LARGEST = 100
+"""So many of the largest classes are judged first: where many people are in classes that break a constraint, they tell."""
 MOST_NODES = 1_000_000
 """Of more choices of levels the best is not searched for: that would take hours."""
 
@@ -253,20 +255,36 @@ class _Work:
         lattice = Lattice(self.levels, codes, values, self._allowed, cost, most, self.population)
         return lattice.best(self.progress)
 
-    def _allowed(self, classes: Classes) -> Bools:
-        """Which classes hold all that is asked for. Those that nobody of the table is in do."""
+    def _allowed(self, classes: Classes, most: int | None) -> Bools:
+        """Which classes hold all that is asked for; none where more than `most` people are in others, and that is found out
+        early. Classes that nobody of the table is in hold everything."""
         there = classes.sizes > 0
         kept = classes.sizes >= self.method.k
         if classes.crowd is not None and self.method.kmap is not None:
             kept &= classes.crowd >= self.method.kmap
-        # what takes longer is asked only about classes that are left
-        if classes.counts is not None and self.values is not None and kept.any():
-            counts = _of_some(classes.counts, kept, self.values.whole)
-            holds = np.ones(len(counts.sizes), dtype=np.bool_)
-            for constraint in self.constraints:
-                holds &= constraint.which(counts)
-            kept[kept] = holds
+        if classes.counts is None or self.values is None or not kept.any():
+            return kept | ~there
+        if most is not None and 4 * most < int(classes.sizes.sum()):
+            left = most - int(classes.sizes[~kept].sum())
+            large = np.zeros(len(kept), dtype=np.bool_)
+            large[np.argsort(-classes.sizes, kind="stable")[:_LARGEST]] = True
+            large &= kept
+            if left >= 0 and large.any():
+                left -= int(classes.sizes[large][~self._hold(classes.counts, large, self.values.whole)].sum())
+            if left < 0:
+                return ~there
+        kept[kept] = self._hold(classes.counts, kept, self.values.whole)
         return kept | ~there
+
+    def _hold(self, counts: Entries, some: Bools, whole: Ints) -> Bools:
+        """Which of some classes hold the constraints."""
+        here = some[counts.row]
+        row = (np.cumsum(some) - 1)[counts.row[here]]
+        found = Entries.of(row, counts.column[here], counts.count[here], int(some.sum()), len(whole), whole)
+        holds = np.ones(len(found.sizes), dtype=np.bool_)
+        for constraint in self.constraints:
+            holds &= constraint.which(found)
+        return holds
 
     def _kept(self, rows: Ints, found: Found) -> Bools:
         """Which rows are in classes that are kept."""
@@ -280,13 +298,6 @@ class _Work:
         key = classes.packing.key(both)
         place = np.searchsorted(key[: len(found.kept)], key[len(found.kept) :])
         return found.kept[place]
-
-
-def _of_some(counts: Entries, some: Bools, whole: Ints) -> Entries:
-    """The counts of some classes, beside those of the whole table."""
-    here = some[counts.row]
-    row = (np.cumsum(some) - 1)[counts.row[here]]
-    return Entries.of(row, counts.column[here], counts.count[here], int(some.sum()), len(whole), whole)
 
 
 def _published(table: Table, column: str, level: Ints, gone: Bools | None) -> tuple[Labels, Codes]:

@@ -131,9 +131,9 @@ class Found:
 class Lattice:
     """All nodes over some columns.
 
-    `codes` are the values of people by column, `values` their sensitive values (None: none). `allowed` says which classes may
-    be published. At most `most` people are suppressed. `population` are the
-    codes of a population's people by column.
+    `codes` are the values of people by column, `values` their sensitive values (None: none). `allowed` says which classes
+    may be published, and may answer "none" where the others have more people than it is told. At most `most` people are
+    suppressed. `population` are the codes of a population's people by column.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Lattice:
         levels: Sequence[Levels],
         codes: Sequence[Codes],
         values: Codes | None,
-        allowed: Callable[[Classes], Bools],
+        allowed: Callable[[Classes, int | None], Bools],
         costing: Costing,
         most: int,
         population: Sequence[Codes] | None = None,
@@ -182,9 +182,10 @@ class Lattice:
         in_order = changed == [len(node) - 1]
         return _joined(packing, words, classes.sizes, classes.counts, classes.crowd, in_order)
 
-    def judged(self, node: Node, classes: Classes) -> tuple[Cost | None, Bools]:
-        """The cost of a node, None where too many people would be suppressed; and the classes that would be kept."""
-        kept = self.allowed(classes)
+    def judged(self, node: Node, classes: Classes, in_full: bool = False) -> tuple[Cost | None, Bools]:
+        """The cost of a node, None where too many people would be suppressed; and the classes that would be kept, which are
+        then told only where that is asked for `in_full`."""
+        kept = self.allowed(classes, None if in_full else self.most)
         if int(classes.sizes[~kept].sum()) > self.most:
             return None, kept
         return self.costing.of(node, classes, kept), kept
@@ -199,9 +200,9 @@ class Lattice:
         found = self._found
         return None if found is None else Found(found.node, found.cost, found.classes, found.kept, self._visited)
 
-    def _offer(self, node: Node, classes: Classes) -> int:
-        """Takes a node if it is the best so far. How many people would be suppressed there."""
-        cost, kept = self.judged(node, classes)
+    def _offer(self, node: Node, classes: Classes, in_full: bool = False) -> int:
+        """Takes a node if it is the best so far. How many people would be suppressed there, where that is asked for."""
+        cost, kept = self.judged(node, classes, in_full)
         if cost is not None:
             mine = Found(node, cost, classes, kept, 0)
             if self._found is None or _rank(mine) < _rank(self._found):
@@ -211,13 +212,13 @@ class Lattice:
     def _climb(self) -> None:
         """A first node that is allowed: up from the bottom by the steps that spare the most people for what they cost."""
         node, classes = self.node, self.bottom
-        suppressed = self._offer(node, classes)
+        suppressed = self._offer(node, classes, in_full=True)
         while suppressed > self.most:
             steps = [_up(node, place) for place, level in enumerate(self.levels) if node[place] < level.top]
             if not steps:
                 return
             tried = [self.raised(node, classes, step) for step in steps]
-            left = [self._offer(step, made) for step, made in zip(steps, tried, strict=True)]
+            left = [self._offer(step, made, in_full=True) for step, made in zip(steps, tried, strict=True)]
             floor = sum(self.costing.floor(node, classes))
             price = [sum(self.costing.floor(step, made)) - floor for step, made in zip(steps, tried, strict=True)]
             spared = [(suppressed - many) / max(dear, 1e-9) for many, dear in zip(left, price, strict=True)]

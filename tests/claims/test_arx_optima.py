@@ -44,7 +44,7 @@ from tests.support.adult import USED, write_adult
 pytestmark = pytest.mark.data
 LEFT_OUT = ("GRASSBERGER", "EDDifferentialPrivacy", "SampleUniqueness", "ProfitabilityProsecutor")
 QUICK = (18, 21)
-SLOW = (2, 6, 8, 10, 19, 23, 25)
+SLOW = (2, 10, 19, 23, 25)
 """The cases that take a tenth of a second, and less than three seconds, by their place in the list. The others take up to
 ten, since hardly any node is allowed, and run only in `make proofs`."""
 LOST = {"390765.61326019815": {"t": 0.2, "closeness": "hierarchical"}}
