@@ -77,6 +77,11 @@ class Recoded:
     kept: Bools
     found: tuple[Found, ...]
 
+    @property
+    def chosen(self) -> tuple[dict[str, int], ...]:
+        """By round, the level of each column."""
+        return tuple(dict(zip(self.levels, one.node, strict=True)) for one in self.found)
+
 
 @dataclass(frozen=True)
 class FullDomain(Constrained):

@@ -124,7 +124,7 @@ PLANTED = {"age": ["20", "20", "30", "30", "30"], "ill": ["a", "a", "b", "c", "d
 
 
 def test_levels_that_were_raised_for_the_values() -> None:
-    # Two people are q1, three q2, and l = 2. Each by itself would be published as it is unless one has one value only. Of five
+    # Two people are q1, three q2, and l = 2. They would be published as they are unless q1 or q2 had one value only. Of five
     # values two are flu, so that can only be both of q1: whoever knows the method knows what they have.
     columns = {"qi": {"role": "quasi", "taxonomy": {"Q": ["q1", "q2"]}}, "ill": {"role": "sensitive"}}
     rows = {"qi": ["q1", "q1", "q2", "q2", "q2"], "ill": ["flu", "flu", "cold", "burn", "cough"]}
