@@ -257,7 +257,8 @@ class _Work:
         codes = [self.table.codes[c][rows] for c in self.columns]
         values = None if self.values is None else self.values.codes[rows]
         cost = costing(self.chosen, self.levels, codes)
-        lattice = Lattice(self.levels, codes, values, self._allowed, cost, most, self.population)
+        monotone = values is None or (most == 0 and self.method.epsilon is None)
+        lattice = Lattice(self.levels, codes, values, self._allowed, cost, most, monotone, self.population)
         return lattice.best(self.progress)
 
     def _allowed(self, classes: Classes, most: int | None) -> Bools:

@@ -6,8 +6,9 @@ a constraint are suppressed; a node is allowed where these have at most so many 
 
 The search is exact, whatever the constraint. What lies above a node costs at least the node's *floor*: what it would
 cost if nobody were suppressed. Where the floor is above the least cost found so far, nothing above the node is looked
-at. Nothing is concluded from a node that is not allowed: with suppression, diversity and closeness are not monotone. Of
-k alone one could conclude that no node below is allowed either, but finding out takes as long as it saves.
+at. Where the constraint is monotone (a node is allowed wherever one below it is), the search begins above the levels
+that no allowed node has: a column must allow them with all others at their tops. That holds for k, and without
+suppression for diversity and closeness too; with suppression nothing is concluded from a node that is not allowed.
 
 A good node to begin with saves most. It is found by climbing from the bottom by the steps that spare the most people
 for what they cost, and then by lowering one column at a time, or one and raising another, as long as that costs less.
@@ -132,7 +133,7 @@ class Lattice:
     """All nodes over some columns.
 
     `codes` are the values of people by column, `values` their sensitive values (None: none). `allowed` says which classes
-    may be published, and may answer "none" where the others have more people than it is told. At most `most` people are
+    may be published (`monotone`: joining classes never makes fewer people be in those), and may answer "none" where the others have more people than it is told. At most `most` people are
     suppressed. `population` are the codes of a population's people by column.
     """
 
@@ -144,6 +145,7 @@ class Lattice:
         allowed: Callable[[Classes, int | None], Bools],
         costing: Costing,
         most: int,
+        monotone: bool,
         population: Sequence[Codes] | None = None,
     ) -> None:
         self.levels, self.allowed, self.costing, self.most = levels, allowed, costing, most
@@ -152,6 +154,7 @@ class Lattice:
         ]
         self.bottom = self._bottom(codes, values, population)
         self.node: Node = tuple(0 for _ in levels)
+        self.monotone = monotone
 
     @property
     def nodes(self) -> int:
@@ -194,11 +197,30 @@ class Lattice:
         """The node that costs least; None where no node is allowed."""
         self._found: Found | None = None
         self._visited, self._told = 0, progress
+        if self.monotone and not self._rise():
+            return None
         self._climb()
         self._descend()
         self._search(self.node, self.bottom, 0)
         found = self._found
         return None if found is None else Found(found.node, found.cost, found.classes, found.kept, self._visited)
+
+    def _rise(self) -> bool:
+        """Takes for the bottom the levels below which a column makes no node allowed, even with all others at their tops.
+        Whether there is an allowed node."""
+        tops, lowest = [one.top for one in self.levels], list(self.node)
+        for place, top in enumerate(tops):
+            node: Node = (*tops[:place], 0, *tops[place + 1 :])
+            classes = self.raised(self.node, self.bottom, node)
+            while self.judged(node, classes)[0] is None:
+                if node[place] == top:
+                    return False
+                node, below = _up(node, place), node
+                classes = self.raised(below, classes, node)
+            lowest[place] = node[place]
+        self.bottom = self.raised(self.node, self.bottom, tuple(lowest))
+        self.node = tuple(lowest)
+        return True
 
     def _offer(self, node: Node, classes: Classes, in_full: bool = False) -> int:
         """Takes a node if it is the best so far. How many people would be suppressed there, where that is asked for."""
@@ -230,7 +252,7 @@ class Lattice:
         tried: set[Node] = set()
         while self._found is not None:
             start = self._found.node
-            lower = [_up(start, place, -1) for place, at in enumerate(start) if at]
+            lower = [_up(start, place, -1) for place, at in enumerate(start) if at > self.node[place]]
             both = [
                 _up(node, place) for node in lower for place, one in enumerate(self.levels) if start[place] < one.top
             ]
