@@ -257,8 +257,7 @@ class _Work:
         codes = [self.table.codes[c][rows] for c in self.columns]
         values = None if self.values is None else self.values.codes[rows]
         cost = costing(self.chosen, self.levels, codes)
-        monotone = values is None or (most == 0 and self.method.epsilon is None)
-        lattice = Lattice(self.levels, codes, values, self._allowed, cost, most, monotone, self.population)
+        lattice = Lattice(self.levels, codes, values, self._allowed, cost, most, self._doomed, self.population)
         return lattice.best(self.progress)
 
     def _allowed(self, classes: Classes, most: int | None) -> Bools:
@@ -282,11 +281,21 @@ class _Work:
         kept[kept] = self._hold(classes.counts, kept, self.values.whole)
         return kept | ~there
 
+    def _doomed(self, classes: Classes) -> float:
+        """How many people cannot be published however the classes are divided."""
+        small = classes.sizes < self.method.k
+        if classes.crowd is not None and self.method.kmap is not None:
+            small |= classes.crowd < self.method.kmap
+        total = float(classes.sizes[small].sum())
+        if classes.counts is not None and self.values is not None and not small.all():
+            found = _of_some(classes.counts, ~small, self.values.whole)
+            shares = [constraint.doomed(found) for constraint in self.constraints]
+            total += float(found.sizes @ np.max(shares, axis=0))
+        return total
+
     def _hold(self, counts: Entries, some: Bools, whole: Ints) -> Bools:
         """Which of some classes hold the constraints."""
-        here = some[counts.row]
-        row = (np.cumsum(some) - 1)[counts.row[here]]
-        found = Entries.of(row, counts.column[here], counts.count[here], int(some.sum()), len(whole), whole)
+        found = _of_some(counts, some, whole)
         holds = np.ones(len(found.sizes), dtype=np.bool_)
         for constraint in self.constraints:
             holds &= constraint.which(found)
@@ -304,6 +313,13 @@ class _Work:
         key = classes.packing.key(both)
         place = np.searchsorted(key[: len(found.kept)], key[len(found.kept) :])
         return found.kept[place]
+
+
+def _of_some(counts: Entries, some: Bools, whole: Ints) -> Entries:
+    """The counts of some classes, beside those of the whole table."""
+    here = some[counts.row]
+    row = (np.cumsum(some) - 1)[counts.row[here]]
+    return Entries.of(row, counts.column[here], counts.count[here], int(some.sum()), len(whole), whole)
 
 
 def _published(table: Table, column: str, level: Ints, gone: Bools | None) -> tuple[Labels, Codes]:

@@ -25,7 +25,7 @@ from anonymizers.shapes import Limits
 from auditor.measure import divergences, diversity
 from auditor.measure.counts import Entries, entries
 from auditor.measure.nearness import largest_ms, lower, upper
-from auditor.model.arrays import Bools, Ints
+from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.schema import Type
 from auditor.model.table import Table
@@ -81,6 +81,11 @@ class Constraint(ABC):
         """Whether a class with these counts would be allowed."""
         return bool(self.which(entries(counts[None]))[0])
 
+    def doomed(self, found: Entries) -> Floats:
+        """The share of each class that breaks the constraint at least, however the class is divided into smaller ones. By
+        default one person where the class itself breaks it: classes that hold it hold it together."""
+        return np.where(self.which(found), 0.0, 1 / np.maximum(found.sizes, 1))
+
     @abstractmethod
     def fault(self) -> str:
         """Why the whole table breaks the constraint, where it does."""
@@ -103,6 +108,9 @@ class Size(Limited):
     def which(self, found: Entries) -> Bools:
         return np.asarray(found.sizes >= self.k)
 
+    def doomed(self, found: Entries) -> Floats:
+        return np.where(self.which(found), 0.0, 1.0)  # smaller classes are smaller
+
     def fault(self) -> str:
         return f"k must be at most the number of rows. Got k = {self.k} and {self.rows} rows"
 
@@ -118,6 +126,9 @@ class DistinctValues(Limited):
 
     def which(self, found: Entries) -> Bools:
         return np.asarray(found.distinct >= self.least)
+
+    def doomed(self, found: Entries) -> Floats:
+        return np.where(self.which(found), 0.0, 1.0)  # smaller classes have no more values
 
     def fault(self) -> str:
         there = len(self.about.present)
@@ -135,6 +146,12 @@ class EntropyDiversity(Limited):
 
     def which(self, found: Entries) -> Bools:
         return np.asarray(diversity.entropy_ls(found) >= self.least - _NOISE)
+
+    def doomed(self, found: Entries) -> Floats:
+        # the mean entropy of the parts is at most that of the whole, and those that hold have log l or more
+        asked = np.log(max(self.least - _NOISE, 1.0))
+        short = asked - np.log(diversity.entropy_ls(found))
+        return np.maximum(short, 0.0) / asked if asked > 0 else np.zeros(len(short))
 
     def fault(self) -> str:
         whole = diversity.entropy_l(self.about.whole[None])
@@ -171,6 +188,9 @@ class LargestShare(Limited):
     def which(self, found: Entries) -> Bools:
         return np.asarray(diversity.alphas(found) <= self.alpha + _NOISE)
 
+    def doomed(self, found: Entries) -> Floats:
+        return _beyond(diversity.alphas(found), self.alpha + _NOISE)
+
     def fault(self) -> str:
         most, column = diversity.alpha(self.about.whole[None]), self.about.column
         return f"one value of {column!r} has the share {most:.4g} of the whole table. Got alpha = {self.alpha:g}"
@@ -204,16 +224,25 @@ class Close(Limited):
         present, leaf_node = self.about.present, self.about.domain.taxonomy.leaf_node
         return np.where(present < len(leaf_node), leaf_node[np.minimum(present, len(leaf_node) - 1)], 0)
 
-    def which(self, found: Entries) -> Bools:
+    def _distances(self, found: Entries) -> tuple[Floats, Floats]:
+        """How far each class is from the whole, and the share of its people who have a place there."""
         whole = self.about.whole
         if self.kind is Closeness.EQUAL:
-            distance = divergences.equal_distance(found, whole)
-        elif self.kind is Closeness.ORDERED:
-            distance = divergences.ordered_distance(found.arranged(np.arange(self.ranked)), whole[: self.ranked])
-        else:
-            assert self.about.domain.taxonomy is not None
-            distance = divergences.hierarchical_distance(found, whole, self.about.domain.taxonomy, self.nodes)
-        return np.asarray(distance <= self.t + _NOISE)
+            return divergences.equal_distance(found, whole), np.ones(len(found.sizes))
+        if self.kind is Closeness.ORDERED:
+            placed = found.arranged(np.arange(self.ranked))
+            return divergences.ordered_distance(placed, whole[: self.ranked]), placed.sizes / np.maximum(found.sizes, 1)
+        assert self.about.domain.taxonomy is not None
+        distance = divergences.hierarchical_distance(found, whole, self.about.domain.taxonomy, self.nodes)
+        return distance, np.ones(len(distance))
+
+    def which(self, found: Entries) -> Bools:
+        return np.asarray(self._distances(found)[0] <= self.t + _NOISE)
+
+    def doomed(self, found: Entries) -> Floats:
+        # the distance of the whole is at most the mean of the distances of its parts
+        distance, placed = self._distances(found)
+        return _beyond(distance, self.t + _NOISE) * placed
 
     def fault(self) -> str:
         return f"t must be at least 0. Got t = {self.t:g}"  # the whole table is at distance 0 from itself
@@ -269,6 +298,9 @@ class Scattered(Limited):
     def which(self, found: Entries) -> Bools:
         return np.asarray(largest_ms(found, self.numbers, self.epsilon) >= self.m - _NOISE)
 
+    def doomed(self, found: Entries) -> Floats:
+        return np.zeros(len(found.sizes))  # classes that hold it need not hold it together
+
     def fault(self) -> str:
         whole, column = entries(self.about.whole[None]), self.about.column
         most = float(largest_ms(whole, self.numbers, self.epsilon)[0])
@@ -294,6 +326,11 @@ class Like(Constraint):
 
     def fault(self) -> str:
         return f"the whole table must be {self.kind} β-like itself in {self.about.column!r}. Got beta = {self.beta:g}"
+
+
+def _beyond(amount: Floats, most: float) -> Floats:
+    """The least share of parts with amounts up to 1 that, with others of at most `most`, have a mean of so much."""
+    return np.maximum(amount - most, 0.0) / (1 - most) if most < 1 else np.zeros(len(amount))
 
 
 def check_whole(constraints: Sequence[Constraint], whole: Ints, name: str) -> None:

@@ -6,9 +6,11 @@ a constraint are suppressed; a node is allowed where these have at most so many 
 
 The search is exact, whatever the constraint. What lies above a node costs at least the node's *floor*: what it would
 cost if nobody were suppressed. Where the floor is above the least cost found so far, nothing above the node is looked
-at. Where the constraint is monotone (a node is allowed wherever one below it is), the search begins above the levels
-that no allowed node has: a column must allow them with all others at their tops. That holds for k, and without
-suppression for diversity and closeness too; with suppression nothing is concluded from a node that is not allowed.
+at. The search begins above the levels that no allowed node has. With a column at one level and all others at their
+tops, some people are in classes that break a constraint however these are divided: all those in a class below k; of a
+class that is too far from the whole table at least a share, since its distance is at most the mean of the distances of
+its parts. Where these are too many, no node with that level or a lower one is allowed. That needs no monotone
+constraint: with suppression, diversity and closeness are not.
 
 A good node to begin with saves most. It is found by climbing from the bottom by the steps that spare the most people
 for what they cost, and then by lowering one column at a time, or one and raising another, as long as that costs less.
@@ -37,6 +39,7 @@ Node = tuple[int, ...]
 Cost = tuple[float, ...]
 """What a node costs: less is better; the first number decides, then the next."""
 _BITS = 62
+_NOISE = 1e-6
 
 
 class Packing:
@@ -133,7 +136,8 @@ class Lattice:
     """All nodes over some columns.
 
     `codes` are the values of people by column, `values` their sensitive values (None: none). `allowed` says which classes
-    may be published (`monotone`: joining classes never makes fewer people be in those), and may answer "none" where the others have more people than it is told. At most `most` people are
+    may be published, and may answer "none" where the others have more people than it is told. `doomed` says how many people at least cannot be published however
+    the classes are divided. At most `most` people are
     suppressed. `population` are the codes of a population's people by column.
     """
 
@@ -145,16 +149,16 @@ class Lattice:
         allowed: Callable[[Classes, int | None], Bools],
         costing: Costing,
         most: int,
-        monotone: bool,
+        doomed: Callable[[Classes], float],
         population: Sequence[Codes] | None = None,
     ) -> None:
+        self.doomed = doomed
         self.levels, self.allowed, self.costing, self.most = levels, allowed, costing, most
         self._ups = [
             [[one.up(low, high) for high in range(one.top + 1)] for low in range(one.top + 1)] for one in levels
         ]
         self.bottom = self._bottom(codes, values, population)
         self.node: Node = tuple(0 for _ in levels)
-        self.monotone = monotone
 
     @property
     def nodes(self) -> int:
@@ -197,7 +201,7 @@ class Lattice:
         """The node that costs least; None where no node is allowed."""
         self._found: Found | None = None
         self._visited, self._told = 0, progress
-        if self.monotone and not self._rise():
+        if not self._rise():
             return None
         self._climb()
         self._descend()
@@ -206,13 +210,12 @@ class Lattice:
         return None if found is None else Found(found.node, found.cost, found.classes, found.kept, self._visited)
 
     def _rise(self) -> bool:
-        """Takes for the bottom the levels below which a column makes no node allowed, even with all others at their tops.
-        Whether there is an allowed node."""
+        """Takes for the bottom the lowest levels that an allowed node may have. Whether there can be one at all."""
         tops, lowest = [one.top for one in self.levels], list(self.node)
         for place, top in enumerate(tops):
             node: Node = (*tops[:place], 0, *tops[place + 1 :])
             classes = self.raised(self.node, self.bottom, node)
-            while self.judged(node, classes)[0] is None:
+            while self.doomed(classes) > self.most + _NOISE:
                 if node[place] == top:
                     return False
                 node, below = _up(node, place), node
