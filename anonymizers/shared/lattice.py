@@ -9,8 +9,8 @@ cost if nobody were suppressed. Where the floor is above the least cost found so
 at. The search begins above the levels that no allowed node has. With a column at one level and all others at their
 tops, some people are in classes that break a constraint however these are divided: all those in a class below k; of a
 class that is too far from the whole table at least a share, since its distance is at most the mean of the distances of
-its parts. Where these are too many, no node with that level or a lower one is allowed. That needs no monotone
-constraint: with suppression, diversity and closeness are not.
+its parts. Where these are too many, no node with that level or a lower one is allowed. The same is asked of the levels
+of several columns on the way. That needs no monotone constraint: with suppression, diversity and closeness are not.
 
 A good node to begin with saves most. It is found by climbing from the bottom by the steps that spare the most people
 for what they cost, and then by lowering one column at a time, or one and raising another, as long as that costs less.
@@ -136,9 +136,9 @@ class Lattice:
     """All nodes over some columns.
 
     `codes` are the values of people by column, `values` their sensitive values (None: none). `allowed` says which classes
-    may be published, and may answer "none" where the others have more people than it is told. `doomed` says how many people at least cannot be published however
-    the classes are divided. At most `most` people are
-    suppressed. `population` are the codes of a population's people by column.
+    may be published, and may answer "none" where the others have more people than it is told. `doomed` says how many people
+    cannot be published however the classes are divided. At most `most` people are suppressed. `population` are the codes of
+    a population's people by column.
     """
 
     def __init__(
@@ -201,6 +201,7 @@ class Lattice:
         """The node that costs least; None where no node is allowed."""
         self._found: Found | None = None
         self._visited, self._told = 0, progress
+        self._known: dict[Node, bool] = {}
         if not self._rise():
             return None
         self._climb()
@@ -278,7 +279,17 @@ class Lattice:
             higher = _up(node, place)
             if node[place] == self.levels[place].top or self._beaten(self.costing.floor(higher, None)):
                 continue
+            if place and classes.counts is not None and self._hopeless(node, classes, place):
+                continue
             self._search(higher, self.raised(node, classes, higher), place)
+
+    def _hopeless(self, node: Node, classes: Classes, place: int) -> bool:
+        """Whether no node is allowed that has these levels in all columns before one."""
+        before = node[:place]
+        if before not in self._known:
+            high = before + tuple(one.top for one in self.levels[place:])
+            self._known[before] = self.doomed(self.raised(node, classes, high)) > self.most + _NOISE
+        return self._known[before]
 
     def _beaten(self, floor: Cost) -> bool:
         return self._found is not None and floor > self._found.cost

@@ -10,9 +10,11 @@ import pytest
 
 from anonymizers.anonymizing import anonymize
 from anonymizers.full_domain import FullDomain
+from anonymizers.shared.constraints import Constraint, Like
 from anonymizers.shared.costs import Aggregate, Measure
 from anonymizers.shared.lattice import Packing
 from anonymizers.shared.levels import Levels
+from auditor.measure.counts import entries
 from auditor.model.errors import PromiseError, UsageError
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
@@ -83,6 +85,28 @@ def test_no_node_costs_less(place: int) -> None:
         assert recoded.found[0].cost == pytest.approx(min(costs), rel=1e-9, abs=2e-9)
         found = tuple(recoded.chosen[0][c] for c in levels)
         assert found in [one[0] for one, spent in zip(allowed, costs, strict=True) if spent == min(costs)]
+
+
+@pytest.mark.parametrize("settings", CONSTRAINTS, ids=str)
+def test_however_a_class_is_divided_so_many_break_the_constraint(settings: dict[str, Any]) -> None:
+    method, rng, positive = FullDomain.configure({**settings, "outliers": "marked"}), np.random.default_rng(3), 0
+    table = drawn(2, 60)
+    values, limited = method.asked(table)
+    constraints: list[Constraint] = [*limited]
+    if values is not None and method.beta is not None:
+        constraints.append(Like(method.beta, method.likeness, values))
+    for _ in range(200):
+        width = 1 if values is None else len(values.whole)
+        parts = rng.poisson(rng.exponential(1.5, (rng.integers(1, 6), width)))
+        parts = parts[parts.sum(axis=1) > 0]
+        if not len(parts):
+            continue
+        for constraint in constraints:
+            broken = parts.sum(axis=1)[~constraint.which(entries(parts))].sum()
+            doomed = constraint.doomed(entries(parts.sum(axis=0)[None]))[0] * parts.sum()
+            assert doomed <= broken + 1e-9
+            positive += doomed > 0
+    assert positive > 10 or method.epsilon is not None
 
 
 def test_levels_of_columns_with_and_without_a_taxonomy() -> None:
