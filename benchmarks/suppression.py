@@ -16,55 +16,23 @@ import os
 import time
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 from tabulate import tabulate
 
 from anonymizers.suppression import Suppression
-from auditor.model.arrays import Codes
-from auditor.model.schema import Schema
 from auditor.model.table import Table
 from benchmarks.adult import adult
+from tests.support.naive_suppression import KEYS, greedy, office_table
 
-KEYS = {
-    "francdat": ["Key1", "Key2", "Key3", "Key4"],
-    "testdata": ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"],
-    "free1": ["REGION", "SEX", "AGE", "MARSTAT", "KINDPERS", "EDUC1", "ETNI"],
-    "EIA": ["STATE", "YEAR", "MONTH"],
-}
 LARGE = 10_000
 """Of larger tables `steepest` would take many minutes: it looks at all rows for each cell of each row."""
 
 
 def table_of(name: str) -> Table:
-    """A set of data with its keys as quasi-identifiers."""
-    if name == "adult":
-        return adult()
+    """A set of data by its name."""
     folder = os.environ.get("AUDITOR_DATA")
     if not folder:
-        raise SystemExit("AUDITOR_DATA must name a folder with data/casc.")
-    frame = pd.read_csv(Path(folder) / "data" / "casc" / f"{name}.csv", dtype=str)[KEYS[name]]
-    return Table.from_frame(frame, Schema.from_dict({"columns": {c: {"role": "quasi"} for c in frame.columns}}), name)
-
-
-def greedy(codes: Codes, k: int, steepest: bool) -> int:
-    """How many cells a simple greedy way suppresses."""
-    order = np.argsort([-len(np.unique(column)) for column in codes.T], kind="stable")
-    codes = codes[:, order]
-    hidden = np.zeros(codes.shape, dtype=np.bool_)
-
-    def agree(row: int, shown: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
-        alike = (codes[:, shown] == codes[row, shown]) | hidden[:, shown]
-        return int((alike.all(axis=1) & ~hidden.all(axis=1)).sum())
-
-    for row in range(len(codes)):
-        while not hidden[row].all():
-            shown = np.flatnonzero(~hidden[row])
-            if agree(row, shown) >= k:
-                break
-            left = [agree(row, shown[shown != column]) for column in shown] if steepest else [0]
-            hidden[row, shown[int(np.argmax(left))]] = True
-    return int(hidden.sum())
+        raise SystemExit("AUDITOR_DATA must name a folder with data/casc and data/adult.")
+    return adult() if name == "adult" else office_table(Path(folder), name)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from auditor.model.release import Release, WithheldCells
 from auditor.model.release import Suppression as Whole
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
-from benchmarks.suppression import KEYS, greedy, table_of
+from tests.support.naive_suppression import KEYS, greedy, office_table
 
 
 def coded(columns: dict[str, list[str]], **others: Any) -> Table:
@@ -143,13 +144,12 @@ def test_people_with_several_rows() -> None:
 
 
 @pytest.mark.data
-@pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
     ("name", "k"),
     [("francdat", 3), *(pytest.param(name, 3, marks=pytest.mark.slow) for name in ("testdata", "free1", "EIA"))],
 )
-def test_sets_of_statistical_offices(name: str, k: int) -> None:
-    table = table_of(name)
+def test_sets_of_statistical_offices(name: str, k: int, data_folder: Path) -> None:
+    table = office_table(data_folder, name)
     release, _ = Suppression(k=k).anonymize(table, np.random.default_rng(0))
     assert frequencies(release).min() >= k
     suppressed = sum(int(release.labels[c].suppressed[release.blocks[0].cell(c)].sum()) for c in KEYS[name])
