@@ -66,10 +66,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income"},
     ],
     "full-domain": [
-        {"k": 3, "limit": 0.1},
+        {"k": 3, "rounds": 2, "measure": "granularity", "limit": 0.02},
         {"k": 2, "l": 2, "diversity": "entropy", "measure": "discernibility", "limit": 0.0},
         {"k": 2, "t": 0.2, "closeness": "ordered", "sensitive": "income", "limit": 0.3, "outliers": "marked"},
-        {"k": 3, "rounds": 3, "measure": "granularity", "limit": 0.02},
     ],
     "suppression": [{"k": 3}, {"k": 2, "l": 2, "weights": [["city", 3]]}, {"k": 2, "l": 2, "matching": "own"}],
     "kmember": [{"k": 3}, {"k": 1}, {"k": 20}],
