@@ -12,6 +12,7 @@ from anonymizers.caat import Caat
 from anonymizers.cart import Cart
 from anonymizers.copula import Copula
 from anonymizers.ebkc import Ebkc
+from anonymizers.full_domain import FullDomain
 from anonymizers.grading import Grading
 from anonymizers.identity import Identity
 from anonymizers.kaca import Kaca
@@ -35,6 +36,7 @@ from anonymizers.record_swapping import RecordSwapping
 from anonymizers.rgather import RGather
 from anonymizers.rounding import Rounding
 from anonymizers.slicing import Slicing
+from anonymizers.suppression import Suppression
 from anonymizers.top_coding import TopCoding
 from anonymizers.wfcm import WeightedFeatureCMeans
 from auditor.model.plugin import Registry
@@ -45,6 +47,8 @@ ANONYMIZERS: Registry[Anonymizer] = Registry(
     (
         Identity,
         Mondrian,
+        FullDomain,
+        Suppression,
         KMember,
         Caat,
         Kaca,

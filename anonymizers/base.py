@@ -146,6 +146,22 @@ def sensitive_column(table: Table, wanted: str | None, name: str) -> str:
     return columns[0]
 
 
+def column_weights(
+    given: Sequence[Sequence[str | float]], name: str, columns: Sequence[str] | None = None
+) -> dict[str, float]:
+    """How much each column counts: 1, unless the setting `weights` says otherwise ([["age", 2]]). Where the columns are
+    known, an error if it names another."""
+    found: dict[str, float] = dict.fromkeys(columns or (), 1.0)
+    for entry in given:
+        column, weight = (*entry, 0, 0)[:2]
+        if len(entry) != 2 or not isinstance(column, str) or isinstance(weight, str) or not weight > 0:
+            raise UsageError(f'{name}: weights must be pairs of a column and a number above 0, such as [["age", 2]].')
+        if columns is not None and column not in columns:
+            raise UsageError(f"{name}: weights must name quasi-identifiers. Got {column!r}.")
+        found[column] = float(weight)
+    return found
+
+
 def need_eligible(
     table: Table,
     column: str,

@@ -24,22 +24,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizers.base import at_least, generalise, need_quasi, published_columns, sensitive_column
-from anonymizers.shared.constraints import (
-    Close,
-    Closeness,
-    Constraint,
-    DistinctValues,
-    Diversity,
-    EntropyDiversity,
-    LargestShare,
-    RecursiveDiversity,
-    Scattered,
-    Size,
-    Values,
-    all_limits,
-    check_whole,
-)
+from anonymizers.base import generalise, need_quasi, published_columns
+from anonymizers.shared.constrained import Constrained
+from anonymizers.shared.constraints import all_limits, check_whole
 from anonymizers.shared.cuts import by_tree, partition
 from anonymizers.shared.grouping import Blocking, Grouping, Groups
 from auditor.model.arrays import Ints
@@ -51,86 +38,19 @@ from auditor.model.table import Table
 
 
 @dataclass(frozen=True)
-class Mondrian(Grouping):
+class Mondrian(Constrained, Grouping):
     """Recursive median cuts down to classes that still hold the constraints."""
 
     name: ClassVar[str] = "mondrian"
     summary: ClassVar[str] = "Multidimensional generalisation by recursive median cuts; k, l, t, α, (ε,m)."
     paper: ClassVar[str] = "LeFevre, DeWitt & Ramakrishnan 2006"
 
-    k: int = 5
-    l: int | None = None
-    diversity: Diversity = Diversity.DISTINCT
-    c: float | None = None
-    t: float | None = None
-    closeness: Closeness = Closeness.EQUAL
-    alpha: float | None = None
-    epsilon: float | None = None
-    m: float | None = None
-    sensitive: str | None = None
     strict: bool = True
 
     def __post_init__(self) -> None:
-        at_least("mondrian: k", self.k, 1)
-        at_least("mondrian: l", self.l, 1)
-        if (self.c is not None) != (self.diversity is Diversity.RECURSIVE):
-            raise UsageError('mondrian: c goes with diversity = "recursive", and that needs c.')
-        if self.l is None and self.diversity is not Diversity.DISTINCT:
-            raise UsageError(f'mondrian: diversity = "{self.diversity}" needs l.')
-        if (self.epsilon is None) != (self.m is None):
-            raise UsageError("mondrian: epsilon and m go together.")
+        super().__post_init__()
         if self.epsilon is not None and not self.strict:
             raise UsageError("mondrian: epsilon and m need strict = true (see `auditor explain mondrian`).")
-        for name, value, low, high in (
-            ("t", self.t, 0, 1),
-            ("alpha", self.alpha, 0, 1),
-            ("epsilon", self.epsilon, 0, None),
-        ):
-            if value is not None and (value < low or (high is not None and value > high)):
-                limits = f"from {low} to {high}" if high is not None else f"at least {low}"
-                raise UsageError(f"mondrian: {name} must be {limits}. Got {value:g}.")
-        for name, value in (("c", self.c), ("m", self.m)):
-            if value is not None and value <= 0:
-                raise UsageError(f"mondrian: {name} must be above 0. Got {value:g}.")
-
-    def promises(self, sensitive: str | None = None) -> tuple[str, ...]:
-        about = f" ({sensitive or self.sensitive})" if sensitive or self.sensitive else ""
-        said = [f"k = {self.k}"]
-        if self.l is not None:
-            kind = f"recursive, c = {self.c:g}" if self.c is not None else str(self.diversity)
-            said.append(f"l = {self.l} {kind}{about}")
-        if self.t is not None:
-            said.append(f"t = {self.t:g} {self.closeness}{about}")
-        if self.alpha is not None:
-            said.append(f"alpha = {self.alpha:g}{about}")
-        if self.epsilon is not None:
-            said.append(f"({self.epsilon:g}, {self.m:g})-anonymity{about}")
-        return tuple(said)
-
-    def _about(self, table: Table) -> str | None:
-        """The sensitive column that the constraints are about; None where only k is asked for."""
-        if all(value is None for value in (self.l, self.t, self.alpha, self.epsilon)):
-            return None
-        return sensitive_column(table, self.sensitive, self.name)
-
-    def constraints(self, rows: int, values: Values | None) -> list[Constraint]:
-        """The constraints that each class of a table with so many rows must hold."""
-        found: list[Constraint] = [Size(self.k, rows)]
-        if values is None:
-            return found
-        if self.l is not None and self.diversity is Diversity.DISTINCT:
-            found.append(DistinctValues(self.l, values))
-        elif self.l is not None and self.diversity is Diversity.ENTROPY:
-            found.append(EntropyDiversity(self.l, values))
-        elif self.l is not None and self.c is not None:
-            found.append(RecursiveDiversity(self.c, self.l, values))
-        if self.t is not None:
-            found.append(Close(self.t, self.closeness, values))
-        if self.alpha is not None:
-            found.append(LargestShare(self.alpha, values))
-        if self.epsilon is not None and self.m is not None:
-            found.append(Scattered(self.epsilon, self.m, values))
-        return found
 
     @property
     def least_rows(self) -> int:
@@ -138,24 +58,18 @@ class Mondrian(Grouping):
 
     def groups(self, table: Table, rng: np.random.Generator, progress: Progress = silent) -> Groups:
         quasi = need_quasi(table, self.name)
-        values, constraints = self._asked(table)
+        values, constraints = self.asked(table)
         check_whole(constraints, np.array([table.rows]) if values is None else values.whole, self.name)
         limits = all_limits(constraints, values)
         return Groups(partition(table, quasi, limits, values, self.strict, rng, progress))
 
     def publish_groups(self, table: Table, groups: Groups, rng: np.random.Generator) -> tuple[Release, Provenance]:
         labels, cells = generalise(table, need_quasi(table, self.name), groups.member)
-        return self.publish(table, labels, cells, [published_columns(table)], None, rng, self._about(table))
-
-    def _asked(self, table: Table) -> tuple[Values | None, list[Constraint]]:
-        """The values that the constraints are about, and the constraints."""
-        about = self._about(table)
-        values = None if about is None else Values(table, about)
-        return values, self.constraints(table.rows, values)
+        return self.publish(table, labels, cells, [published_columns(table)], None, rng, self.about(table))
 
     def in_blocks(self, table: Table) -> Blocking:
         quasi = need_quasi(table, self.name)
-        values, constraints = self._asked(table)
+        values, constraints = self.asked(table)
         if values is None:
             return Blocking(self, quasi, quasi, self.k, not self.strict)
 

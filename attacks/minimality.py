@@ -47,7 +47,7 @@ from auditor.model.table import Table
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 from auditor.posterior.candidates import Matching
 
-ABOUT_VALUES = ("l", "alpha", "t", "epsilon")
+ABOUT_VALUES = ("l", "alpha", "t", "beta", "epsilon")
 """The settings by which methods promise something about sensitive values."""
 ENOUGH = 50
 """Where fewer worlds of a sample could have been, they do not say how likely each value is."""

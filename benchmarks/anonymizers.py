@@ -39,6 +39,8 @@ SLICES = [
 SETTINGS: dict[str, dict[str, Any]] = {
     "identity": {},
     "mondrian": {"k": 5},
+    "full-domain": {"k": 5},
+    "suppression": {"k": 5},
     "kmember": {"k": 5},
     "caat": {"k": 5},
     "kaca": {"k": 5},

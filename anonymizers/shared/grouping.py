@@ -52,7 +52,7 @@ class Groups:
         if not people.several:
             return self
         if self.centre is not None:
-            people.need_alike(name)
+            people.need_alike(name, "rows of one person must be as far from a centre")
         number, first = people.number, people.first
         return Groups(
             self.member[number],

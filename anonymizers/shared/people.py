@@ -51,15 +51,12 @@ class People:
         pairs = np.unique(np.column_stack([group, self.number])[group >= 0], axis=0)
         return np.bincount(pairs[:, 0], minlength=int(group.max(initial=-1)) + 1)
 
-    def need_alike(self, name: str) -> None:
-        """An error where rows of one person differ in a quasi-identifier."""
+    def need_alike(self, name: str, why: str) -> None:
+        """An error where rows of one person differ in a quasi-identifier. `why` they must not."""
         table = self._whole
         for column in (c for c in table.schema.quasi if c in table.codes):
             if (table.codes[column] != table.codes[column][self.first][self.number]).any():
-                raise PromiseError(
-                    f"{name}: how far rows are from a centre is not known where rows of one person differ in {column!r}. "
-                    f"{_REMEDY}"
-                )
+                raise PromiseError(f"{name}: {why}, and some differ in {column!r}. {_REMEDY}")
 
     def check(self, release: Release, provenance: Provenance, name: str) -> None:
         """An error where the promise of a release holds for rows, and not for people."""

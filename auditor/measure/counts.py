@@ -113,6 +113,20 @@ def counted(row: Ints, column: Ints, classes: int, values: int, whole: Ints | No
     return Entries.of(row, column, count.astype(np.int64), classes, values, whole)
 
 
+def added(row: Ints, column: Ints, count: Ints, classes: int, values: int) -> Entries:
+    """The entries of counts of classes and values, in any order; counts of the same class and value are added up."""
+    key = row * values + column
+    if classes * values <= _ROOM * len(key):
+        every = np.bincount(key, weights=count, minlength=classes * values).astype(np.int64)
+        key = np.flatnonzero(every)
+        total = every[key]
+    else:
+        key, where = np.unique(key, return_inverse=True)
+        total = np.bincount(where, weights=count, minlength=len(key)).astype(np.int64)
+    row, column = np.divmod(key, max(values, 1))
+    return Entries.of(row, column, total, classes, values)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCounts:
     """The counts of one column; its value v is published as `label[v]`."""

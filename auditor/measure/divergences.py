@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from auditor.measure import words
-from auditor.measure.counts import Entries, Matrix, entries
+from auditor.measure.counts import Entries, Matrix, added, entries
 from auditor.model.arrays import Floats, Ints
 from auditor.model.taxonomy import Taxonomy
 
@@ -132,9 +132,8 @@ def _crossing(found: Entries, column: Ints, edge: Ints, edges: int) -> Entries:
     times = many[found.column]
     ends = np.cumsum(times)
     place = np.arange(int(times.sum())) + np.repeat(first[found.column] - ends + times, times)
-    key, where = np.unique(np.repeat(found.row, times) * edges + edge[order[place]], return_inverse=True)
-    count = np.bincount(where, weights=np.repeat(found.count, times), minlength=len(key)).astype(np.int64)
-    return Entries.of(key // edges, key % edges, count, len(found.sizes), edges)
+    row, count = np.repeat(found.row, times), np.repeat(found.count, times)
+    return added(row, edge[order[place]], count, len(found.sizes), edges)
 
 
 def taxonomy_edges(taxonomy: Taxonomy, places: Ints) -> tuple[Ints, Ints, Floats]:

@@ -59,9 +59,19 @@ def near(found: Entries, number: Floats, epsilon: float) -> Ints:
     return np.asarray(running[high] - running[low])
 
 
+def largest_ms(found: Entries, number: Floats, epsilon: float) -> Floats:
+    """The largest m for which each class is (ε,m)-anonymous, decided by its most crowded number: see `near`. Infinite for a
+    class without numbers."""
+    there = found.distinct > 0
+    share = near(found, number, epsilon) / found.sizes[found.row]
+    largest = np.full(len(there), np.inf)
+    largest[there] = 1 / np.maximum.reduceat(share, (np.cumsum(found.distinct) - found.distinct)[there])
+    return largest
+
+
 def least_m(found: Entries, number: Floats, epsilon: float) -> float:
-    """The largest m for which classes are (ε,m)-anonymous, decided by the worst class: see `near`."""
-    return float(1 / (near(found, number, epsilon) / found.sizes[found.row]).max())
+    """The largest m for which all classes are (ε,m)-anonymous, decided by the worst class."""
+    return float(largest_ms(found, number, epsilon).min())
 
 
 def by_number(group: Ints, number: Floats) -> tuple[Entries, Floats]:

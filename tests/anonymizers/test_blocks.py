@@ -87,7 +87,7 @@ def test_a_large_table_is_really_cut(name: str, settings: dict[str, Any]) -> Non
 def test_what_cannot_be_cut_is_refused_with_a_reason(name: str, settings: dict[str, Any]) -> None:
     reason = (
         "takes hardly any time|one key must hold for all rows|generalised labels match people of other blocks|who stays|"
-        "one model of all rows"
+        "one model of all rows|one choice of levels|who agrees with whom"
     )
     with pytest.raises(UsageError, match=f"{name} cannot work in blocks.*({reason})"):
         anonymize(people(100), name, blocks=50, **settings)

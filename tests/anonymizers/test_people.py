@@ -86,7 +86,7 @@ def test_mondrian_keeps_k_in_people_in_blocks_too(blocks: bool | int, moving: bo
 
 
 def test_centres_need_rows_of_one_person_alike() -> None:
-    with pytest.raises(PromiseError, match="how far rows are from a centre is not known"):
+    with pytest.raises(PromiseError, match="must be as far from a centre"):
         anonymize(visits(moving=True), "rgather", 7, r=3)
 
 

@@ -39,14 +39,16 @@ def made(columns: dict[str, Any], *rows: dict[str, list[str]]) -> list[Table]:
     return encode(Schema.from_dict({"columns": columns}), [RawTable(f"table {i}", r) for i, r in enumerate(rows)])
 
 
-def mondrian(table: Table, seed: int = 0, **settings: Any) -> tuple[Release, Provenance, Mechanism]:
-    method = ANONYMIZERS.get("mondrian").configure(settings)
+def mondrian(
+    table: Table, seed: int = 0, name: str = "mondrian", **settings: Any
+) -> tuple[Release, Provenance, Mechanism]:
+    method = ANONYMIZERS.get(name).configure(settings)
     release, provenance = method.anonymize(table, np.random.default_rng(seed))
 
     def run(world: Table, rng: np.random.Generator) -> Release:
         return method.anonymize(world, rng)[0]
 
-    return release, provenance, Mechanism("mondrian", method.settings(), run)
+    return release, provenance, Mechanism(name, method.settings(), run)
 
 
 def view_of(release: Release, table: Table, column: str, mechanism: Mechanism | None, **more: Any) -> View:
@@ -119,6 +121,19 @@ def test_the_example_of_the_paper() -> None:
 
 
 PLANTED = {"age": ["20", "20", "30", "30", "30"], "ill": ["a", "a", "b", "c", "d"]}
+
+
+def test_levels_that_were_raised_for_the_values() -> None:
+    # Two people are q1, three q2, and l = 2. They would be published as they are unless q1 or q2 had one value only. Of five
+    # values two are flu, so that can only be both of q1: whoever knows the method knows what they have.
+    columns = {"qi": {"role": "quasi", "taxonomy": {"Q": ["q1", "q2"]}}, "ill": {"role": "sensitive"}}
+    rows = {"qi": ["q1", "q1", "q2", "q2", "q2"], "ill": ["flu", "flu", "cold", "burn", "cough"]}
+    (table,) = made(columns, rows)
+    release, _, mechanism = mondrian(table, name="full-domain", k=1, l=2, limit=0.0)
+    assert len(release.sizes) == 1
+    found, _, _ = beliefs(view_of(release, table, "ill", mechanism))
+    flu = table.domains["ill"].codes["flu"]
+    assert found[:, flu].tolist() == pytest.approx([1, 1, 0, 0, 0])
 
 
 @pytest.mark.parametrize(("settings", "how"), [({}, "simulation"), ({"most_rows": 0}, "rule")])

@@ -16,7 +16,8 @@ from anonymizers import ANONYMIZERS
 from anonymizers.shared.public_bins import PublicBins
 from auditor.measure.classes import class_facts
 from auditor.measure.nearness import largest_m
-from auditor.model.release import Release
+from auditor.measure.wildcards import alike_records
+from auditor.model.release import Release, Suppression, WithheldCells
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 from tests.support.naive_slicing import cannot_slice, check_sliced
@@ -64,6 +65,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"k": 2, "alpha": 0.6, "l": 2},
         {"k": 2, "epsilon": 500, "m": 2, "sensitive": "income"},
     ],
+    "full-domain": [
+        {"k": 3, "rounds": 2, "measure": "granularity", "limit": 0.02},
+        {"k": 2, "l": 2, "diversity": "entropy", "measure": "discernibility", "limit": 0.0},
+        {"k": 2, "t": 0.2, "closeness": "ordered", "sensitive": "income", "limit": 0.3, "outliers": "marked"},
+    ],
+    "suppression": [{"k": 3}, {"k": 2, "l": 2, "weights": [["city", 3]]}, {"k": 2, "l": 2, "matching": "own"}],
     "kmember": [{"k": 3}, {"k": 1}, {"k": 20}],
     "caat": [{"k": 3}, {"k": 1}, {"k": 10, "ties": "all"}],
     "kaca": [{"k": 3}, {"k": 1}, {"k": 20, "beta": 0.5}],
@@ -144,6 +151,9 @@ def check_promise(release: Release, settings: dict[str, Any], table: Table) -> N
     if release.method == "slicing":
         check_sliced(release, settings, table)
         return
+    if release.method == "suppression" and settings.get("matching") != "own":
+        check_agreeing(release, settings)
+        return
     facts = class_facts(release)
     if release.rows == release.suppressed_rows:
         return
@@ -176,6 +186,17 @@ def check_promise(release: Release, settings: dict[str, Any], table: Table) -> N
         assert largest_m(block.bucket.astype(np.int64), numbers, settings["epsilon"]) >= settings["m"] - 1e-9
     if release.method == "grading":
         check_grading(release)
+
+
+def check_agreeing(release: Release, settings: dict[str, Any]) -> None:
+    """Enough people agree with everybody who is not suppressed altogether, with enough values among them."""
+    counts = (Suppression.EXCLUDED, WithheldCells.WILDCARD)
+    alike, _, _ = alike_records(release, release.quasi, *counts)
+    cell = release.blocks[0].cell(settings.get("sensitive", "disease"))
+    per_value = [alike.agreeing(alike.sums((cell == value).astype(np.float64))) for value in np.unique(cell)]
+    friends = np.column_stack([found for found in per_value if found is not None])
+    assert (friends.sum(axis=1) >= settings["k"]).all()
+    assert ((friends > 0).sum(axis=1) >= settings.get("l", 1)).all()
 
 
 def check_budget(release: Release, settings: dict[str, Any]) -> None:
