@@ -27,6 +27,7 @@ from reports.tables.glossary import SWEEP
 from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
+from reports.tables.selection import choice
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import is_sweep, sweep_table, sweeps
 from reports.tables.tables import (
@@ -55,6 +56,11 @@ def render_terminal(run: RunRecord, width: int = 100) -> str:
     opened = opening(run)
     parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(opened, width)]
     parts.extend(_searches(run, width))
+    chosen = choice(run)
+    if chosen is not None:
+        said = [_wrap(line, width) for line in chosen.lines]
+        said += [_wrap(chosen.others_note, width), _fitted(chosen.others, width)] if chosen.others is not None else []
+        parts.append(_section("Why this one", "\n\n".join(said), width))
     if is_sweep(run):
         parts.extend(_sweeps(run, width))
     elif only_search(run):
