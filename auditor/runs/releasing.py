@@ -5,8 +5,9 @@ dropped at once. The others are judged by the policy's attacks on one half of th
 downwards: the first that passes keeps more than all others that could. Then the search moves around it, and around those that
 failed and keep more, as long as there is time and something better may be left.
 
-**No choice on the same people as the report.** Among hundreds of candidates one looks safe by chance. So the choice is made on one half of the people (and of the outsiders); the figures of the other half are reported beside it.
-And the chosen release must pass an audit of everybody with all attacks, or the next one is taken.
+**No choice on the same people as the report.** Among hundreds of candidates one looks safe by chance. So the choice is made
+on one half of the people (and of the outsiders), and the figures of the other half are reported beside it. And the chosen
+release must pass an audit of everybody with all attacks, or the next one is taken.
 
 Everything that is drawn comes from a secret in the folder of the search, which an interrupted search needs to go on. Finished
 candidates are kept there as cells, like those of a comparison.
@@ -31,7 +32,7 @@ from auditor.auditing.remedies.drivers import criterion_of
 from auditor.auditing.remedies.mending import Criterion, Mending, mended_subject, not_mendable
 from auditor.auditing.subjects import Subject
 from auditor.engines.pool import processors, run_jobs
-from auditor.engines.worker import Job, Work
+from auditor.engines.worker import Job, Reply, Work, carry_out
 from auditor.measure.utility import find_measures
 from auditor.model.errors import UsageError
 from auditor.model.progress import Progress, silent
@@ -447,8 +448,7 @@ class Search:
             said = f"{step}: {', '.join(running) or 'starting'}; {len(self.seen)} tried, {passed} pass"
             self.progress(done, len(jobs), said)
 
-        replies = run_jobs(CandidateWork(None, self.world, self.wanted, self.secret), jobs, count, tick)
-        for number, reply in replies:
+        for number, reply in _replies(CandidateWork(None, self.world, self.wanted, self.secret), jobs, count, tick):
             done += 1
             candidate = waiting[number]
             record = None if reply.result is None else AuditRecord.from_json(reply.result, candidate.name)
@@ -554,7 +554,7 @@ class Search:
         if record is None:
             return ()
         asked = {check.figure for check in self.wanted.policy.checks}
-        main = {f"{attack}.{measure}" for attack in self.wanted.attacks for measure in ("success", "auc")}
+        main = {f"{attack}.{measure}" for attack in self.wanted.options.attacks or () for measure in ("success", "auc")}
         found = []
         for risk in record.risks:
             if risk.status != OK or risk.value is None or f"{risk.attack}.{risk.measure}" not in asked | main:
@@ -564,6 +564,18 @@ class Search:
             whose = risk.attack, risk.measure, risk.adversary, risk.link, risk.sensitive, risk.n
             found.append(OtherHalf(*whose, float(risk.value), risk.low, risk.high, *beyond))
         return tuple(found)
+
+
+def _replies(
+    work: CandidateWork, jobs: Sequence[CandidateJob], count: int, tick: Callable[[list[str]], None]
+) -> Iterator[tuple[int, Reply]]:
+    """The replies to jobs; one at a time needs no process of its own."""
+    if count > 1:
+        yield from run_jobs(work, jobs, count, tick)
+        return
+    for number, job in enumerate(jobs):
+        tick([job.name])
+        yield number, carry_out(job, work)
 
 
 def _beyond(check: PolicyCheck) -> float:

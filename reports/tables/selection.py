@@ -79,8 +79,8 @@ def _why(run: RunRecord, found: Selection) -> list[str]:
     failed = count[FAILS] + count[EARLY]
     lines = [
         f"{number(len(found.tried))} candidates were made: {number(failed)} fail the policy, {number(count[EARLY])} of them "
-        f"by their classes or on a few people already; {number(count[NO_RELEASE] + count[NO_FIGURE])} gave no release, or none "
-        f"whose {_keep(run, found)} is known."
+        f"by their classes or on a few people already; {number(count[NO_RELEASE] + count[NO_FIGURE])} gave no release, or "
+        f"none whose {_keep(run, found)} is known."
     ]
     if found.weights:
         lines.append(f"Columns count by weights: {words([clean(one, 60) for one in found.weights])}; others count 1.")
