@@ -251,7 +251,8 @@ def _of_value(check: PolicyCheck, record: AuditRecord) -> PolicyCheck:
     attack, _, measure = check.measure.partition(".")
     mine = [r for r in record.risks if (r.attack, r.measure, r.adversary) == (attack, measure, check.adversary)]
     known = [r for r in mine if r.link == check.link and r.status == OK and r.detail.get("excess") is not None]
-    beside = [r.control if r.detail["excess"]["over"] == "control" else r.baseline for r in known]
+    worst = [r for r in known if r.detail["excess"]["value"] == check.value]
+    beside = [r.control if r.detail["excess"]["over"] == "control" else r.baseline for r in worst]
     least = min((one for one in beside if one is not None), default=0.0)
     return replace(check, limit=least + check.limit * (1 - least), of=VALUE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from reports import render_terminal
 from reports.html import render_html
 from reports.markdown import render_markdown
 from scenarios.options import Options
+from tests.conftest import Ended
 
 SCHEMA = {
     "columns": {
@@ -43,6 +44,9 @@ SCHEMA = {
     }
 }
 SECRET = 7
+
+
+Cli = Callable[..., Ended]
 
 
 def frame(rows: int = 80, seed: int = 1) -> pd.DataFrame:
