@@ -442,15 +442,15 @@ class Search:
         jobs = [CandidateJob(one.name, None, one, step) for one in waiting]
         if not jobs or (self._late and not final):
             return
-        done, count = 0, self.wanted.jobs or processors()
+        count = self.wanted.jobs or processors()
 
         def tick(running: list[str]) -> None:
             passed = sum(one.status == PASSES for one in self.seen.values())
             said = f"{step}: {', '.join(running) or 'starting'}; {len(self.seen)} tried, {passed} pass"
-            self.progress(done, len(jobs), said)
+            spent = self.wanted.budget - (self.until - self.clock())
+            self.progress(min(int(spent), int(self.wanted.budget)), max(int(self.wanted.budget), 1), said)
 
         for number, reply in _replies(CandidateWork(None, self.world, self.wanted, self.secret), jobs, count, tick):
-            done += 1
             candidate = waiting[number]
             record = None if reply.result is None else AuditRecord.from_json(reply.result, candidate.name)
             cell = self._write(candidate, step, reply.status, reply.reason, record)
