@@ -27,6 +27,7 @@ from auditor.model.arrays import Floats, Ints
 from auditor.model.packing import distinct_rows
 from auditor.model.record.meaning import Goal, Measure
 from auditor.model.release import Release
+from auditor.model.table import Table
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,13 @@ class Attribution(Attack):
         low, high = _edges(records.numbers)
         parts = [self._parts(points, low, high) for points in (people, records)]
         key = distinct_rows(np.concatenate(parts))
-        return KeyClaims(key[: people.rows], key[people.rows :], value, class_of, None, params)
+
+        def among(table: Table) -> tuple[Ints, Ints]:
+            more = self._parts(known_points(release, known, table.matrix(known)), low, high)
+            number = distinct_rows(np.concatenate([more, parts[0]]))
+            return number[: len(more)], number[len(more) :]
+
+        return KeyClaims(key[: people.rows], key[people.rows :], value, class_of, None, params, among)
 
     def _parts(self, points: Points, low: Floats, high: Floats) -> Ints:
         ends = zip(points.numbers.T, low.tolist(), high.tolist(), strict=True)

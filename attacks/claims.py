@@ -5,13 +5,16 @@ An attack picks the form that fits what it claims, and needs scoring of its own 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from auditor.measure.points import Axes
 from auditor.measure.wildcards import Alike
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.table import Table
 from auditor.posterior.beliefs import Beliefs, ValueBeliefs
 
 
@@ -179,7 +182,8 @@ class ChanceClaims:
 class KeyClaims:
     """This person has the value that records with their key have: `key` numbers the key of each target, `records` that
     of each record. `value` is the class of each record's value, `class_of` that of each code. Without the release
-    (None) a value is guessed by its share."""
+    (None) a value is guessed by its share. `among` gives the keys of the people of a table, and with them again those of the
+    targets: two people have the same number where their keys are the same."""
 
     key: Ints | None
     records: Ints | None
@@ -187,17 +191,27 @@ class KeyClaims:
     class_of: Ints
     shares: Floats | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    among: Callable[[Table], tuple[Ints, Ints]] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CloseClaims:
-    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random
-    and in random order, for what takes time."""
+    """The rows of a release lie near to these people: all of both as points of one space, and some of them, drawn at random,
+    for what takes time. `person` numbers the people from 0, where several rows may be one person's; `drawn` are the numbers
+    of some, in random order."""
 
     records: Axes
     people: Axes
     some_records: Axes
-    some_people: Axes
+    drawn: Ints
+    person: Ints | None = None
+
+    def some_people(self, most: int) -> tuple[Axes, Ints | None]:
+        """The first so many of the people drawn, and whose each of their rows is."""
+        if self.person is None:
+            return self.people.take(self.drawn[:most]), None
+        place = np.flatnonzero(np.isin(self.person, self.drawn[:most]))
+        return self.people.take(place), np.unique(self.person[place], return_inverse=True)[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

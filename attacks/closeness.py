@@ -7,8 +7,11 @@ are counted as if there were as many of them as of members. None of these figure
 can keep every record far from everybody and still tell who was in the data, as the scores of `synthetic-membership`
 show.
 
-Distances are those of `synthetic-membership`. At most `records` rows and as many people of either group are looked at, drawn
-at random.
+Distances are those of `synthetic-membership`. At most `records` rows are looked at, and of either group as many people as
+the smaller one has, both drawn at random. Where there are more members, most records of a copy are the image of somebody
+who was not drawn, and are as far from those who were as from outsiders. So the DCR share is of the records to whom nobody in
+the data is nearer than all who were drawn. Both groups of people drawn are alike in that, so that one half is no difference
+still, and a copy shows however few the outsiders are.
 
 Papers: M. Platzer, T. Reutterer, "Holdout-Based Empirical Assessment of Mixed-Type Synthetic Data", 2021; J. Yoon, L.
 Drumright, M. van der Schaar, "ADS-GAN", IEEE JBHI 2020; Y. Yao et al., "The DCR Delusion", 2025.
@@ -28,10 +31,13 @@ from auditor.measure.points import Encoding, known_points, published_points
 from auditor.model.packing import contents
 from auditor.model.record.meaning import Criterion, Goal, Measure
 
+_MOST_PAIRS, _LEAST = 200_000_000, 200
+"""How many distances are measured at most; and the fewest records that are looked at, however many people there are."""
+
 
 @dataclass(frozen=True)
 class Closeness(WholeAttack):
-    """Measures how near synthetic records come to people. At most `records` of them, and as many people of either group, are
+    """Measures how near synthetic records come to people. At most `records` of them, and so many people of either group, are
     looked at."""
 
     name = "closeness"
@@ -50,10 +56,11 @@ class Closeness(WholeAttack):
         Measure(
             "dcr_share",
             "DCR share: of the synthetic records, how many are nearer to somebody in the data than to anybody of as "
-            "many outsiders; one half is no difference. One half does not show that nobody can be told to be in: "
-            "membership may leak elsewhere.",
-            "{rate} of {n} made-up rows are nearer to somebody in the data than to anybody of as many others; half would be "
-            "no difference",
+            "many outsiders; one half is no difference. Where outsiders are fewer, as many people of the data are drawn, "
+            "and the records count whose closest person is one of them or an outsider. One half does not show that "
+            "nobody can be told to be in: membership may leak elsewhere.",
+            "{rate} of the {n} made-up rows that were compared are nearer to somebody in the data than to anybody of as many "
+            "others; half would be no difference",
             label="nearer to members (DCR share)",
         ),
         Measure(
@@ -108,10 +115,11 @@ class Closeness(WholeAttack):
         places = [knowledge.columns.index(c) for c in columns]
         people = encoding.axes(known_points(release, columns, knowledge.codes[:, places]))
         rows, block = encoding.axes(made), release.blocks[0]
-        of_people = contents(knowledge.codes.T, knowledge.targets)
-        of_rows = contents([block.cell(c) for c in columns], rows.rows)
-        some = [
-            rng.choice(np.argsort(content, kind="stable"), min(self.records, len(content)), replace=False)
-            for content in (of_rows, of_people)  # whatever the order of rows and columns
-        ]
-        return CloseClaims(rows, people, rows.take(some[0]), people.take(some[1]))
+        content = contents([block.cell(c) for c in columns], rows.rows)  # whatever the order of rows and columns
+        most = min(self.records, max(_MOST_PAIRS // max(people.rows, 1), _LEAST), rows.rows)
+        some = rng.choice(np.argsort(content, kind="stable"), most, replace=False)
+        place = knowledge.some_people(self.records, rng)
+        if knowledge.person is None:
+            return CloseClaims(rows, people, rows.take(some), rng.permutation(place))
+        person = np.unique(knowledge.person, return_inverse=True)[1]
+        return CloseClaims(rows, people, rows.take(some), rng.permutation(np.unique(person[place])), person)

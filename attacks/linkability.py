@@ -30,7 +30,6 @@ from attacks.claims import ChanceClaims, Claims
 from auditor.measure.points import Points, blocks, gower, known_points, published_points, ranges
 from auditor.model.arrays import Bools, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.packing import contents
 from auditor.model.record.meaning import Criterion, Goal, Measure
 from auditor.model.release import Release
 
@@ -92,10 +91,7 @@ class Linkability(Attack):
         if view.blind:
             chance = 1 - float(np.exp(_log_choose(release.rows - near, near) - _log_choose(release.rows, near)))
             return ChanceClaims("success", np.full(knowledge.targets, chance), params)
-        asked = np.arange(knowledge.targets)
-        if len(asked) > self.targets:
-            order = np.argsort(contents(knowledge.codes.T, len(asked)), kind="stable")
-            asked = np.sort(rng.choice(order, self.targets, replace=False))
+        asked = knowledge.some_people(self.targets, rng)
         sources = []
         for half in halves:
             places = [knowledge.columns.index(c) for c in half]

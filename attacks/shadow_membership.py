@@ -31,7 +31,6 @@ from auditor.model.arrays import Bools, Floats
 from auditor.model.errors import AuditorError
 from auditor.model.knowledge import Knowledge
 from auditor.model.labels.labels import Labels
-from auditor.model.packing import contents
 from auditor.model.release import Release, Suppression
 from auditor.model.table import Table
 from auditor.posterior.candidates import Matching
@@ -80,15 +79,14 @@ class ShadowMembership(MemberAttack):
             shadows = _shadows(knowledge.auxiliary, knowledge, view.release.rows, self.releases, rng)
         except AuditorError as error:
             return NotApplicable(f"The sample of the population could not be released in the same way: {error}")
-        asked = np.arange(knowledge.targets)
-        if len(asked) > self.targets:
-            known_of = np.argsort(contents(knowledge.codes.T, len(asked)), kind="stable")  # not in the order of rows
-            asked = np.sort(rng.choice(known_of, self.targets, replace=False))
-        score = _Classifier(shadows, known).scores(view.release, knowledge.take(asked))
+        asked = knowledge.some_people(self.targets, rng)
+        some = knowledge.take(asked)
+        score = _Classifier(shadows, known).scores(view.release, some)
         odds = score / (1 - score) * self.prior / (1 - self.prior)
-        detail = {"shadow_releases": self.releases, "shadow_rows": shadows.rows, "asked": len(asked)}
-        detail["people"] = knowledge.targets
-        return MemberClaims({"shadow": odds / (1 + odds)}, "auxiliary sample", self.prior, None, "shadow", detail)
+        detail = {"shadow_releases": self.releases, "shadow_rows": shadows.rows, "asked": some.people}
+        detail["people"] = knowledge.people
+        scores = {"shadow": odds / (1 + odds)}
+        return MemberClaims(scores, "auxiliary sample", self.prior, None, "shadow", detail, asked)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

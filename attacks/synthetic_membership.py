@@ -44,7 +44,6 @@ from auditor.measure.points import Axes, Encoding, known_points, published_point
 from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.errors import UsageError
 from auditor.model.keeping import kept
-from auditor.model.knowledge import Knowledge
 from auditor.model.packing import contents
 from auditor.model.release import Release
 from auditor.model.table import Table
@@ -109,7 +108,7 @@ class SyntheticMembership(MemberAttack):
         columns = tuple(c for c in knowledge.columns if c in view.release.columns and c in reference.codes)
         if not columns:
             return NotApplicable("the adversary knows nothing of the people that is published", Lacks.PEOPLE)
-        asked = _asked(knowledge, self.targets, rng)
+        asked = knowledge.some_people(self.targets, rng)
         try:
             world = _world(view.release, reference, columns, self.encoding == "raw")
         except np.linalg.LinAlgError:
@@ -117,16 +116,8 @@ class SyntheticMembership(MemberAttack):
         places = [knowledge.columns.index(c) for c in columns]
         people = known_points(view.release, columns, knowledge.codes[asked][:, places])
         scores = world.scores(world.encoding.axes(people))
-        detail = {"asked": len(asked), "people": knowledge.targets, "reference": reference.rows}
+        detail = {"asked": knowledge.take(asked).people, "people": knowledge.people, "reference": reference.rows}
         return MemberClaims(scores, "reference sample", self.prior, detail=detail, asked=asked, best=True)
-
-
-def _asked(knowledge: Knowledge, most: int, rng: np.random.Generator) -> Ints:
-    """The people who are asked about: all, or some at random, whatever the order of rows."""
-    if knowledge.targets <= most:
-        return np.arange(knowledge.targets)
-    order = np.argsort(contents(knowledge.codes.T, knowledge.targets), kind="stable")
-    return np.sort(rng.choice(order, most, replace=False))
 
 
 @kept(1)
@@ -139,6 +130,10 @@ class _World:
 
     def __init__(self, release: Release, reference: Table, columns: tuple[str, ...], raw: bool) -> None:
         made, others = published_points(release, columns), known_points(release, columns, reference.matrix(columns))
+        block = release.blocks[
+            0
+        ]  # of records that are as near, the first by their contents count, whatever their order
+        made = made.take(np.argsort(contents([block.cell(c) for c in columns], made.rows), kind="stable"))
         self.encoding, self.raw = Encoding.of(others, made, raw), raw
         self.made, self.others = (self.encoding.axes(one) for one in (made, others))
         count = self.encoding.columns

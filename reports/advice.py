@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from auditor.model.record.meaning import RELEASE, NoteKind
+from auditor.model.record.meaning import RELEASE, Criterion, NoteKind
 from auditor.model.record.record import AuditRecord, RunRecord
+from auditor.model.record.release_facts import SensitiveFacts
 from auditor.model.record.remedy import Remedy
 from reports.reading import Meanings, is_synthetic, label_of, one_person
 from reports.tables.remedies import one_line
@@ -19,7 +20,7 @@ from reports.tables.sweeps import is_sweep
 from reports.tables.tables import left_out_people
 from reports.text import capital, clean, number, percent, words
 from reports.words.best import best_release, is_judged, protecting
-from reports.words.findings import findings, key_findings
+from reports.words.findings import Finding, findings, key_findings
 from reports.words.verdicts import warnings
 
 _CRITERION = re.compile(r"(\w+)\s*(<=|>=|<|>)\s*(\S+)")
@@ -56,9 +57,11 @@ def _one(record: AuditRecord) -> Advice:
         judge = f"{given}: the release is then judged."
         return Advice("Say what risk you accept.", (judge, *_lowered(record)))
     if record.passes:
-        doubts = warnings(RunRecord("", 0, (record,)))
+        doubts, unasked = warnings(RunRecord("", 0, (record,))), _unasked(record)
         if doubts:
-            return Advice("Publish it once the warnings above are dealt with.", tuple(_left(record)))
+            return Advice("Publish it once the warnings above are dealt with.", unasked or tuple(_left(record)))
+        if unasked:
+            return Advice("Publish it only if you accept what the policy does not ask about.", unasked)
         return Advice("Publish it.", ("It costs nothing more: no change is needed.", *_left(record)))
     best = next((one for one in record.remedies if one.passes), None)
     if best is not None:
@@ -71,6 +74,24 @@ def _one(record: AuditRecord) -> Advice:
         title = f"Do not publish it: none of {number(len(record.remedies))} changes that were tried makes it pass."
         return Advice(title, (said, *_lowered(record)), _command(nearest))
     return Advice("Do not publish it as it is.", tuple(_lowered(record)))
+
+
+def _unasked(record: AuditRecord) -> tuple[str, ...]:
+    """The strong findings of kinds that the policy has no condition on, the strongest of each. Conditions on classes ask how
+    people are found, those on the values in classes what is inferred."""
+    meanings, asked = Meanings(record), set[str]()
+    for check in record.policy.checks if record.policy is not None else ():
+        of, _, name = check.measure.partition(".")
+        if of != RELEASE:
+            asked.add(meanings.attack(of).criterion)
+        else:
+            about_values = name in {field.name for field in fields(SensitiveFacts)}
+            asked |= {Criterion.INFERENCE} if about_values else {Criterion.SINGLING_OUT, Criterion.LINKABILITY}
+    found: dict[str, Finding] = {}
+    for one in findings(record):
+        if one.strong and one.criterion not in asked:
+            found.setdefault(one.criterion, one)
+    return tuple(f"The policy does not ask about {kind}: {one.headline}" for kind, one in found.items())
 
 
 def _left(record: AuditRecord) -> Iterator[str]:
@@ -164,4 +185,8 @@ def _several(run: RunRecord) -> Advice:
         return Advice("Say what risk you accept.", (judge, *lines, risk))
     if kept is not None and warnings(RunRecord("", 0, (kept,))):
         return Advice(f"Publish {best.name} once the warnings about it are dealt with.", tuple(lines))
+    unasked = () if kept is None else _unasked(kept)
+    if unasked:
+        title = f"Publish {best.name} only if you accept what the policy does not ask about."
+        return Advice(title, (*unasked, *lines))
     return Advice(f"Publish {best.name}.", tuple(lines))

@@ -18,10 +18,12 @@ from datetime import UTC, datetime
 from functools import cache
 from urllib.parse import urlencode
 
+from auditor.model.record.claim import ClaimTest
 from auditor.model.record.record import OK, AuditRecord, RunRecord
 from auditor.model.record.strongest import choose, strongest
+from reports.claims import claim_row, render_claim_html
 from reports.html import render_html
-from reports.reading import IF_KNOWN, Meanings
+from reports.reading import IF_KNOWN, Meanings, least_class, made_by
 from reports.tables.side_by_side import compare
 from reports.templating import TEMPLATES, fill
 from reports.text import NONE, clean, finite, interval, number, probability, settings, spoken
@@ -66,6 +68,18 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimSummary:
+    """The test of a claim of differential privacy as a row of its own list."""
+
+    file: str
+    changed: float
+    mechanism: str
+    claimed: str
+    shown: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unread:
     """A file that is not shown, and why."""
 
@@ -78,6 +92,11 @@ def summaries(run: RunRecord, file: str, changed: float) -> list[Summary]:
     cells = frozenset(cell.id for cell in run.cells)
     rows = [_summary(record, f"{place}:{file}", file, changed) for place, record in enumerate(run.records, 1)]
     return [replace(row, cells=cells) for row in rows]
+
+
+def claim_summary(test: ClaimTest, file: str, changed: float) -> ClaimSummary:
+    """The test of a claim as a row."""
+    return ClaimSummary(file, changed, *claim_row(test))
 
 
 def once(rows: Sequence[Summary]) -> list[Summary]:
@@ -108,9 +127,9 @@ def _summary(record: AuditRecord, key: str, file: str, changed: float) -> Summar
         file=file,
         changed=changed,
         release=clean(release.name, 80) or "unnamed",
-        method=clean(release.method or release.kind, 60),
+        method=made_by(release),
         parameters=settings(release.params),
-        k=release.k,
+        k=least_class(release),
         verdict="not judged" if policy is None else "pass" if policy.passed else "fail",
         policy="" if policy is None else clean(policy.name, 60),
         risk=risk,
@@ -134,8 +153,15 @@ def _risk(record: AuditRecord) -> tuple[float | None, str, str]:
     return found.value, text, f"{clean(found.row.attack, 40)}{about}{who}, excess over the baseline"
 
 
-def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, asked: Mapping[str, str]) -> str:
-    """The list of records. `asked` are the parameters of the address: sort, order, filter, verdict, utility, page."""
+def index_page(
+    rows: Sequence[Summary],
+    claims: Sequence[ClaimSummary],
+    unread: Sequence[Unread],
+    title: str,
+    asked: Mapping[str, str],
+) -> str:
+    """The list of records, and that of tests of claims. `asked` are the parameters of the address: sort, order, filter,
+    verdict, utility, page. Tests of claims have no policy, and are left out where one of its verdicts is asked for."""
     measures = _measures(rows)
     measure = asked.get("utility") if asked.get("utility") in measures else (measures[0] if measures else "")
     sort = asked["sort"] if asked.get("sort") in dict(COLUMNS) else "date"
@@ -144,7 +170,9 @@ def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, as
     verdict = asked["verdict"] if asked.get("verdict") in VERDICTS else ""
     found = [row for row in rows if _matches(row, wanted) and verdict in ("", row.verdict)]
     found = _sorted(found, sort, order == "down", measure or "")
-    pages = max(1, -(-len(found) // PAGE))
+    tests = [one for one in claims if not verdict and _has_words(f"{one.file} {one.mechanism} {one.verdict}", wanted)]
+    tests.sort(key=lambda one: (-one.changed, one.file))
+    pages = max(1, -(-max(len(found), len(tests)) // PAGE))
     page = min(max(1, _whole(asked.get("page", ""))), pages)
     state = {"filter": wanted, "verdict": verdict, "utility": measure or "", "sort": sort, "order": order}
 
@@ -157,6 +185,8 @@ def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, as
         style=style(),
         title=clean(title),
         rows=found[(page - 1) * PAGE : page * PAGE],
+        tests=tests[(page - 1) * PAGE : page * PAGE],
+        claims=len(claims),
         shown=len(found),
         total=len(rows),
         unread=unread,
@@ -169,6 +199,7 @@ def index_page(rows: Sequence[Summary], unread: Sequence[Unread], title: str, as
         page=page,
         pages=pages,
         report=_report,
+        claim=lambda row: "/report?" + urlencode({"file": row.file}),
         when=lambda row: datetime.fromtimestamp(row.changed, UTC).astimezone().strftime("%Y-%m-%d %H:%M"),
         number=number,
     )
@@ -183,8 +214,12 @@ def _measures(rows: Sequence[Summary]) -> list[str]:
 
 def _matches(row: Summary, wanted: str) -> bool:
     """Whether a record has all the words that are looked for."""
-    text = f"{row.release} {row.file} {row.method} {row.parameters} {row.policy} {row.verdict} {row.risk_note}".lower()
-    return all(word in text for word in wanted.lower().split())
+    text = f"{row.release} {row.file} {row.method} {row.parameters} {row.policy} {row.verdict} {row.risk_note}"
+    return _has_words(text, wanted)
+
+
+def _has_words(text: str, wanted: str) -> bool:
+    return all(word in text.lower() for word in wanted.lower().split())
 
 
 def _sorted(rows: Sequence[Summary], sort: str, down: bool, measure: str) -> list[Summary]:
@@ -220,11 +255,12 @@ def _report(row: Summary) -> str:
     return "/report?" + urlencode({"file": row.file}) + f"#release-{row.key.partition(':')[0]}"
 
 
-def report_page(run: RunRecord) -> str:
+def report_page(found: RunRecord | ClaimTest) -> str:
     """The report of one file, with a way back to the list."""
+    report = render_claim_html(found) if isinstance(found, ClaimTest) else render_html(found)
     back = '<nav aria-label="Records" style="max-width:64rem;margin:0 auto;padding:1rem 1.5rem 0">'
     back += '<a href="/">← All records</a></nav>'
-    return re.sub(r"<body[^>]*>", lambda found: f"{found[0]}\n{back}", render_html(run), count=1)
+    return re.sub(r"<body[^>]*>", lambda found: f"{found[0]}\n{back}", report, count=1)
 
 
 def error_page(title: str, words: str) -> str:

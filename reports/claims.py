@@ -12,7 +12,11 @@ from reports.tables.tables import Table, tool_text
 from reports.templating import fill
 from reports.text import NONE, clean, markdown, percent
 
-_KINDS = {ClaimVerdict.REFUTED: "above", ClaimVerdict.NOT_REFUTED: "unclear", ClaimVerdict.NOT_TESTED: "none"}
+_KINDS: dict[str, str] = {
+    ClaimVerdict.REFUTED: "above",
+    ClaimVerdict.NOT_REFUTED: "unclear",
+    ClaimVerdict.NOT_TESTED: "none",
+}
 _NEIGHBOURS = {
     "add": "one table has a person more than the other",
     "replace": "a person of one table is another one in the other",
@@ -30,6 +34,13 @@ def verdict_line(test: ClaimTest) -> str:
     if test.verdict == ClaimVerdict.REFUTED:
         return f"{claimed}; at {percent(test.confidence)} at least {_number(test.bound)}: refuted."
     return f"{claimed}; not refuted: at {percent(test.confidence)} at least {_number(test.bound)}."
+
+
+def claim_row(test: ClaimTest) -> tuple[str, str, str, str]:
+    """The test as one row of a list: the mechanism, what is claimed, what was shown, the verdict."""
+    claimed = f"ε = {_number(test.epsilon)}" + (f", δ = {test.delta:g}" if test.delta else "")
+    shown = NONE if test.bound is None else f"ε ≥ {_number(test.bound)} at {percent(test.confidence)}"
+    return clean(test.mechanism, 80), claimed, shown, clean(test.verdict, 40)
 
 
 def in_words(test: ClaimTest) -> list[str]:
@@ -63,6 +74,9 @@ def facts_table(test: ClaimTest) -> Table:
     ]
     if test.failed:
         rows.append(("runs without a release", str(test.failed)))
+    if test.lost:
+        rows.append(("runs that were lost", str(test.lost)))
+    rows += [("taken as public", one) for one in test.public]
     return Table(("what", "how"), tuple((what, clean(how, 400)) for what, how in rows))
 
 
@@ -134,7 +148,7 @@ def render_claim_html(test: ClaimTest) -> str:
         title=_title(test),
         test=test,
         verdict=verdict_line(test),
-        kind=_KINDS[ClaimVerdict(test.verdict)],
+        kind=_KINDS.get(test.verdict, "none"),
         table=facts_table(test),
         words=in_words(test),
         tools=tool_text([test.tool]),

@@ -27,7 +27,7 @@ from reports.pictures.pictures import ROWS, Frontier, frontier, panels
 from reports.pictures.points import numbers
 from reports.pictures.scale import scale
 from reports.pictures.small import small_pictures
-from reports.reading import Meanings, classes, lead_adversary, one_person, size
+from reports.reading import Meanings, classes, lead_adversary, made_by, one_person, size
 from reports.tables.bounds import HEADING, bound_words
 from reports.tables.choices import CHOICE_HEADING, CHOICE_LEAD, choice_table
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
@@ -309,7 +309,7 @@ def _release(record: AuditRecord, place: int) -> dict[str, Any]:
 def _brief(record: AuditRecord) -> str:
     release = record.release
     given = settings(release.params)
-    method = clean(release.method or release.kind, 60) + (f" ({given})" if given else "")
+    method = made_by(release) + (f" ({given})" if given else "")
     return f"{method}; {', '.join((size(release), *classes(release)))}"
 
 

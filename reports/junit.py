@@ -10,6 +10,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from auditor.model.record.record import AuditRecord, PolicyCheck, RunRecord
+from reports.reading import least_class
 from reports.text import clean
 from reports.words.verdicts import check_text, policy_name
 
@@ -30,7 +31,7 @@ def _suite(record: AuditRecord) -> ElementTree.Element:
         "seed": record.seed,
         "rows": record.release.rows,
         "people": record.release.people,
-        "k": record.release.k,
+        "k": least_class(record.release),
         "tool": record.tool.get("version"),
     }
     facts |= {f"sha256 of the {one.role}": one.sha256 for one in record.inputs}

@@ -89,10 +89,11 @@ def _of_several(run: RunRecord) -> list[str]:
         else ""
     )
     who = {name for record in run.records for name in adversaries(record)}
+    real = [_people(release) for release in releases if not is_synthetic(release)]
     found = [
         _counted(len(releases), "release", "releases"),
         _counted(read[0] if read else max(release.rows for release in releases), "row", "rows"),
-        _counted(max(_people(release) for release in releases), "person", "people"),
+        _counted(max(real), "person", "people") if real else "",
         least,
         f"{number(len(who))} adversaries" if len(who) > 1 and not is_sweep(run) else "",
     ]

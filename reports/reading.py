@@ -241,6 +241,22 @@ def classes(release: ReleaseFacts) -> tuple[str, ...]:
     return f"{number(release.classes)} classes", f"k = {number(release.k)}"
 
 
+def kind_of(release: ReleaseFacts, most: int = 60) -> str:
+    """What kind of release it is, in a word. Of one table whose making is not known it says no more than that: its rows may
+    be generalised, as they were, or made up."""
+    return "one table" if release.method is None and release.kind == "generalised" else clean(release.kind, most)
+
+
+def made_by(release: ReleaseFacts, most: int = 60) -> str:
+    """The method; where it is not known, the kind."""
+    return kind_of(release, most) if release.method is None else clean(release.method, most)
+
+
+def least_class(release: ReleaseFacts) -> int | None:
+    """k; None where the rows of the release are nobody's, so that a class hides nobody."""
+    return None if is_synthetic(release) else release.k
+
+
 def size(release: ReleaseFacts) -> str:
     """`15 rows of 6 people`; where each row is a person, `15 rows`."""
     made_up = "made-up " if is_synthetic(release) else ""

@@ -18,7 +18,7 @@ import stat
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
@@ -29,10 +29,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 from auditor.model.errors import RecordError, UsageError
 from auditor.model.local_server import HOST, LocalHandler, LocalServer, Place, bound
+from auditor.model.record.claim import ClaimTest
 from auditor.model.record.record import AuditRecord, RunRecord, read_run
 from reports.browsing import (
+    ClaimSummary,
     Summary,
     Unread,
+    claim_summary,
     compare_page,
     error_page,
     index_page,
@@ -61,10 +64,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search of the folder found: the records, and the files that are not shown. `number` is another one when
-    something has changed."""
+    """What a search of the folder found: the records, the tests of claims, and the files that are not shown. `number` is
+    another one when something has changed."""
 
     rows: list[Summary]
+    claims: list[ClaimSummary]
     unread: list[Unread]
     number: int = 0
 
@@ -122,12 +126,12 @@ class Shelf:
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
-        self._seen: dict[str, tuple[Stamp, list[Summary] | Unread]] = {}
+        self._seen: dict[str, tuple[Stamp, list[Summary] | ClaimSummary | Unread]] = {}
         self._readers: dict[str, tuple[Stamp, Thread]] = {}
-        self._runs: Kept[RunRecord | RecordError] = Kept(KEPT_RUNS)
+        self._runs: Kept[RunRecord | ClaimTest | RecordError] = Kept(KEPT_RUNS)
         self._pages: Kept[Page] = Kept(KEPT_PAGES)
         self._searching, self._listing, self._one_large = Lock(), Lock(), Lock()
-        self._began, self._found = -1.0, Found([], [])
+        self._began, self._found = -1.0, Found([], [], [])
         self._listed_at, self._list, self._names = -1.0, list[str | Unread](), frozenset[str]()
 
     # ----- pages -----------------------------------------------------------------------------------------------------
@@ -139,12 +143,12 @@ class Shelf:
         return self._page(
             ("", *(f"{key}={value}" for key, value in wanted.items())),
             (found.number,),
-            lambda: Page.own(index_page(found.rows, found.unread, title, wanted)),
+            lambda: Page.own(index_page(found.rows, found.claims, found.unread, title, wanted)),
         )
 
     def report(self, file: str) -> Page:
         """The report of a file."""
-        return self._page((file,), self._stamp(file), lambda: Page.report(report_page(self.run(file))))
+        return self._page((file,), self._stamp(file), lambda: Page.report(report_page(self.content(file))))
 
     def compare(self, left: str, right: str) -> Page:
         """Two records side by side."""
@@ -167,12 +171,12 @@ class Shelf:
         with self._searching:
             if self._began < asked:
                 self._began = monotonic()
-                rows, unread = self._search()
-                if (rows, unread) != (self._found.rows, self._found.unread):
-                    self._found = Found(rows, unread, self._found.number + 1)
+                found = self._search(self._found.number)
+                if found != self._found:
+                    self._found = replace(found, number=found.number + 1)
             return self._found
 
-    def _search(self) -> tuple[list[Summary], list[Unread]]:
+    def _search(self, number: int) -> Found:
         listed = self._listed(monotonic())
         unread = [one for one in listed if isinstance(one, Unread)]
         names = [one for one in listed if not isinstance(one, Unread)]
@@ -184,16 +188,21 @@ class Shelf:
             thread.join(max(until - monotonic(), 0.0))
         entries = [self._seen[name][1] if name in self._seen else Unread(name, _BEING_READ) for name in names]
         unread += [entry for entry in entries if isinstance(entry, Unread)]
-        return once([row for entry in entries if not isinstance(entry, Unread) for row in entry]), unread
+        claims = [entry for entry in entries if isinstance(entry, ClaimSummary)]
+        rows = [row for entry in entries if isinstance(entry, list) for row in entry]
+        return Found(once(rows), claims, unread, number)
 
-    def run(self, file: str) -> RunRecord:
-        """The run in a file that a search finds; raises LookupError for any other, RecordError where it cannot be read."""
+    def content(self, file: str) -> RunRecord | ClaimTest:
+        """The run, or the test of a claim, in a file that a search finds; raises LookupError for any other, RecordError where
+        it cannot be read."""
         path, stamp = self._path(file), self._stamp(file)
 
-        def made() -> tuple[RunRecord | RecordError, int]:
+        def made() -> tuple[RunRecord | ClaimTest | RecordError, int]:
             with self._one_large if stamp[-1] > LARGE else nullcontext():
                 try:
-                    return read_run(_text(path, file), file), stamp[-1]
+                    text = _text(path, file)
+                    read = ClaimTest.from_json if ClaimTest.is_in(text) else read_run
+                    return read(text, file), stamp[-1]
                 except RecordError as error:
                     return error, 0
 
@@ -205,7 +214,9 @@ class Shelf:
     def record(self, key: str) -> tuple[Summary, AuditRecord]:
         """The record of a key, `2:run.json`: its number in the file (1 where none is given) and the file."""
         file, place = _placed(key)
-        run = self.run(file)
+        run = self.content(file)
+        if isinstance(run, ClaimTest):
+            raise RecordError("The test of a claim has no release to put beside another.")
         if not 1 <= place <= len(run.records):
             raise LookupError(key)
         return summaries(run, file, _date(self._stamp(file)))[place - 1], run.records[place - 1]
@@ -233,7 +244,7 @@ class Shelf:
     def _note(self, file: str, stamp: Stamp) -> None:
         """What the list says of a file."""
         try:
-            entry: list[Summary] | Unread = summaries(self.run(file), file, _date(stamp))
+            entry = self._entry(file, _date(stamp))
         except RecordError as error:
             entry = Unread(file, clean(error, 400))
         except OSError as error:
@@ -241,6 +252,11 @@ class Shelf:
         except LookupError:
             return  # gone since the search
         self._seen[file] = stamp, entry
+
+    def _entry(self, file: str, changed: float) -> list[Summary] | ClaimSummary | Unread:
+        """What the list says of a file that can be read."""
+        found = self.content(file)
+        return claim_summary(found, file, changed) if isinstance(found, ClaimTest) else summaries(found, file, changed)
 
     # ----- files -----------------------------------------------------------------------------------------------------
 

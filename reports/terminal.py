@@ -20,7 +20,7 @@ from auditor.model.record.record import AuditRecord, Risk, RunRecord
 from auditor.model.record.strongest import SUCCESS
 from reports.opening import Opening, opening
 from reports.pictures.detailed import detailed
-from reports.reading import Meanings, classes, size
+from reports.reading import Meanings, classes, made_by, size
 from reports.tables.bounds import HEADING, bound_words
 from reports.tables.choices import CHOICE_HEADING, CHOICE_LEAD, choice_table
 from reports.tables.frontier import frontier_note, frontier_table, left_out_table
@@ -190,7 +190,7 @@ def _release(record: AuditRecord, width: int) -> list[str]:
         *([f"{number(release.left_out_rows)} deleted"] if release.left_out_rows else []),
         *classes(release),
     ]
-    method = clean(release.method or release.kind) + (f" ({settings(release.params)})" if release.params else "")
+    method = made_by(release) + (f" ({settings(release.params)})" if release.params else "")
     parts = [_wrap(f"{clean(release.name, 60)}: {method}; {', '.join(facts)}", width)]
     parts.append(_wrap(basis(record), width))
     parts.append(_adversaries(RunRecord("", 0, (record,)), width))

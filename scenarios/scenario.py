@@ -7,6 +7,7 @@
 
     [[release]]
     method = "mondrian"      # with its settings; lists are swept. Or file = "release.csv" with provenance or match
+                             # Or program = "COMMAND {in} {out} {seed}", where the user allows programs
     k = [3, 5, 10]           # three releases. A synthetic file has no_match = true, and holdout (and reference) if wanted
 
     [[adversary]]
@@ -49,6 +50,7 @@ from typing import Any
 
 from anonymizers import ANONYMIZERS, Anonymizer
 from attacks import ATTACKS
+from auditor.engines.programs import TIMEOUT, Program
 from auditor.measure.utility import find_measures
 from auditor.model.errors import AuditorError, ScenarioError, UsageError
 from auditor.model.faults import Faults, hint, is_count, is_number, is_there, read_toml
@@ -74,7 +76,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One release: made by an anonymizer, or read from a file."""
+    """One release: made by an anonymizer or a program, or read from a file."""
 
     name: str
     method: Anonymizer | None = None
@@ -84,6 +86,12 @@ class Plan:
     no_match: bool = False  # whether it is synthetic: no row of it belongs to anybody
     holdout: Path | None = None  # people who are not in it
     reference: Path | None = None  # further ones, for adversaries to learn from
+    program: Program | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is the same whatever the seed."""
+        return self.file is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +119,9 @@ def builtin_scenarios() -> dict[str, Path]:
     return {f.parent.name: f for f in sorted(folder.glob("*/scenario.toml"))}
 
 
-def read_scenario(name: str) -> Scenario:
-    """A built-in scenario by its name, or one in a TOML file."""
+def read_scenario(name: str, programs: bool = False) -> Scenario:
+    """A built-in scenario by its name, or one in a TOML file. One that runs `programs` is refused unless they are allowed:
+    whoever sent the file would otherwise choose what runs here."""
     known = builtin_scenarios()
     file = known.get(name, Path(name))
     if not file.is_file():
@@ -124,7 +133,7 @@ def read_scenario(name: str) -> Scenario:
         )
     title = name if name in known else file.stem
     faults = Faults(ScenarioError, str(file), read_toml(file, "scenario", ScenarioError))
-    return _Reader(title, faults, file.parent).scenario()
+    return _Reader(title, faults, file.parent, programs).scenario()
 
 
 def _entry(word: str, number: int, name: Any) -> str:
@@ -139,8 +148,8 @@ def _are_facts(value: Any) -> bool:
 class _Reader:
     """Reads one file, collecting its faults."""
 
-    def __init__(self, title: str, faults: Faults, folder: Path) -> None:
-        self.title, self.faults, self.folder = title, faults, folder
+    def __init__(self, title: str, faults: Faults, folder: Path, programs: bool) -> None:
+        self.title, self.faults, self.folder, self.programs = title, faults, folder, programs
         self.own_files = False
         self.releases: list[Plan] = []
 
@@ -196,7 +205,7 @@ class _Reader:
             file, provenance = part.file("file", self.folder), part.file("provenance", self.folder)
             match = part.text("match", '"rows" or the name of a column')
             none = bool(part.value("no_match", lambda value: isinstance(value, bool), "true or false"))
-            beside = [part.file(key, self.folder) for key in ("holdout", "reference")]
+            holdout, reference = part.file("holdout", self.folder), part.file("reference", self.folder)
             if ("match" in entry) + ("provenance" in entry) + none != 1:
                 part.add(
                     'give provenance (a file), match ("rows", or a column with an id) or, for a synthetic release, '
@@ -204,9 +213,11 @@ class _Reader:
                 )
             if not self.own_files:
                 part.add("a release from a file needs [data] file and schema, and no sample.")
-            return [Plan(str(name or entry["file"]), None, file, provenance, match, none, *beside)]
+            return [Plan(str(name or entry["file"]), None, file, provenance, match, none, holdout, reference)]
+        if "program" in entry:
+            return self._program(part)
         if "method" not in entry:
-            part.add("method (an anonymizer) or file must be given.")
+            part.add("method (an anonymizer), program (a command) or file must be given.")
             return []
         settings = {key: value for key, value in entry.items() if key not in ("name", "method")}
         try:
@@ -231,6 +242,28 @@ class _Reader:
         except UsageError as error:
             part.take(error)
             return []
+
+    def _program(self, part: Faults) -> list[Plan]:
+        """A release that a program makes. Files that its command names are beside the scenario."""
+        part.known("name", "program", "shell", "timeout")
+        command = part.text("program", "a command with {in} and {out}")
+        shell = part.value("shell", lambda value: isinstance(value, bool), "true or false")
+        timeout = part.value("timeout", lambda value: is_number(value, 0) and value > 0, "above 0")
+        if not self.programs:
+            part.add(
+                "it runs a program. If you trust this file, allow it with --run-programs (in Python: "
+                "read_scenario(file, programs=True))."
+            )
+        if command is None or part.found:
+            return []
+        program = Program(
+            command, bool(shell), TIMEOUT if timeout is None else float(timeout), str(self.folder.resolve())
+        )
+        try:
+            program.check()
+        except UsageError as error:
+            part.take(error)
+        return [Plan(str(part.data.get("name", "program")), program=program)]
 
     def _adversaries(self) -> tuple[Adversary, ...] | None:
         """The adversaries; each has a name of its own, since figures are told apart by it."""

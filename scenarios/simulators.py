@@ -24,7 +24,7 @@ from anonymizers.anonymizing import drawn_from
 from anonymizers.blocks.running import BLOCK_ROWS, BLOCKS, anonymize_in_blocks
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.knowledge import Acquaintances, Draw, Knowledge, Mechanism, Register
+from auditor.model.knowledge import Acquaintances, Draw, Knowledge, Mechanism, Register, drawn_people
 from auditor.model.packing import mark_of
 from auditor.model.release import Release
 from auditor.model.schema import Type
@@ -49,6 +49,7 @@ class Setting:
     outsiders: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # its rows that are not in the release
     others: Mapping[str, Release] = field(default_factory=dict)  # other releases, by name
     maker: Anonymizer | None = None  # what made the release, where it is in no registry
+    owner: Ints | None = None  # whose each row of the population is, where several may be one person's
 
     @property
     def at_large(self) -> Table:
@@ -206,12 +207,13 @@ class Simulator:
         return register_of(population.take(rows), self.adversary.coverage)
 
     def _sample(self) -> Ints:
-        """The outsiders whom the adversary learns from; they are not used as controls."""
-        population, outsiders = self.setting.population, self.setting.outsiders
-        count = round(self.adversary.sample * len(outsiders))
+        """The outsiders whom the adversary learns from, with all their rows; they are not used as controls."""
+        population, outsiders, owner = self.setting.population, self.setting.outsiders, self.setting.owner
+        whose = outsiders if owner is None else owner[outsiders]
+        count = round(self.adversary.sample * len(np.unique(whose)))
         if not count or population is None:
             return np.empty(0, dtype=np.int64)
-        return self._some(population, outsiders, count, "sample")
+        return outsiders[drawn_people(population.contents()[outsiders], whose, count, self._rng("sample"))]
 
     def _auxiliary(self) -> Table | None:
         """The sample of outsiders, in the order of their contents, since an attack may draw from it."""

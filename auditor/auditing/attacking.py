@@ -24,7 +24,7 @@ from auditor.auditing.scoring.figures import Control, Figure, joined
 from auditor.auditing.scoring.members import score_closeness, score_members
 from auditor.auditing.scoring.people import members_of
 from auditor.auditing.scoring.rows import Attempt, Beside, completed, not_applicable, risk_row
-from auditor.auditing.sides import NO_OUTSIDERS, Side, Sides, trial
+from auditor.auditing.sides import Side, Sides, too_few_outsiders, trial
 from auditor.auditing.stages import LINK
 from auditor.model.arrays import Bools, Ints
 from auditor.model.knowledge import Knowledge
@@ -104,6 +104,12 @@ class Attacker:
         if subject.people is None or subject.provenance is None:
             why = "a release of several blocks does not say whose value is whose; give the original and the provenance"
             return NotApplicable(why, Lacks.PEOPLE)
+        made_from = subject.provenance.made_from
+        if self.options.targets and made_from is not None and not made_from[list(self.options.targets)].any():
+            return NotApplicable(
+                "the people named as targets are outsiders: the release was not made from them, so that it has nothing of "
+                "theirs to find. They are part of the control. Name people from whom it was made"
+            )
         if not len(self.sides.targets):
             return NotApplicable("there is no target in the release whose quasi-identifiers are published")
         if not subject.has_original and not self.adversary.sure_of_membership:
@@ -281,7 +287,7 @@ class Attacker:
         """The figures of the same attack on people who are not in the release."""
         attack = attempt.attack
         if outside is None and self.release.synthetic:
-            return _Controls(why=NO_OUTSIDERS)
+            return _Controls(why=too_few_outsiders(0))
         if outside is not None:
             found = self._trial(attempt, outside.take(outside.attempted(attack)))
             if not isinstance(found, NotApplicable):
@@ -335,10 +341,8 @@ class Attacker:
         if isinstance(members, NotApplicable):
             yield not_applicable(attempt, members)
             return
-        rows, person = self.sides.targets, self.subject.person
-        if person is not None:
-            members = members_of(members, person[rows])
-            rows = rows[np.unique(person[rows], return_index=True)[1]]
+        rows = _asked_rows(members, self.sides.targets, knowledge.person)
+        members = members_of(members, knowledge.person)
         for against, others in self._strangers().items():
             strangers = others if isinstance(others, NotApplicable) else self._claims(attack, others)
             if isinstance(strangers, NotApplicable):
@@ -354,10 +358,9 @@ class Attacker:
         if isinstance(sides, NotApplicable):
             yield not_applicable(attempt, sides, {"against": Control.OUTSIDERS})
             return
-        known, others, _, owner = sides
         claims: list[Claims] = []
         rows = self.sides.targets
-        for who, knowledge, whose in (("members", known, self._owners()), ("others", others, owner)):
+        for who, knowledge in zip(("members", "others"), sides, strict=True):
             rng = stage(self.options.seed, attack.name, who)
             beliefs = Prior(knowledge.targets, self.sides.priors, self.release.sizes, None)  # nobody has a class
             found = attack.run(View(self.release, knowledge, beliefs), rng)
@@ -365,11 +368,8 @@ class Attacker:
                 yield not_applicable(attempt, found, {"against": Control.OUTSIDERS})
                 return
             if isinstance(found, MemberClaims):
-                asked = np.arange(knowledge.targets) if found.asked is None else found.asked
-                if who == "members":
-                    first = slice(None) if whose is None else np.unique(whose[asked], return_index=True)[1]
-                    rows = rows[asked][first]
-                found = members_of(found, None if whose is None else whose[asked])
+                rows = rows if who == "others" else _asked_rows(found, rows, knowledge.person)
+                found = members_of(found, knowledge.person)
             claims.append(found)
         rng, figures = stage(self.options.seed, attack.name), list[Figure]()
         match claims:
@@ -380,10 +380,6 @@ class Attacker:
         if not figures:
             yield not_applicable(attempt, NotApplicable("it compares two people of either group at least"))
         yield from (risk_row(attempt, replace(figure, rows=rows)) for figure in figures)
-
-    def _owners(self) -> Ints | None:
-        """Whose the targets are, where several may be one person's."""
-        return None if self.subject.person is None else self.subject.person[self.sides.targets]
 
     def _strangers(self) -> dict[str, Knowledge | NotApplicable]:
         """Who is not in the release: real outsiders, and made-up people."""
@@ -407,3 +403,9 @@ class Attacker:
         claims = attack.run(View(self.release, knowledge, beliefs), stage(self.options.seed, attack.name))
         assert isinstance(claims, MemberClaims | NotApplicable)
         return claims
+
+
+def _asked_rows(claims: MemberClaims, rows: Ints, person: Ints | None) -> Ints:
+    """Of the rows of the targets those that were asked about; of each person the first."""
+    asked = np.arange(len(rows)) if claims.asked is None else claims.asked
+    return rows[asked] if person is None else rows[asked][np.unique(person[asked], return_index=True)[1]]

@@ -130,15 +130,30 @@ def audit(
     return record
 
 
-def _of_rows(verdict: PolicyVerdict) -> str:
-    """Why a policy does not judge a synthetic release, none of whose figures fails it."""
-    silent = [check for check in verdict.checks if check.passed is None]
-    held = len(verdict.checks) - len(silent)
-    rest = f"; the other {held} hold" if held else ""
-    figures = ", ".join(dict.fromkeys(check.measure for check in silent))
-    return (
-        f"{len(silent)} of its {len(verdict.checks)} conditions do not apply to a synthetic release ({figures}){rest}"
-    )
+def _unasked(verdict: PolicyVerdict) -> str:
+    """Why a policy does not judge a synthetic release, none of whose figures fails it: conditions do not apply, or they could
+    not be judged for a reason that is told."""
+    count, silent = len(verdict.checks), [check for check in verdict.checks if check.passed is None]
+    barred = [check for check in silent if _is_of_rows(check.measure)]
+    told = []
+    if barred:
+        figures = ", ".join(dict.fromkeys(check.measure for check in barred))
+        told.append(f"{len(barred)} of its {count} conditions do not apply to a synthetic release ({figures})")
+    reasons: dict[str, list[str]] = {}
+    for check in silent:
+        if check not in barred:
+            reasons.setdefault(check.reason or "there is no figure", []).append(check.measure)
+    for reason, measures in reasons.items():
+        told.append(f"{', '.join(dict.fromkeys(measures))} could not be judged, since {reason}")
+    if len(silent) < count:
+        told.append(f"the other {count - len(silent)} hold")
+    return "; ".join(told)
+
+
+def _is_of_rows(figure: str) -> bool:
+    """Whether a figure is about rows that are somebody's: of classes, or of an attack that looks for a person's row."""
+    of = figure.partition(".")[0]
+    return of == "release" or (of in ATTACKS.all() and ATTACKS.get(of).barred(synthetic=True) is not None)
 
 
 class _Audit:
@@ -290,7 +305,7 @@ class _Audit:
         partly = self.subject.sample is not None and self.subject.sample.partial
         verdict = self.options.policy.judge(facts, risks, adversaries, sampled=partly)
         if self.subject.release.synthetic and not verdict.passed and not any(c.passed is False for c in verdict.checks):
-            return None, [Note(NOT_JUDGED.format(_of_rows(verdict)), NoteKind.NOT_JUDGED)]
+            return None, [Note(NOT_JUDGED.format(_unasked(verdict)), NoteKind.NOT_JUDGED)]
         return verdict, [Note(JUDGED)] if partly else []
 
     def _advice(self, verdict: PolicyVerdict | None) -> Advice:

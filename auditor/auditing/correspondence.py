@@ -194,23 +194,65 @@ def find_outsiders(table: Table, population: Table) -> Ints:
 
 def certain_outsiders(table: Table, holdout: Table) -> Ints:
     """The rows of a table of people who are said not to be in the original: all but those whose identifiers it has."""
-    person = table.schema.person
-    named = [
-        c for c in (person, *table.schema.identifiers) if c is not None and c in table.codes and c in holdout.codes
-    ]
-    inside = np.zeros(holdout.rows, dtype=np.bool_)
+    return np.flatnonzero(~_named_alike(table, holdout, _names(table, holdout)))
+
+
+def _names(table: Table, others: Table) -> list[str]:
+    """The columns that name people in both tables."""
+    named = (table.schema.person, *table.schema.identifiers)
+    return [c for c in named if c is not None and c in table.codes and c in others.codes]
+
+
+def _named_alike(table: Table, others: Table, named: Sequence[str]) -> Bools:
+    """Which rows of others have a name that somebody of the table has."""
+    inside = np.zeros(others.rows, dtype=np.bool_)
     for column in named:
-        domain = table.domains[column]
-        inside |= np.isin(holdout.codes[column], table.codes[column]) & (holdout.codes[column] < domain.known)
-    return np.flatnonzero(~inside)
+        known = others.codes[column] < table.domains[column].known
+        inside |= np.isin(others.codes[column], table.codes[column]) & known
+    return inside
 
 
 def twins(table: Table, outsiders: Table) -> int:
     """How many outsiders have the very values of somebody in the original, in all columns but identifiers."""
     unnamed = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD, Role.IGNORE)
     columns = [c for c in table.codes if c in outsiders.codes and table.schema.columns[c].role not in unnamed]
-    both = distinct_rows(np.concatenate([outsiders.matrix(columns), table.matrix(columns)]))
-    return int(np.isin(both[: outsiders.rows], both[outsiders.rows :]).sum())
+    return int(_alike(table, outsiders, columns).sum())
+
+
+def _alike(table: Table, others: Table, columns: Sequence[str]) -> Bools:
+    """Which rows of others have the very values of somebody of a table."""
+    both = distinct_rows(np.concatenate([others.matrix(columns), table.matrix(columns)]))
+    return np.isin(both[: others.rows], both[others.rows :])
+
+
+def met_again(reference: Table, members: Table, outsiders: Table, published: Sequence[str]) -> Bools:
+    """Which rows of a reference are those of people who are asked about: by a name that both tables have, else by all that is
+    published, where more are alike than by chance. By chance as many are alike as are members and outsiders, of whom it is
+    known that they are not the same people."""
+    again = np.zeros(reference.rows, dtype=np.bool_)
+    for table, strangers in ((members, outsiders), (outsiders, members)):
+        named = _names(table, reference)
+        if named:
+            again |= _named_alike(table, reference, named)
+            continue
+        columns = [c for c in published if all(c in one.codes for one in (table, strangers, reference))]
+        if not columns or not strangers.rows:
+            continue
+        found = _alike(table, reference, columns)
+        expected = float(_alike(table, strangers, columns).mean()) * reference.rows
+        beyond = expected + _DEVIATIONS * np.sqrt(expected * (1 + reference.rows / strangers.rows))
+        again |= found if found.sum() > beyond else False
+    return again
+
+
+def _rows_with(table: Table, columns: Sequence[str], value: str) -> set[int]:
+    """The rows that have a value in one of some columns."""
+    found: set[int] = set()
+    for name in columns:
+        code = table.domains[name].code(value) if name in table.codes else None
+        if code is not None:
+            found.update(np.flatnonzero(table.codes[name] == code).tolist())
+    return found
 
 
 def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:
@@ -226,9 +268,9 @@ def _members(theirs: Codes, ours: Codes, first: Bools | None = None) -> Bools:
     return member
 
 
-def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
+def find_targets(wanted: list[str], table: Table, outside: Table | None = None) -> tuple[int, ...]:
     """The rows (from 0) that `--targets` names: row numbers from 1, values of an identifier or of the column of
-    persons, or COLUMN=VALUE."""
+    persons, or COLUMN=VALUE. `outside` are people at large: an error says where somebody is one of them."""
     rows: list[int] = []
     for place, text in enumerate(wanted, 1):
         column, _, value = text.partition("=")
@@ -243,11 +285,12 @@ def find_targets(wanted: list[str], table: Table) -> tuple[int, ...]:
         else:
             named = (*table.schema.identifiers, *table.schema.names(Role.PERSON))
             columns, value = [c for c in named if c in table.codes], text
-        found: set[int] = set()
-        for name in columns:
-            code = table.domains[name].code(value)
-            if code is not None:
-                found.update(np.flatnonzero(table.codes[name] == code).tolist())
+        found = _rows_with(table, columns, value)
+        if not found and outside is not None and _rows_with(outside, columns, value):
+            raise UsageError(
+                f"targets: number {place} in the list is not in the original but in {outside.name}: an outsider, who is "
+                f"part of the control. Name people of the original.{said}"
+            )
         if not found:
             where = f"is not in {', '.join(columns)}" if columns else "cannot be found: the schema names no identifier"
             raise UsageError(f"targets: number {place} in the list {where}. Give row numbers, or COLUMN=VALUE.{said}")

@@ -15,7 +15,7 @@ from scenarios.adversaries import Stance
 
 _GIVE = {
     ORIGINAL: "--original DATA with --match rows (same order), --match COLUMN (an id in both) or --provenance FILE (our own "
-    "releases)",
+    "releases); where the rows are made up (synthetic data), with --no-match and --holdout PEOPLE",
     POPULATION: "--population PEOPLE beside --original",
     MECHANISM: "a scenario (auditor redteam) whose adversary knows the mechanism",
     FACTS: "a scenario (auditor redteam) whose adversary knows what people do not have, or has acquaintances, a sample of "

@@ -44,7 +44,9 @@ def by_people(subject: Subject) -> Subject:
     if subject.whole is not None or release.beyond is not None:
         return subject
     if release.synthetic:  # whose its rows are is no question; the people of the original may have several
-        return replace(subject, person=None if people is None else _numbers(people, column))
+        tables = (people, subject.population)
+        person, owner = (None if table is None else _numbers(table, column) for table in tables)
+        return replace(subject, person=person, owner=owner)
     if people is not None:
         subject = replace(subject, household=_numbers(people, release.schema.household))
     if column is None:

@@ -30,7 +30,7 @@ from auditor.auditing.subjects import Subject
 from auditor.measure.points import columns_of_values
 from auditor.model.arrays import Bools, Codes, Floats, Ints
 from auditor.model.errors import UsageError
-from auditor.model.knowledge import Knowledge
+from auditor.model.knowledge import Knowledge, drawn_people
 from auditor.model.packing import Hashes
 from auditor.model.record.meaning import Goal
 from auditor.model.release import Release, Suppression
@@ -52,12 +52,16 @@ MOST_CONTROLS = 20_000
 MOST_ENTRIES = 2_000_000
 LEAST_SAMPLE = 200
 LEAST_APART = 20
-NO_OUTSIDERS = (
-    f"fewer than {LEAST_APART} people are known who are not in the release: give --holdout (people who are certainly "
-    f"not in it) "
-    "or --population (people at large), or make the release from one half of the people (auditor anonymize --holdout)"
-)
-"""Why membership in a synthetic release cannot be asked."""
+
+
+def too_few_outsiders(count: int) -> str:
+    """Why people who are in the data cannot be set against others, in words."""
+    there = "nobody is" if not count else "only 1 person is" if count == 1 else f"only {count} people are"
+    return (
+        f"{there} known to be outside of the data, and it takes at least {LEAST_APART}: give --holdout (people who are "
+        "certainly not in it) or --population (people at large), or make the release from one half of the people (auditor "
+        "anonymize --holdout)"
+    )
 
 
 class Sides:
@@ -93,7 +97,7 @@ class Sides:
             return turned
         made = subject.provenance
         released = made.made_from if self.release.synthetic and made.made_from is not None else made.bucket >= 0
-        beside = subject.population, self.register, subject.outsiders, subject.others, subject.maker
+        beside = subject.population, self.register, subject.outsiders, subject.others, subject.maker, subject.owner
         setting = Setting(subject.people, released, self.release, self.priors, *beside)
         turned._simulator = Simulator(adversary, setting, self.options.seed)
         named = None if self.options.targets is None else self.everybody
@@ -124,6 +128,12 @@ class Sides:
         assert subject.provenance is not None
         bucket, made_from = subject.provenance.bucket, subject.provenance.made_from
         if made_from is not None:  # the others are outsiders
+            outside = int((~made_from[wanted]).sum())
+            if outside and self.options.targets is not None:
+                notes.append(
+                    f"{outside} of {len(wanted)} {'targets' if subject.person is None else 'rows of targets'} are outsiders: "
+                    "the release was not made from them, and they are not attacked."
+                )
             wanted = wanted[made_from[wanted]]
         if self.release.synthetic:
             return wanted, notes
@@ -187,18 +197,16 @@ class Sides:
         population, rows = self.subject.population, self._outsider_rows()
         return None if population is None or not len(rows) else self._known(population, rows, "population")
 
-    def apart(self) -> tuple[Knowledge, Knowledge, Ints, Ints | None] | NotApplicable:
+    def apart(self) -> tuple[Knowledge, Knowledge] | NotApplicable:
         """What the adversary knows of the people from whom a synthetic release was made, and of others: all that is
-        published, unless they know certain columns only. With it come the rows of these others, and whose these are where
-        several may be one person's. A part of the outsiders is the sample that the adversary learns from."""
-        population, people = self.subject.population, self.subject.people
+        published, unless they know certain columns only. A part of the outsiders is the sample that the adversary learns
+        from."""
+        population, people, owner = self.subject.population, self.subject.people, self.subject.owner
         rows, reference = self._outsider_rows(), self.subject.reference
-        if population is None or len(rows) < LEAST_APART:
-            return NotApplicable(NO_OUTSIDERS, Lacks.POPULATION)
-        person = self.subject.release.schema.person
-        owner = None if person is None else population.codes.get(person)
+        unit = rows if owner is None else owner[rows]
+        if population is None or len(np.unique(unit)) < LEAST_APART:
+            return NotApplicable(too_few_outsiders(len(np.unique(unit))), Lacks.POPULATION)
         if reference is None:
-            unit = rows if owner is None else owner[rows].astype(np.int64)
             order = np.argsort(self._contents(population)[rows], kind="stable")
             units = unit[order][np.sort(np.unique(unit[order], return_index=True)[1])]
             mixed = stage(self.options.seed, "reference").permutation(units)
@@ -208,7 +216,7 @@ class Sides:
         reference = reference.take(reference.in_order(), "reference")
         members = self._whole_record(people, self.targets, "people", reference)
         others = self._whole_record(population, rows, "population", reference)
-        return members, others, rows, None if owner is None else owner[rows].astype(np.int64)
+        return members, others
 
     def _whole_record(self, table: Table, rows: Ints, who: str, reference: Table) -> Knowledge:
         """All that is published of people, as this adversary knows it."""
@@ -230,7 +238,7 @@ class Sides:
             return None
         if self._simulator is not None:
             made = self._simulator.seen(made, knowledge.columns, "fakes")
-        return replace(knowledge, codes=made, granted=None, not_values={})
+        return replace(knowledge, codes=made, granted=None, not_values={}, person=None)
 
     def main(self, knowledge: Knowledge, matching: Matching, link: Link) -> Side:
         """The targets, from the release."""
@@ -371,6 +379,8 @@ class Sides:
         if self._simulator is None:
             return Knowledge((), np.empty((len(rows), 0), dtype=np.int32), priors=self.priors)
         known = self._simulator.about(table, rows, who, self._acquainted)
+        whose = self.subject.person if who == "people" else self.subject.owner
+        known = replace(known, person=None if whose is None else whose[rows])
         if self.release.mechanism is not None and known.membership is None and not known.errors:
             known = replace(known, everybody=self._everybody(known.columns))
         return known if self.options.targets is None else replace(known, anybody=False)
@@ -391,8 +401,9 @@ class Sides:
             rows = np.sort(stage(self.options.seed, "halves", "outsiders").permutation(rows)[self.options.half :: 2])
         if len(rows) <= MOST_CONTROLS:
             return rows
-        rows = rows[np.argsort(self._contents(self.subject.population)[rows], kind="stable")]
-        return np.sort(stage(self.options.seed, "controls").choice(rows, MOST_CONTROLS, replace=False))
+        owner, rng = self.subject.owner, stage(self.options.seed, "controls")
+        whose = None if owner is None else owner[rows]
+        return rows[drawn_people(self._contents(self.subject.population)[rows], whose, MOST_CONTROLS, rng)]
 
     @staticmethod
     def _contents(table: Table | None) -> Hashes:
@@ -418,7 +429,11 @@ class Sides:
         truth = self._truth_of(people, self.targets, *self.records(self.targets), column)
         of_rows = (self.subject.person, self.subject.household)
         person, household = (None if one is None else one[self.targets] for one in of_rows)
-        return None if truth is None else replace(truth, crowd=self._crowd(False), person=person, household=household)
+        if truth is None:
+            return None
+        crowd = self._crowd(False)
+        data = crowd if self.release.synthetic else None
+        return replace(truth, crowd=crowd, person=person, household=household, data=data)
 
     def _crowd(self, outside: bool) -> Crowd:
         """Everybody in the data; or everybody outside of it, to stand in for them."""
@@ -433,7 +448,8 @@ class Sides:
                 person, made_from = self.subject.person, provenance.made_from
                 everybody = np.arange(people.rows) if made_from is None else np.flatnonzero(made_from)
                 size = len(everybody if person is None else np.unique(person[everybody]))
-                crowd = Crowd(population.take(rows), rows, nowhere, size)
+                owner = self.subject.owner
+                crowd = Crowd(population.take(rows), rows, nowhere, size, None if owner is None else owner[rows])
             else:
                 person, fragment, size = self.subject.person, provenance.fragment.astype(np.int64), people.rows
                 rows = np.arange(people.rows)
@@ -457,7 +473,11 @@ class Sides:
         fragment = np.full((len(rows), len(self.release.blocks)), -1)
         truth = self._truth_of(population, rows, nowhere, fragment, column)
         household = None if self.subject.household is None else np.arange(len(rows))  # nobody outside is found anyway
-        return None if truth is None else replace(truth, reveal=False, crowd=self._crowd(True), household=household)
+        person = None if self.subject.owner is None else self.subject.owner[rows]
+        if truth is None:
+            return None
+        data = self._crowd(False) if self.release.synthetic else None
+        return replace(truth, reveal=False, crowd=self._crowd(True), person=person, household=household, data=data)
 
     def _truth_of(self, table: Table, rows: Ints, bucket: Ints, fragment: Ints, column: str | None) -> Truth | None:
         if column is None:

@@ -21,6 +21,7 @@ from auditor.auditing.correspondence import (
     check_truth,
     find_outsiders,
     find_rows,
+    met_again,
     nobodys_rows,
     twins,
 )
@@ -29,6 +30,7 @@ from auditor.files.provenances import unordered_fingerprint
 from auditor.files.releases import ReadRelease, in_file_order, read_release
 from auditor.files.tables import as_schema, raw_table, sha256
 from auditor.measure.distinct import distinct_cells
+from auditor.measure.points import columns_of_values
 from auditor.model.arrays import Ints
 from auditor.model.domain import Domain
 from auditor.model.errors import UsageError
@@ -73,6 +75,11 @@ _SAME_PEOPLE = (
     "most outsiders have the very values of people from whom the release was made, so that no attack can tell them apart. "
     "Give people who are not in it (--holdout)"
 )
+_MET_AGAIN = (
+    "{} of {} rows of the reference are those of people who are asked about, of the original or of the outsiders, and were "
+    "left out: an adversary learns from other people."
+)
+_LEAST_REFERENCE = 10  # with fewer rows there is no reference to speak of
 _MANY_TWINS = 0.5  # beyond this share of outsiders with a twin, the figures say nothing
 _FOUND = 0.9  # a note is made where less than this share of the people of the original is found in the population
 
@@ -109,6 +116,8 @@ class Subject:
     """Why nobody can be attacked, where there is a special reason."""
     person: Ints | None = None
     """Whose each row of `people` is, by number, where several may be one person's (`auditor/auditing/people.py`)."""
+    owner: Ints | None = None
+    """Whose each row of the population is, likewise; of a synthetic release only (others have a row for each of them)."""
     household: Ints | None = None
     """The household of each row's person, by number."""
     whole: Subject | None = None
@@ -425,13 +434,37 @@ def with_holdout(subject: Subject) -> Subject:
         notes.append(_NOT_ASKED)
     elif subject.population is not None:
         strangers = subject.population.take(subject.outsiders)
-        alike = twins(people.take(np.flatnonzero(provenance.made_from)), strangers)
+        members = people.take(np.flatnonzero(provenance.made_from))
+        subject, again = _apart_from(subject, members, strangers)
+        notes += again
+        alike = twins(members, strangers)
         if alike:
             kind = NoteKind.DOUBT if alike > _MANY_TWINS * strangers.rows else NoteKind.REMARK
             notes.append(Note(_TWINS.format(alike, strangers.rows), kind))
         if alike > _MANY_TWINS * strangers.rows:
             subject = replace(subject, unjudged=subject.unjudged or _SAME_PEOPLE)
     return replace(subject, notes=tuple(notes))
+
+
+def _apart_from(subject: Subject, members: Table, strangers: Table) -> tuple[Subject, list[Note]]:
+    """A subject whose reference has nobody who is asked about, and a remark where it had: scores that are set against the
+    reference would be lower for those who are in it."""
+    reference = subject.reference
+    if reference is None:
+        return subject, []
+    again = met_again(reference, members, strangers, columns_of_values(subject.release))
+    left = reference.rows - int(again.sum())
+    if left < _LEAST_REFERENCE and again.any():
+        raise UsageError(
+            f"{reference.name}: {int(again.sum())} of its {reference.rows} rows are those of people who are asked about, "
+            "of the original or of the outsiders. A reference takes other people. Give these, or leave --reference out: "
+            "then one half of the outsiders is the reference."
+        )
+    if not again.any():
+        return subject, []
+    kind = NoteKind.DOUBT if 2 * left < reference.rows else NoteKind.REMARK
+    note = Note(_MET_AGAIN.format(int(again.sum()), reference.rows), kind)
+    return replace(subject, reference=reference.take(np.flatnonzero(~again))), [note]
 
 
 def _without_original(subject: Subject) -> Subject:

@@ -265,7 +265,7 @@ def _in_memory(inputs: Inputs, targets: str | None, options: Options, quiet: boo
         if targets is not None:
             if subject.people is None:
                 raise UsageError("--targets needs the original, which the people are looked up in.")
-            options = options.about(find_targets(listed_targets(targets), subject.people))
+            options = options.about(find_targets(listed_targets(targets), subject.people, subject.population))
         record = run_audit(subject, options, progress.step)
     return with_commands(record, Path(inputs.release), inputs.schema, options.suppression, options.recursive_l)
 
@@ -348,6 +348,9 @@ def redteam(
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the report and the audit record.")] = None,
     targets: Targets = None,
     changes: Changes,
+    programs: Annotated[
+        bool, Option("--run-programs", help="Run the programs that the scenario names: only if you trust the file.")
+    ] = False,
     seeds: Annotated[
         int,
         Option("--seeds", min=1, help="Releases of each method, with consecutive seeds; intervals are then over them."),
@@ -383,7 +386,7 @@ def redteam(
         raise UsageError(
             "--search looks at one release of each kind and at all sets: give it without --sweep and --seeds."
         )
-    plan = sought.of(changes.of(read_scenario(scenario)))
+    plan = sought.of(changes.of(read_scenario(scenario, programs)))
     people = None if targets is None else listed_targets(targets)
     with Progress(common.quiet) as progress:
         if sweep is None:

@@ -168,6 +168,9 @@ def compare(
     asked = _request(cells, figures, work, common.chosen_seed)
     holdout = held_out(asked.grid, figures.sample, figures.holdout)
     world = read_world(data, schema, figures.sample, common.chosen_seed, holdout)
+    if not common.quiet:
+        for remark in world.remarks:
+            tell(remark, err=True)
 
     with resumable(lambda: what_is_kept(kept, "cell", "cells")):
         with Progress(common.quiet) as progress:
@@ -204,7 +207,7 @@ def _request(cells: Cells, figures: Figures, work: Work, seed: int) -> Request:
         cells=choice(figures.withheld_cells, WithheldCells, "--withheld-cells"),
     )
     strengths, diversities = numbers(cells.k, "--k"), numbers_or_none(cells.l, "--l")
-    methods = () if cells.methods == "none" else names(cells.methods) or ()
+    methods = names(cells.methods) or ()
     programs = programs_named(cells.mechanism or [], cells.shell, work.timeout)
     asked = grid(methods, strengths, diversities, swept, run_seeds(cells.seeds, seed), programs)
     utility = names(figures.utility) or UTILITY_COMPARED

@@ -5,7 +5,8 @@ program runs in a folder of its own, which only its owner can read and which goe
 too. No shell reads the command unless that is asked for. It is ended after a time limit, with all that it started
 (`supervisor`), also where this process is killed. What it prints is not kept: it may quote people.
 
-Whatever a program does instead of writing a table is a `MechanismError` with the reason.
+Whatever a program does instead of writing a table is a `MechanismError` with the reason. Where that was not its own doing,
+but the time limit's or a signal's that others send, it is an `EndedError`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import IO
 from auditor.engines import supervisor
 from auditor.files.tables import read_raw, sha256, table_file
 from auditor.model.discretion import is_revealing, printable
-from auditor.model.errors import DataError, MechanismError, UsageError
+from auditor.model.errors import DataError, EndedError, MechanismError, UsageError
 from auditor.model.schema import Schema, TableFormat
 from auditor.model.table import RawTable, Table
 
@@ -38,6 +39,13 @@ _PLACE = re.compile(r"\{([a-zA-Z_]*)\}")
 _MOST = 2**30  # bytes of an output that are read
 _PATIENCE = 1.0  # seconds for the last of what it says
 _TAIL = 2_000  # characters of what a program complains of, where that is shown
+_FROM_OUTSIDE = {
+    getattr(signal, name)
+    for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGXFSZ")
+    if hasattr(signal, name)
+}
+"""The signals that others send; a program that crashes gets another."""
+_BY_SIGNAL = 128  # a shell adds the signal that ended what it ran
 
 
 def _python_path() -> str | None:
@@ -133,7 +141,7 @@ class Program:
                     _judge(ended.decode("ascii", "replace"), self.timeout, words[0], said.text())
                     return _read(target, folder, schema, form)
                 except BrokenPipeError:
-                    raise MechanismError("the process that watches the program was ended from outside.") from None
+                    raise EndedError("the process that watches the program was ended from outside.") from None
         finally:
             if folder.exists():  # the supervisor removes it, unless it was ended itself
                 _remove(folder)
@@ -179,16 +187,18 @@ def _judge(ended: str, timeout: float, program: str, said: str) -> None:
     """An error for a program that did not end well."""
     kind, _, number = ended.partition(" ")
     if kind == "timeout":
-        raise MechanismError(f"the program took more than {timeout:g} s and was ended.")
+        raise EndedError(f"the program took more than {timeout:g} s and was ended.")
     if kind == "signal":
-        raise MechanismError(f"the program was ended by {_signal_name(int(number))}.{said}")
+        error = EndedError if int(number) in _FROM_OUTSIDE else MechanismError
+        raise error(f"the program was ended by {_signal_name(int(number))}.{said}")
     if kind != "exit":
-        raise MechanismError("the program was ended from outside, perhaps because memory ran out.")
+        raise EndedError("the program was ended from outside, perhaps because memory ran out.")
     if int(number) == supervisor.NOT_STARTED:
-        raise MechanismError(f"the program {Path(program).name!r} could not be started.{said}")
+        raise EndedError(f"the program {Path(program).name!r} could not be started.{said}")
     if int(number):
         hidden = "" if said else " (--reveal shows what it said)"
-        raise MechanismError(f"the program ended with exit code {number}.{said or hidden}")
+        error = EndedError if int(number) - _BY_SIGNAL in _FROM_OUTSIDE else MechanismError
+        raise error(f"the program ended with exit code {number}.{said or hidden}")
 
 
 def _signal_name(number: int) -> str:

@@ -8,6 +8,8 @@ number.
 - DiSCO (disclosive in synthetic, correct in original): the share of all people whose key occurs, always with one value,
   which is theirs;
 - repU (replicated uniques): the share of all people who have a key of their own among people, which exactly one record has.
+  Somebody who is not in the data has one of their own where nobody in the data has it, so that the share does not depend on
+  how many such people there are.
 
 Papers: M. Elliot, "Final Report on the Disclosure Risk Associated with the Synthetic Data Produced by the SYLLS Team", 2014,
 and J. Taub et al., "Differential Correct Attribution Probability for Synthetic Data", PSD 2018 (CAP); G. Raab, B. Nowok,
@@ -33,15 +35,24 @@ class Attributed(NamedTuple):
     replicated: Bools
 
 
-def attributed(key: Ints, value: Ints, record_key: Ints, record_value: Ints) -> Attributed:
-    """People by their key and value, beside records by theirs."""
+def attributed(key: Ints, value: Ints, record_key: Ints, record_value: Ints, others: Ints | None = None) -> Attributed:
+    """People by their key and value, beside records by theirs; `others` is how many other people have each one's key, where
+    these people are not all, or several rows are one person's."""
     held = _times(key, record_key)
     together = max(int(max(value.max(initial=0), record_value.max(initial=0))) + 1, 1)
     right = _times(key * together + value, record_key * together + record_value)
     matched = held > 0
-    alone = _times(key, key) == 1
+    alone = (_times(key, key) - 1 if others is None else others) == 0
     share = np.divide(right, held, out=np.zeros(len(key)), where=matched)
     return Attributed(matched, share, matched & (right == held), alone & (held == 1))
+
+
+def others_with(key: Ints, person: Ints, keys: Ints, whose: Ints) -> Ints:
+    """How many people have each key, besides the person whose it is. `keys` are those of everybody, and `whose` they are."""
+    owned = np.unique(np.column_stack([keys, whose]), axis=0)
+    width = int(max(owned[:, 1].max(initial=0), person.max(initial=0))) + 1
+    own = np.isin(key * width + person, owned[:, 0] * width + owned[:, 1])
+    return _times(key, owned[:, 0]) - own
 
 
 def _times(wanted: Ints, among: Ints) -> Ints:

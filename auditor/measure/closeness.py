@@ -6,6 +6,9 @@
 - identical records: those at distance 0 from somebody;
 - ε-identifiability: the share of people who are nearer to a record than to anybody else of their group.
 
+Where a person has several rows (`person` numbers them from 0), the closest is the person with the closest row, the second
+closest is somebody else, and nobody is kept from being found by another row of their own.
+
 Papers: M. Platzer, T. Reutterer, "Holdout-Based Empirical Assessment of Mixed-Type Synthetic Data", Frontiers in Big
 Data 2021 (DCR share, NNDR); J. Yoon, L. Drumright, M. van der Schaar, "Anonymization Through Data Synthesis Using
 Generative Adversarial Networks (ADS-GAN)", IEEE JBHI 2020 (ε-identifiability); Y. Yao et al., "The DCR Delusion", 2025
@@ -14,13 +17,11 @@ Generative Adversarial Networks (ADS-GAN)", IEEE JBHI 2020 (ε-identifiability);
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from auditor.measure.densities import near
 from auditor.measure.points import Axes
-from auditor.model.arrays import Floats
+from auditor.model.arrays import Bools, Floats, Ints
 
 _SAME = 1e-9
 
@@ -32,35 +33,43 @@ def identical(records: Axes, people: Axes) -> Floats:
     return np.isin(number[: records.rows], number[records.rows :]).astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Close:
-    """How close records come to a group of people: for each record the distances to the two nearest of them, and for each
-    person the distances to the nearest record and to the nearest other person."""
+def to_people(records: Axes, people: Axes, person: Ints | None = None) -> Floats:
+    """For each record the distances to the closest of at least two people, and to the second closest (records × 2)."""
+    found = near(records, people, 1 + _most(person))
+    second = found.square[:, -1]
+    if person is not None:
+        whose = person[found.place]
+        second = np.where(whose != whose[:, :1], found.square, np.inf).min(axis=1)
+    return np.asarray(np.sqrt(np.column_stack([found.square[:, 0], second])))
 
-    to_people: Floats
-    to_record: Floats
-    to_others: Floats
 
-    @classmethod
-    def of(cls, records: Axes, people: Axes) -> Close:
-        """The distances of records and people, of whom there are at least two."""
-        to_people = np.sqrt(near(records, people, 2).square)
-        to_record = np.sqrt(near(people, records, 1).square[:, 0])
-        among = near(people, people, 2)  # the nearest is the person themselves, or somebody at the same place
-        return cls(to_people, to_record, np.sqrt(among.square[:, 1]))
+def ratio(apart: Floats) -> Floats:
+    """How far the closest is from each record, as a share of the second closest; 1 where both are at the same place."""
+    first, second = apart.T
+    return np.asarray(np.divide(first, second, out=np.ones(len(first)), where=second > _SAME))
 
-    @property
-    def ratio(self) -> Floats:
-        """How far the closest is from each record, as a share of the second closest; 1 where both are at the same place."""
-        first, second = self.to_people[:, 0], self.to_people[:, 1]
-        return np.divide(first, second, out=np.ones(len(first)), where=second > _SAME)
 
-    @property
-    def identifiable(self) -> Floats:
-        """1 for each person who is nearer to a record than to anybody else."""
-        return (self.to_record < self.to_others - _SAME).astype(np.float64)
+def nearer(ours: Floats, theirs: Floats) -> Floats:
+    """1 for each record that is nearer to some people than to others, one half where both are as near."""
+    return np.where(np.abs(ours - theirs) <= _SAME, 0.5, (ours < theirs).astype(np.float64))
 
-    def nearer(self, others: Close) -> Floats:
-        """1 for each record that is nearer to these people than to others, one half where both are as near."""
-        ours, theirs = self.to_people[:, 0], others.to_people[:, 0]
-        return np.where(np.abs(ours - theirs) <= _SAME, 0.5, (ours < theirs).astype(np.float64))
+
+def identifiable(records: Axes, people: Axes, person: Ints | None = None) -> Floats:
+    """1 for each of at least two people who is nearer to a record than to anybody else."""
+    to_record = np.sqrt(near(people, records, 1).square[:, 0])
+    among = near(people, people, 1 + _most(person))
+    whose = np.arange(people.rows) if person is None else person
+    others = np.where(whose[among.place] != whose[:, None], among.square, np.inf)
+    found = np.zeros(int(whose.max()) + 1)
+    np.maximum.at(found, whose, to_record < np.sqrt(others.min(axis=1)) - _SAME)
+    return found
+
+
+def as_near(apart: Floats, least: Floats) -> Bools:
+    """Which distances are as small as others, but for rounding."""
+    return apart <= least + _SAME
+
+
+def _most(person: Ints | None) -> int:
+    """How many rows a person has at most."""
+    return 1 if person is None else int(np.bincount(person).max())

@@ -19,6 +19,8 @@ from auditor.model.arrays import Floats, Ints
 
 _MORE = 3
 """So many more neighbours are found than asked for, and ordered by their exact distances."""
+_DIGITS = 9
+"""Squared distances that agree to so many digits are equal."""
 
 
 class Near(NamedTuple):
@@ -45,12 +47,12 @@ def near(points: Axes, sample: Axes, neighbours: int, widths: tuple[float, ...] 
         some = points.take(part)
         apart = squares(some, sample)
         some_place = (
-            np.argpartition(apart, found - 1, axis=1)[:, :found]
+            np.sort(np.argpartition(apart, found - 1, axis=1)[:, :found], axis=1)
             if found < sample.rows
             else (np.broadcast_to(np.arange(sample.rows), apart.shape))
         )
         exact = exact_squares(some, sample, some_place)
-        order = np.argsort(exact, axis=1, kind="stable")[:, :wanted]
+        order = np.argsort(exact.round(_DIGITS), axis=1, kind="stable")[:, :wanted]  # of several as near, the first
         place[part], square[part] = (np.take_along_axis(one, order, axis=1) for one in (some_place, exact))
         for number, width in enumerate(widths):
             kernels[part, number] = _log_sum(apart, exact.min(axis=1), width)

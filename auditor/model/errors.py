@@ -14,6 +14,7 @@
         ├── KeyFileError         a file that is not the key of a release
         ├── TokenFileError       a file of tokens, or the log of what was decoded
         ├── MechanismError       a program of the user's that gave no release
+        │   └── EndedError       one that a limit or a signal from outside ended
         └── PromiseError         an anonymizer that cannot keep its promise on this table
 
 A message says what is wrong, where (file, line, column) and what would be right. It quotes no value of a person: see
@@ -110,6 +111,10 @@ class TokenFileError(DataError):
 
 class MechanismError(DataError):
     """A program of the user's that gave no release."""
+
+
+class EndedError(MechanismError):
+    """A program of the user's that a limit or a signal from outside ended: what it would have done is not known."""
 
 
 class PromiseError(DataError):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from auditor.model.arrays import Bools, Codes, Floats, Ints
+from auditor.model.packing import Hashes, contents
 from auditor.model.release import Release
 from auditor.model.table import Table
 
@@ -116,15 +117,43 @@ class Knowledge:
     """From what the release was drawn, and the order of the file."""
     everybody: Codes | None = None
     """The known columns of all people in the release (people × `columns`), where the adversary knows who they are."""
+    person: Ints | None = None
+    """Whose each target is, by number, where several may be one person's."""
 
     @property
     def targets(self) -> int:
         """The number of targets."""
         return len(self.codes)
 
+    @property
+    def people(self) -> int:
+        """How many people the targets are."""
+        return self.targets if self.person is None else len(np.unique(self.person))
+
+    def some_people(self, most: int, rng: np.random.Generator) -> Ints:
+        """The places of the targets of at most so many people, drawn at random: with all that is known of each of them, and
+        whatever the order of rows."""
+        return drawn_people(contents(self.codes.T, self.targets), self.person, most, rng)
+
     def take(self, targets: Ints) -> Knowledge:
         """The knowledge about some of the targets."""
         granted = None if self.granted is None else self.granted[targets]
         excluded = {column: matrix[targets] for column, matrix in self.not_values.items()}
         draw = None if self.draw is None else replace(self.draw, place=self.draw.place[targets])
-        return replace(self, codes=self.codes[targets], granted=granted, not_values=excluded, draw=draw)
+        person = None if self.person is None else self.person[targets]
+        return replace(self, codes=self.codes[targets], granted=granted, not_values=excluded, draw=draw, person=person)
+
+
+def drawn_people(content: Hashes, person: Ints | None, most: int, rng: np.random.Generator) -> Ints:
+    """The rows of at most so many people, drawn at random: all rows of each. `content` is that of each row, so that the order
+    of rows does not matter; `person` says whose each is, where several may be one person's."""
+    number = np.arange(len(content))
+    if person is not None:
+        people, number = np.unique(person, return_inverse=True)
+        whole = np.zeros(len(people), dtype=np.uint64)
+        np.add.at(whole, number, content)
+        content = whole
+    if len(content) <= most:
+        return np.arange(len(number))
+    chosen = rng.choice(np.argsort(content, kind="stable"), most, replace=False)
+    return np.flatnonzero(np.isin(number, chosen))

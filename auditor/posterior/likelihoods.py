@@ -139,7 +139,8 @@ def table_of(release: Release, name: str, change: Change | None, values: Codes, 
     elif isinstance(change, RankSwap):
         cost[changed] = _log(_moved(release, name, change, values[known], used[plain & ~missing]))
     elif isinstance(change, Transition):
-        cost[changed] = _transited(change, domain, values[known], labels.lo[used[plain & ~missing]], cost[changed])
+        codes = np.where(labels.counts == 1, labels.lo, -1)[used[plain & ~missing]]  # a number may be nobody's
+        cost[changed] = _transited(change, domain, values[known], codes, cost[changed])
     elif change is not None and domain.numbers is not None:
         x, y = domain.numbers[values[known]][:, None], number[plain & ~missing]
         cost[changed] = _of_numbers(change, x, y)
@@ -190,7 +191,7 @@ def _transited(change: Transition, domain: Domain, values: Codes, labels: Codes,
         if code is not None:
             place[code] = number
     cost = _log(np.array(change.matrix))
-    both = (place[values] >= 0)[:, None] & (place[labels] >= 0)
+    both = (place[values] >= 0)[:, None] & (place[labels] >= 0) & (labels >= 0)
     return np.where(both, cost[np.ix_(place[values], place[labels])], otherwise)
 
 
@@ -390,15 +391,23 @@ def _swapped(
         grid = np.broadcast_to(used, same.shape).ravel(), np.broadcast_to(code[:, None], same.shape).ravel()
         covered = release.labels[name].covers(grid[0], np.maximum(grid[1], 0)).reshape(same.shape)
         same &= covered | (code < 0)[:, None]
-    both = np.vstack([patterns[:, [*swapped, *strata]][first_label], cells])
-    number = distinct_rows(both.astype(np.int32))
-    times = np.bincount(number[labels:], minlength=int(number.max()) + 1)[number[:labels]].astype(np.float64)
-    if strata:
-        stratum = distinct_rows(both[:, len(swapped) :].astype(np.int32))
-        times /= np.maximum(np.bincount(stratum[labels:], minlength=int(stratum.max()) + 1)[stratum[:labels]], 1)
-    else:
-        times /= max(len(cells), 1)
+    both = np.vstack([patterns[:, [*swapped, *strata]][first_label], cells]).astype(np.int32)
+    known = people[first_value][:, swapped] >= 0
+    times = np.ones((values, labels))
+    for mask in np.unique(known, axis=0):  # of whom less is known, less can be another's
+        within = [*np.flatnonzero(mask), *range(len(swapped), both.shape[1])]
+        times[(known == mask).all(axis=1)] = _shares(both[:, within], int(mask.sum()), labels)
     return Column(_log((1 - change.rate) * same + change.rate * times), value.astype(np.int64), label.astype(np.int64))
+
+
+def _shares(rows: Codes, count: int, some: int) -> Floats:
+    """For the first `some` rows, the share of the others with the same first `count` columns among those with the same
+    further ones (the stratum)."""
+    times = []
+    for columns in (rows, rows[:, count:]):
+        number = distinct_rows(columns)
+        times.append(np.bincount(number[some:], minlength=int(number.max()) + 1)[number[:some]])
+    return np.asarray(times[0] / np.maximum(times[1], 1))
 
 
 def _numbers(labels: Labels) -> Floats:

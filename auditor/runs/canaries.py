@@ -257,6 +257,18 @@ def rows_in(release: Published) -> int:
     return max((len(next(iter(block.values())).codes) for block in release), default=0)
 
 
+def shortened(release: Published, rows: int, rng: np.random.Generator) -> Published:
+    """A release whose blocks have at most so many rows; which of them is drawn, from the rows in the order of their texts,
+    whatever their order in the release."""
+    made = []
+    for block in release:
+        ranks = [np.unique(list(block[c].texts), return_inverse=True)[1][block[c].codes] for c in sorted(block)]
+        order = np.lexsort(ranks)
+        kept = order[rng.choice(len(order), min(rows, len(order)), replace=False)]
+        made.append({name: Cells(cells.texts, cells.codes[kept]) for name, cells in block.items()})
+    return made
+
+
 def surprise(figures: Floats, expected: Floats, scale: float) -> Floats:
     """How far counts are above what is expected, in people, `scale` rows of the release being one; those that drawing rows
     spreads more count for less."""

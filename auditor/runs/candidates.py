@@ -24,6 +24,12 @@ METHODS = ("full-domain", "suppression", "mondrian", "kmember", "mdav", "anatomy
 GROWTH = (1.0, 1.5, 2.0, 3.0, 5.0)
 """How many times the least class size is tried."""
 DIVERSITIES, CLOSENESS = (2, 3, 4, 6), (0.5, 0.35, 0.25, 0.15)
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "full-domain": ({"rounds": 10}, {"limit": 0.0}),
+    "mondrian": ({"strict": False},),
+}
+"""Other settings that are tried with each strength of a method: local recoding, no suppression, values on both sides of a
+cut."""
 _VALUES = ("l_distinct", "l_entropy", "l_recursive_c", "alpha", "t_equal", "t_ordered", "t_hierarchical", "proximity_m")
 _CLOSE = 0.01
 
@@ -81,7 +87,14 @@ def beginning(methods: Sequence[str], policy: Policy, people: int) -> list[Candi
     """The first candidates, the weakest of every method first, so that an early end leaves variety."""
     least = max(policy.least_k or 2, 2)
     sizes = [size for size in dict.fromkeys(math.ceil(least * times) for times in GROWTH) if size <= people]
-    ladders = [list(_ladder(method, sizes or [least], about_values(policy))) for method in methods]
+    ladders = [
+        [
+            replace(one, params={**one.params, **variant})
+            for one in _ladder(method, sizes or [least], about_values(policy))
+            for variant in ({}, *VARIANTS.get(method, ()))
+        ]
+        for method in methods
+    ]
     longest = max((len(ladder) for ladder in ladders), default=0)
     return [ladder[step] for step in range(longest) for ladder in ladders if step < len(ladder)]
 

@@ -2,36 +2,34 @@
 
 *Two worlds*: runs of neighbouring tables, one with a canary and one without. What each release shows of the canary is noted
 (`canaries`), a score is learned from some of the runs, and the others are judged (`auditor/measure/epsilon_score.py`). A run
-that gives no release is an outcome like any other: a mechanism must not tell by refusing.
+that gives no release by the mechanism's own doing is an outcome like any other; one that is lost is none (`repeating`). Where
+more than one in twenty of a world are lost, nothing is judged: they may not be lost by chance.
 
 *One run*: many canaries, each in or out by a coin, and one release. A run before it, with other coins, says which of four
 scores to use; it is not judged.
-
-The runs are shared out to processes in batches. Each draws from a generator of its own, so that their number and order do not
-matter.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
 from anonymizers.base import Anonymizer
-from auditor.engines.pool import processors, run_jobs
-from auditor.engines.worker import Job, Reply, Work
+from anonymizers.shared.public_bins import TAKEN
 from auditor.measure.epsilon import Rule, gaussian_bound, guessed_at_most, one_run, run_bound, two_worlds
 from auditor.measure.epsilon_score import LEAST_RUNS, learned_bound, parts
 from auditor.measure.intervals import CONFIDENCE, auc
 from auditor.model.arrays import Bools, Floats, Ints
-from auditor.model.errors import AuditorError, UsageError
+from auditor.model.errors import AuditorError, EndedError, UsageError
 from auditor.model.progress import Progress, shown_in_notebooks, silent
 from auditor.model.record.claim import ClaimTest, ClaimVerdict
-from auditor.model.record.record import OK, Input
+from auditor.model.record.record import Input
+from auditor.model.schema import Column
 from auditor.model.seeding import DEFAULT_SEED, stage
 from auditor.model.table import Table
 from auditor.runs.canaries import (
@@ -45,20 +43,23 @@ from auditor.runs.canaries import (
     cast,
     made_up,
     named_canary,
-    published,
-    published_text,
     rows_in,
     surprise,
 )
 from auditor.runs.mechanisms import ProgramMechanism
+from auditor.runs.repeating import Batch, WorldsWork, released, repeated
 from auditor.runs.store import TOOL
 
-_SEEDS = 2**31
-_BATCHES = 12
-"""The batches that a process does of one world: few enough to cost nothing, many enough to show progress."""
 _PILOT = 10
 """One in so many runs goes to each canary that is tried, where the worst is sought."""
+_LOST = 0.05
+"""Where more than this share of the runs of a world are lost, nothing is judged."""
 _ALIKE = 3
+_ROWS_PUBLIC = (
+    "Each release has as many rows as its table, or a fixed multiple of them. That alone tells the worlds apart where one "
+    "person is added, so the number of rows was taken as public: from the longer releases rows were left out by chance until "
+    "both worlds had as many. With --neighbours replace both tables have as many rows, and nothing is left out."
+)
 _SCORES = ("all its values", "its pairs of values", "its values one by one", "the closest row")
 
 
@@ -121,58 +122,6 @@ class Trial:
             raise UsageError(f"The confidence must be from 0.5 to below 1. Got {self.confidence:g}.")
 
 
-@dataclass(frozen=True)
-class BatchJob(Job):
-    """Some runs of one world."""
-
-    world: int
-    first: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """What runs showed (runs × figures; a run without a release has -1 throughout), the rows of each release (-1: none), and
-    how often each reason was given for none."""
-
-    figures: Floats
-    rows: list[int]
-    reasons: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(frozen=True)
-class WorldsWork(Work):
-    """What all runs share: the tables of the worlds, the mechanism, what is noted, and what is drawn from."""
-
-    tables: tuple[Table, ...]
-    mechanism: Anonymizer
-    watch: Watch
-    seed: int
-    purpose: str
-
-    def do(self, job: BatchJob) -> Batch:
-        """Some runs of one world."""
-        width = len(self.watch.names)
-        figures, rows, reasons = np.full((job.count, width), -1.0), [-1] * job.count, Counter[str]()
-        for place in range(job.count):
-            rng = stage(self.seed, "claim", self.purpose, job.world, job.first + place)
-            try:
-                release = released(self.mechanism, self.tables[job.world], rng)
-            except AuditorError as error:
-                reasons[str(error)] += 1
-                continue
-            figures[place], rows[place] = self.watch.figures(release)[0], rows_in(release)
-        return Batch(figures, rows, reasons)
-
-
-def released(mechanism: Anonymizer, table: Table, rng: np.random.Generator) -> Published:
-    """What a mechanism publishes of a table."""
-    if isinstance(mechanism, ProgramMechanism):
-        return published_text(mechanism.program.run(table, int(rng.integers(_SEEDS))).columns)
-    release, _ = mechanism.anonymize(table, rng)
-    return published(release)
-
-
 @shown_in_notebooks
 def check_claim(
     table: Table,
@@ -224,6 +173,33 @@ def _begun(table: Table, mechanism: Anonymizer, claim: Claim, trial: Trial, seed
     )
 
 
+def _public(table: Table, mechanism: Anonymizer, promises: Sequence[str]) -> tuple[str, ...]:
+    """What a test takes as public: what its canaries keep to, what a method declares beside its promise, and how many rows of
+    a person count. A program is not known to take anything as public."""
+    found = ["the values that occur in each column: canaries have no other"]
+    if isinstance(mechanism, ProgramMechanism):
+        return tuple(found)
+    declared = [
+        *(
+            f"the range of {c.name}"
+            for c in table.schema.columns.values()
+            if c.bounds is not None and c.name in table.codes
+        ),
+        *(f"the values of {c.name}" for c in table.schema.columns.values() if _listed(c) and c.name in table.codes),
+    ]
+    if declared:
+        found.append(f"what the schema declares: {', '.join(declared)}")
+    found += [one.removeprefix(f"{TAKEN}, ") for one in promises if one not in mechanism.promises()]
+    most = mechanism.settings().get("most_rows")
+    if most is not None:
+        found.append(f"that at most {most} rows of a person count; a canary has one")
+    return tuple(found)
+
+
+def _listed(column: Column) -> bool:
+    return column.taxonomy is not None or column.values is not None
+
+
 # ----- two worlds ----------------------------------------------------------------------------------------------------
 
 
@@ -236,36 +212,58 @@ def _in_two_worlds(
     pilot = max(trial.runs // _PILOT, LEAST_RUNS) if len(tried) > 1 else 0
     total = 2 * (trial.runs + pilot * len(tried))
     done, chosen = 0, 0
+
+    def told(ended: int) -> None:
+        progress(done + ended, total, f"{done + ended} of {total} runs of {mechanism.title}")
+
     if pilot:
         apart = []
         for place, (canary, _) in enumerate(canaries):
             work = _worlds_of(table, canary, mechanism, trial, seed, f"pilot {tried[place]}")
-            inside, outside = _runs(work, pilot, trial, progress, done, total)
+            apart.append(_apart(*repeated(work, pilot, trial.jobs, told)))
             done += 2 * pilot
-            apart.append(_apart(inside, outside))
         chosen = int(np.argmax(apart))
     canary, words = canaries[chosen]
     work = _worlds_of(table, canary, mechanism, trial, seed, "worlds")
-    inside, outside = _runs(work, trial.runs, trial, progress, done, total)
-    reasons = inside.reasons + outside.reasons
-    failed, runs = sum(reasons.values()), len(inside.rows) + len(outside.rows)
+    inside, outside = repeated(work, trial.runs, trial.jobs, told)
+    refused, lost = inside.refused + outside.refused, inside.lost + outside.lost
+    failed, runs = refused.total(), len(inside.rows) + len(outside.rows)
     begun = replace(
-        begun, canary=words, runs=trial.runs, failed=failed, score="a score learned from a quarter of the runs"
+        begun,
+        canary=words,
+        runs=trial.runs,
+        failed=failed,
+        lost=lost.total(),
+        public=_public(table, mechanism, inside.promises or outside.promises),
+        score="a score learned from a quarter of the runs",
     )
-    if failed == runs or min(len(inside.rows), len(outside.rows)) < LEAST_RUNS:
-        why = reasons.most_common(1)[0][0] if reasons else "there were too few runs"
-        return replace(begun, reason=f"No run gave a release: {why}" if failed == runs else why)
+    where = f"{inside.lost.total()} of {trial.runs} with the canary and {outside.lost.total()} without"
+    if max(inside.lost.total(), outside.lost.total()) > _LOST * trial.runs:
+        why = f"More than one in twenty runs of a world were lost ({where}), which is no outcome. Most often: {_most(lost)}"
+        return replace(begun, reason=why)
+    if failed == runs:
+        return replace(begun, reason=f"No run gave a release: {_most(refused)}")
+    if min(len(inside.rows), len(outside.rows)) < LEAST_RUNS:
+        return replace(begun, reason="There were too few runs.")
     first, second, notes = _told(inside, outside, work)
+    if _ROWS_PUBLIC in notes:
+        begun = replace(begun, public=(*begun.public, "the number of rows"))
     found = learned_bound(first, second, claim.delta, trial.confidence)
-    judged = len(range(*parts(trial.runs)[2].indices(trial.runs)))
+    judged = [np.arange(len(one))[parts(len(one))[2]] for one in (first, second)]
     perfect = Rule(0.5, above=True, swapped=False)
-    most = two_worlds(np.ones(judged), np.zeros(judged), perfect, claim.delta, trial.confidence)
+    most = two_worlds(np.ones(len(judged[0])), np.zeros(len(judged[1])), perfect, claim.delta, trial.confidence)
     bound, largest = found.epsilon, most.epsilon
     if claim.gaussian:
         bound, largest = (gaussian_bound(one, claim.delta) for one in (found, most))
     if failed:
-        why = reasons.most_common(1)[0][0]
-        notes.append(f"{failed} of {runs} runs gave no release, which counts as an outcome. Most often: {why}")
+        notes.append(
+            f"{failed} of {runs} runs gave no release, which counts as an outcome. Most often: {_most(refused)}"
+        )
+    if lost:
+        notes.append(
+            f"Runs that were lost: {where}. A limit, a signal from outside or a bug ended them, not the mechanism, so they "
+            f"are not counted. Most often: {_most(lost)}"
+        )
     counts = {"hits": found.hits, "runs": found.runs, "other_hits": found.other_hits, "other_runs": found.other_runs}
     estimate = found.estimate if math.isfinite(found.estimate) else None
     return replace(begun, bound=bound, estimate=estimate, most=largest, judged=counts, notes=tuple(notes))
@@ -283,72 +281,31 @@ def _worlds_of(table: Table, canary: Row, mechanism: Anonymizer, trial: Trial, s
     )
 
 
-def _runs(work: WorldsWork, runs: int, trial: Trial, progress: Progress, done: int, total: int) -> tuple[Batch, Batch]:
-    """So many runs of either world."""
-    count = trial.jobs or processors()
-    size = max(math.ceil(runs / (count * _BATCHES)), 1)
-    jobs = [
-        BatchJob(f"runs {first + 1} to {min(first + size, runs)}", None, world, first, min(size, runs - first))
-        for first in range(0, runs, size)
-        for world in (0, 1)
-    ]
-    made: dict[int, Batch] = {}
-
-    def tick(_: list[str]) -> None:
-        finished = done + sum(len(batch.rows) for batch in made.values())
-        progress(finished, total, f"{finished} of {total} runs of {work.mechanism.title}")
-
-    for number, reply in _replies(work, jobs, count, tick):
-        job = jobs[number]
-        lost = Batch(np.full((job.count, len(work.watch.names)), -1.0), [-1] * job.count)
-        lost.reasons[reply.reason or "the process ended"] = job.count
-        made[number] = reply.result if isinstance(reply.result, Batch) else lost
-    worlds = [[made[number] for number, job in enumerate(jobs) if job.world == world] for world in (0, 1)]
-    inside, outside = (
-        Batch(
-            np.concatenate([one.figures for one in batches]),
-            [rows for one in batches for rows in one.rows],
-            sum((one.reasons for one in batches), Counter[str]()),
-        )
-        for batches in worlds
-    )
-    return inside, outside
-
-
-def _replies(
-    work: WorldsWork, jobs: Sequence[BatchJob], count: int, tick: Callable[[list[str]], None]
-) -> Iterator[tuple[int, Reply]]:
-    """The replies to jobs. One job at a time without a limit of memory needs no process of its own."""
-    if count > 1 or work.memory is not None:
-        yield from run_jobs(work, jobs, count, tick)
-        return
-    for number, job in enumerate(jobs):
-        tick([job.name])
-        yield number, Reply(OK, None, work.do(job), 0.0)
-
-
 def _apart(inside: Batch, outside: Batch) -> float:
     """How well the best figure tells the worlds apart: how far the area under its curve is from a half."""
     areas = [auc(one, other) for one, other in zip(inside.figures.T, outside.figures.T, strict=True)]
     return max(0.0 if area is None else abs(area.value - 0.5) for area in areas)
 
 
+def _most(reasons: Counter[str]) -> str:
+    """The reason that was given most often; of several the first by the alphabet."""
+    return min(reasons, key=lambda reason: (-reasons[reason], reason))
+
+
 def _told(inside: Batch, outside: Batch, work: WorldsWork) -> tuple[Floats, Floats, list[str]]:
-    """The figures of either world, and what is to be said of them. The number of rows is one of them, unless each release
-    has as many rows as its table: then it is public."""
+    """The figures of either world, and what is to be said of them. The number of rows is one of them, unless it follows from
+    the size of the table: then it is public, and so is all that it adds to other figures."""
     notes = []
-    sizes = [table.rows for table in work.tables]
-    rows = [np.array(batch.rows) for batch in (inside, outside)]
-    same = all((found[found >= 0] == size).all() for found, size in zip(rows, sizes, strict=True))
-    figures = [inside.figures, outside.figures]
-    if same and sizes[0] != sizes[1]:
-        notes.append(
-            "Each release has as many rows as its table. That alone tells the worlds apart where one person is added, so the "
-            "number of rows was taken as public and not used."
-        )
-    if not same:
+    batches, sizes = (inside, outside), [table.rows for table in work.tables]
+    rows = [np.array(batch.rows) for batch in batches]
+    shares = np.concatenate([found[found >= 0] / size for found, size in zip(rows, sizes, strict=True)])
+    follows = sizes[0] != sizes[1] and bool((shares == shares[0]).all()) and float(shares[0]).is_integer()
+    figures = [batch.shortened if follows else batch.figures for batch in batches]
+    if follows:
+        notes.append(_ROWS_PUBLIC)
+    else:
         figures = [np.column_stack([figure, found]) for figure, found in zip(figures, rows, strict=True)]
-    if all(len(np.unique(figure, axis=0)) == 1 and len(figure) > LEAST_RUNS for figure in figures):
+    if all(len(np.unique(batch.figures, axis=0)) == 1 and len(batch.figures) > LEAST_RUNS for batch in batches):
         notes.append(
             "All runs of a world show the same of the canary. If the mechanism draws noise, it draws the same each time: "
             "does the command pass {seed} on?"
@@ -376,9 +333,10 @@ def _in_one_run(
         progress(number, 2, f"{purpose} of {mechanism.title}")
         included = stage(seed, "claim", purpose, "coins").random(count) < 0.5
         try:
-            release = released(mechanism, _one_world(made, included, trial), stage(seed, "claim", purpose))
+            release, promises = released(mechanism, _one_world(made, included, trial), stage(seed, "claim", purpose))
         except AuditorError as error:
-            return replace(begun, failed=1, reason=f"The run gave no release: {error}")
+            lost = isinstance(error, EndedError)
+            return replace(begun, lost=int(lost), failed=int(not lost), reason=f"The run gave no release: {error}")
         scores.append(_scores(watch, release, made, trial))
         coins.append(included)
     progress(2, 2, "done")
@@ -388,6 +346,7 @@ def _in_one_run(
     most = run_bound(guesses, guesses, count, claim.delta, trial.confidence).epsilon
     return replace(
         begun,
+        public=_public(table, mechanism, promises),
         score=f"how much oftener than expected the release has {_SCORES[chosen]}",
         bound=found.epsilon,
         estimate=found.estimate if math.isfinite(found.estimate) else None,

@@ -20,12 +20,12 @@ from auditor.model.record.comparison import RunCell
 from auditor.model.record.policy import Policy, read_policy
 from auditor.model.record.record import NOT_APPLICABLE, OK, AuditRecord, Input, RunRecord
 from auditor.model.table import RawTable, Table, encode
-from auditor.runs.mechanisms import ProgramMechanism
+from auditor.runs.mechanisms import ProgramMechanism, programs_named
 from auditor.runs.placing import STRONGEST, Placed, RiskChoice, comparison
 from auditor.runs.plan import Cell, Grid, grid, plan
 from auditor.runs.store import TOOL, Store, make_folder, to_do
 from auditor.runs.worker import CellJob, CellWork
-from auditor.runs.worlds import World, run_seeds, sampled
+from auditor.runs.worlds import World, counted, run_seeds, sampled
 from scenarios.options import Options
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ intervals."""
 _HELD_OUT = (
     "The release was made from {} of {} rows. The people of the others were held out, the same in all releases compared: "
     "they are the outsiders."
+)
+
+_REMARK = (
+    "All releases are made without {} of the {} people. These are held out as outsiders, since nothing can be said of a "
+    "synthetic release without them. --holdout changes how many, and --sample 1 holds out nobody."
 )
 
 
@@ -114,6 +119,7 @@ def compare(
     schema: Schema | str | Path | None = None,
     *,
     methods: Sequence[str] | str = "all",
+    programs: Sequence[str | ProgramMechanism] = (),
     k: Sequence[int] = STRENGTHS_COMPARED,
     l: Sequence[int | None] = (),
     settings: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
@@ -131,17 +137,20 @@ def compare(
 ) -> RunRecord:
     """Compares methods at several strengths on one table: one record a release, and the frontier of risk against utility.
 
-    `methods` are names of anonymizers, or "all". `k`, `l` and `settings` (by method, each a list of values) are swept,
-    and every cell is run with `seeds` seeds. `options` says what each audit does; by default it runs the five basic
-    attacks. `risk` and the first of `utility` are the axes. `holdout` is the share of people who are held out: all
-    releases are made from the same others, and judged with the same outsiders. It is a half where a method is a
-    synthesizer, unless `sample` says it the other way round, as the share of people who are released. Finished cells are
-    kept in `folder`, and a comparison that finds some there runs only the others.
+    `methods` are names of anonymizers, or "all" or "none"; `programs` are commands, "NAME=COMMAND {in} {out} {seed}", or
+    programs that `ProgramMechanism.of` made of them, for instance with a shell or a time limit of their own.
+
+    `k`, `l` and `settings` (by method, each a list of values) are swept, and every cell is run with `seeds` seeds.
+    `options` says what each audit does; by default it runs the five basic attacks. `risk` and the first of `utility`
+    are the axes. `holdout` is the share of people who are held out: all releases are made from the same others, and
+    judged with the same outsiders. It is a half where a method is a synthesizer or a program, unless `sample` says it
+    the other way round, as the share of people who are released. Finished cells are kept in `folder`, and a comparison
+    that finds some there runs only the others.
     """
     names = (methods,) if isinstance(methods, str) else tuple(methods)
     options = options or Options(attacks=ATTACKS_COMPARED)
     judged = read_policy(policy) if isinstance(policy, str) else policy
-    chosen = grid(names, k, l, settings, run_seeds(seeds, options.seed))
+    chosen = grid(names, k, l, settings, run_seeds(seeds, options.seed), programs_named(programs))
     world = read_world(data, schema, sample, options.seed, held_out(chosen, sample, holdout))
     audits = replace(options, policy=judged or options.policy)
     asked = Request(chosen, audits, RiskChoice.read(risk), utility, limits or Limits(), retry)
@@ -174,7 +183,8 @@ def read_world(
     if holdout is not None:
         world = read_world(data, schema, 1 - holdout, seed)
         whole = world.people if world.population is None else world.population
-        return replace(world, notes=(_HELD_OUT.format(world.people.rows, whole.rows),))
+        notes = _HELD_OUT.format(world.people.rows, whole.rows)
+        return replace(world, notes=(notes,), remarks=(_REMARK.format(*counted(world)),))
     if sample is not None and not 0 < sample <= 1:
         raise UsageError(f"sample must be above 0 and at most 1. Got {sample:g}.")
     if isinstance(data, Table):
@@ -219,7 +229,7 @@ def run_comparison(world: World, asked: Request, store: Store, progress: Progres
         tuple(one.record for one in placed if one.record is not None),
         TOOL,
         cells=tuple(one.cell for one in placed),
-        comparison=comparison(placed, asked.risk, f"{measures[0]}{dot}{which}"),
+        comparison=replace(comparison(placed, asked.risk, f"{measures[0]}{dot}{which}"), notes=world.remarks),
     )
     return Outcome(run, len(cells) - len(waiting), seconds)
 

@@ -3,12 +3,13 @@
 It is in no registry, and no release says how to make it again: a command in a file that somebody sent would otherwise be
 run by whoever audits that file. It exists only where a user gives the command.
 
-Whose a row of the output is, a program does not say. So its release is one whose rows are nobody.
+Whose a row of the output is, a program does not say. So its release is one whose rows are nobody. One that copies its input
+is a release like others: the attacks say what that tells.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -70,8 +71,6 @@ class ProgramMechanism(Anonymizer):
         self, table: Table, rng: np.random.Generator, progress: Progress = silent
     ) -> tuple[Release, Provenance]:
         made = self.program.run(table, int(rng.integers(_SEEDS)))
-        if _same(made, table):
-            raise MechanismError("the program's output is its input, unchanged.")
         try:
             return self._published(made, table, rng)
         except DataError as error:
@@ -95,20 +94,15 @@ class ProgramMechanism(Anonymizer):
         return publish_synthetic(schema, labels, cells, everybody, rng, self.title, self.name, self.settings())
 
 
-def _same(made: RawTable, table: Table) -> bool:
-    """Whether a program gave back its input, in whatever order."""
-    if made.rows != table.rows or set(made.columns) != set(table.codes):
-        return False
-    rows = zip(*(made.columns[name] for name in table.codes), strict=True)
-    return Counter(rows) == Counter(zip(*(table.texts(name) for name in table.codes), strict=True))
-
-
-def programs_named(texts: list[str], shell: bool, timeout: float | None) -> dict[str, ProgramMechanism]:
-    """The programs that several --mechanism name, by their names; one without a name is called `program`."""
+def programs_named(
+    given: Sequence[str | ProgramMechanism], shell: bool = False, timeout: float | None = None
+) -> dict[str, ProgramMechanism]:
+    """Several programs by their names, some of them as commands; one without a name is called `program`."""
     found: dict[str, ProgramMechanism] = {}
-    for text in texts:
-        one = ProgramMechanism.of(text, shell, TIMEOUT if timeout is None else timeout)
+    for one in given:
+        if isinstance(one, str):
+            one = ProgramMechanism.of(one, shell, TIMEOUT if timeout is None else timeout)
         if one.called in found:
-            raise UsageError(f'Two programs are called {one.called!r}. Name each: --mechanism NAME="COMMAND".')
+            raise UsageError(f'Two programs are called {one.called!r}. Name each: "NAME=COMMAND".')
         found[one.called] = one
     return found

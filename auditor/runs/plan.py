@@ -31,7 +31,7 @@ from scenarios.options import Options
 
 STRENGTHS = ("k", "r", "bucket_size")  # the names that methods have for the size of their classes
 DIVERSITY = "l"
-ALL = "all"
+ALL, NONE = "all", "none"
 Settings = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
@@ -77,8 +77,8 @@ def grid(
     seeds: Sequence[int] = (0,),
     programs: Mapping[str, ProgramMechanism] | None = None,
 ) -> Grid:
-    """A checked grid: `methods` are names, or `all` for every anonymizer."""
-    named = [name for given in methods for name in (ANONYMIZERS.all() if given == ALL else [given])]
+    """A checked grid: `methods` are names, or `all` for every anonymizer, or `none`."""
+    named = [name for given in methods if given != NONE for name in (ANONYMIZERS.all() if given == ALL else [given])]
     for name, values in (settings or {}).items():
         fields = {f.name for f in dataclasses.fields(ANONYMIZERS.get(name))}
         for key in values:

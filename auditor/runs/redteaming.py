@@ -11,13 +11,14 @@ from auditor.auditing.audit import run_audit
 from auditor.auditing.correspondence import find_targets
 from auditor.auditing.subjects import Sources, Subject, read_subject
 from auditor.files.releases import read_release
-from auditor.model.errors import ScenarioError, UsageError
+from auditor.model.errors import MechanismError, ScenarioError, UsageError
 from auditor.model.progress import Progress, shown_in_notebooks
 from auditor.model.record.meaning import Note, NoteKind
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.release import Release
 from auditor.model.seeding import stage
 from auditor.runs.averaging import over_releases
+from auditor.runs.mechanisms import ProgramMechanism
 from auditor.runs.searching import search_release
 from auditor.runs.worlds import World, build_world, run_seeds
 from auditor.version import VERSION
@@ -67,7 +68,7 @@ def redteam(
                 )
 
         for place, (subject, step) in enumerate(subjects(scenario, world, own, part)):
-            if number == 0 or scenario.releases[place].method is not None:  # a file is the same whatever the seed
+            if number == 0 or not scenario.releases[place].is_file:  # a file is the same whatever the seed
                 record = run_audit(subject, replace(asked, seed=own), step)
                 if sought is not None and number == 0:
                     share = replace(sought, budget=sought.budget / len(scenario.releases))
@@ -130,10 +131,16 @@ def _other(file: Path, name: str, world: World, seed: int) -> Release:
 
 
 def _subject(plan: Plan, scenario: Scenario, world: World, seed: int, progress: Progress) -> Subject:
-    if plan.method is not None:
-        release, provenance = anonymize(world.people, plan.method, seed, progress)
+    program = None if plan.program is None else ProgramMechanism(plan.program, plan.name)
+    maker = program or plan.method
+    if maker is not None:
+        try:
+            release, provenance = anonymize(world.people, maker, seed, progress)
+        except MechanismError as error:
+            raise MechanismError(f"release {plan.name!r}: {error}") from None
         named = replace(release, name=plan.name)
-        return Subject(named, world.people, provenance, True, world.population, world.outsiders, world.inputs)
+        made = Subject(named, world.people, provenance, True, world.population, world.outsiders, world.inputs)
+        return replace(made, maker=program)
     data = scenario.data
     if data.file is None or data.schema is None or data.sample is not None:
         raise ScenarioError(

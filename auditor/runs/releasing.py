@@ -275,8 +275,9 @@ def surely_fails(record: AuditRecord, policy: Policy) -> list[PolicyCheck]:
 def _at_best(risk: Risk, end: str) -> Risk:
     """A figure at the better end of its interval."""
     value, excess = getattr(risk, end), risk.detail.get("excess")
-    detail = risk.detail if excess is None else {**risk.detail, "excess": {**excess, "value": excess[end]}}
-    return replace(risk, value=risk.value if value is None or risk.kind != Kind.RATE else value, detail=detail)
+    value = risk.value if value is None or risk.kind != Kind.RATE else value
+    at_best = {} if excess is None else {"excess": {**excess, **dict.fromkeys(("value", "low", "high"), excess[end])}}
+    return replace(risk, value=value, low=value, high=value, detail={**risk.detail, **at_best})
 
 
 # ----- the search ----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from auditor.auditing.correspondence import find_outsiders
 from auditor.files.tables import read_raw
 from auditor.model.arrays import Ints
 from auditor.model.errors import ScenarioError, UsageError
+from auditor.model.knowledge import drawn_people
 from auditor.model.record.record import Input
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
@@ -22,13 +23,14 @@ from scenarios.scenario import Data
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
     """The data of a run: the table to release, the population, and which of its people are not in the table. `notes` are for
-    the records of all its releases."""
+    the records of all its releases, `remarks` for the run as a whole."""
 
     people: Table
     population: Table | None
     outsiders: Ints
     inputs: tuple[Input, ...]
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def run_seeds(count: int, first: int) -> tuple[int, ...]:
@@ -43,15 +45,27 @@ def sampled(everybody: Table, sample: float | None, seed: int, inputs: tuple[Inp
     it is released."""
     if sample is None or sample == 1:
         return World(everybody, None, np.empty(0, dtype=np.int64), inputs)
-    person, column = np.arange(everybody.rows), everybody.schema.person
-    if column is not None and column in everybody.codes:
-        person = np.unique(everybody.codes[column], return_inverse=True)[1]
+    person = _whose(everybody)
     people = int(person.max()) + 1
     count = max(round(sample * people), 1)
-    members = np.sort(stage(seed, "sample").choice(people, count, replace=False))
-    chosen = np.flatnonzero(np.isin(person, members))
+    chosen = drawn_people(everybody.contents(), person, count, stage(seed, "sample"))  # whatever the order of rows
     outsiders = np.setdiff1d(np.arange(everybody.rows), chosen)
     return World(everybody.take(chosen), everybody, outsiders, inputs)
+
+
+def counted(world: World) -> tuple[int, int]:
+    """How many people are outside, and how many there are."""
+    whole = world.people if world.population is None else world.population
+    person = _whose(whole)
+    return len(np.unique(person[world.outsiders])), len(np.unique(person))
+
+
+def _whose(table: Table) -> Ints:
+    """The number of the person of each row."""
+    column = table.schema.person
+    if column is None or column not in table.codes:
+        return np.arange(table.rows)
+    return np.unique(table.codes[column], return_inverse=True)[1]
 
 
 def build_world(data: Data, seed: int) -> World:

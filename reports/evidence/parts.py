@@ -16,7 +16,7 @@ from auditor.model.record.strongest import excess
 from reports.evidence.cited import Evidence
 from reports.evidence.pack import Blank, Item, Statement
 from reports.evidence.references import Reference
-from reports.reading import is_synthetic, size, value_of
+from reports.reading import is_synthetic, kind_of, size, value_of
 from reports.tables.tables import tool_text
 from reports.text import capital, clean, finite, interval, number, percent, settings, short, spoken, words
 from reports.words.sentences import comparison, sentence
@@ -159,7 +159,7 @@ def transformations(e: Evidence) -> Iterator[Item]:
     if release.promises:
         text = f"The method promises {words([clean(one, 120) for one in release.promises])}."
         yield Statement(text, (e.release("promises"),))
-    kind = f"Kind of release, by what is published: {clean(release.kind, 40)}."
+    kind = f"Kind of release, by what is published: {kind_of(release, 40)}."
     yield Statement(kind, (e.release("kind"),))
     hidden = f"All quasi-identifiers are suppressed in {_many(release.suppressed_rows, 'row', 'rows')}."
     yield Statement(hidden, (e.release("suppressed_rows", "suppression"),))

@@ -23,7 +23,9 @@ from reports.reading import (
     Meanings,
     adversaries,
     figures,
+    is_synthetic,
     lead_adversary,
+    made_by,
     one_person,
     reference_of,
     shared_utility,
@@ -91,7 +93,7 @@ def frontier(run: RunRecord) -> Frontier | None:
         better, risk = row.better, found.row
         note = f"Strongest: {risk.attack}" + (f" of {risk.sensitive}" if risk.sensitive else "")
         note += f", {risk.adversary}" + (f", link {risk.link}" if risk.link else "")
-        method = clean(record.release.method or record.release.kind, 40)
+        method = made_by(record.release, 40)
         points.append(Point(place, clean(record.release.name, 60), x, found.value, found.low, found.high, note, method))
     if not points or chosen is None:
         return None
@@ -209,7 +211,7 @@ def _mark(name: str, risk: Risk, bound: bool = False) -> Mark:
 def class_sizes(record: AuditRecord) -> Histogram | None:
     """How many classes there are of each size, in at most some dozen bins."""
     sizes = {int(size): float(count) for size, count in record.release.class_sizes.items() if str(size).isdigit()}
-    if not sizes:
+    if not sizes or is_synthetic(record.release):
         return None
     low, high = min(sizes), max(sizes)
     step = -(-(high - low + 1) // BINS)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.model.record.record import AuditRecord, RunRecord
+from reports.reading import made_by
 from reports.text import clean, settings
 
 
@@ -61,7 +62,7 @@ def _entry(number: int, group: Sequence[tuple[int, AuditRecord]], name: str | No
     return Entry(
         number,
         clean(name or release.name, 60),
-        clean(release.method or release.kind, 40),
+        made_by(release, 40),
         settings(release.params),
         tuple(record for _, record in group),
         tuple(place for place, _ in group),

@@ -63,6 +63,7 @@ def frontier_note(run: RunRecord, found: Comparison) -> str:
         "good on both axes and better on one. "
         f"Risk is {risk_title(found.risk)}, {clean(found.risk.better, 10)} is better; utility is "
         f"{utility_title(run, found.utility)}, {clean(found.utility.better, 10)} is better: {over}.{beaten}"
+        + "".join(f" {clean(note, 400)}" for note in found.notes)
     )
 
 

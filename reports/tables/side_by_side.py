@@ -17,9 +17,9 @@ from auditor.model.record.comparison import which_figure
 from auditor.model.record.meaning import RELEASE, Better, Kind
 from auditor.model.record.record import NOT_CONVERGED, OK, AuditRecord, PolicyCheck, Risk, Utility
 from auditor.model.record.release_facts import SensitiveFacts
-from reports.reading import IF_KNOWN, Meanings, is_count, is_rate, label_of
+from reports.reading import IF_KNOWN, Meanings, is_count, is_rate, is_synthetic, label_of, least_class
 from reports.tables.differences import Difference, differences, warnings
-from reports.tables.statistics import BOUNDED, UNBOUNDED, UNDER, class_statistics, column_statistics
+from reports.tables.statistics import BOUNDED, UNBOUNDED, UNDER, class_statistics, column_statistics, facts_of_columns
 from reports.tables.tables import measure_text
 from reports.text import NONE, clean, finite, interval, number, probability, settings
 from reports.words.verdicts import check_text
@@ -244,10 +244,13 @@ def _summary(rows: Sequence[Row]) -> str:
 def _statistics(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
     a, b = left.release, right.release
     deleted = ["left_out_rows"] if a.left_out_rows or b.left_out_rows else []
-    for name in ("rows", "suppressed_rows", *deleted, "classes"):
+    for name in ("rows", "suppressed_rows", *deleted):
         yield _row(name.replace("_", " "), "", _plain(getattr(a, name)), _plain(getattr(b, name)), _NEITHER, _SAFER)
-    meaning = label_of(Meanings(left, right).measure(RELEASE, "k"))
-    yield _row("k", meaning, _plain(a.k), _plain(b.k), Better.HIGHER, _SAFER)
+    if not (is_synthetic(a) and is_synthetic(b)):
+        first, second = (_plain(None if is_synthetic(one) else one.classes) for one in (a, b))
+        yield _row("classes", "", first, second, _NEITHER, _SAFER)
+        meaning = label_of(Meanings(left, right).measure(RELEASE, "k"))
+        yield _row("k", meaning, _plain(least_class(a)), _plain(least_class(b)), Better.HIGHER, _SAFER)
     sides = [{one.measure.name: one for one in class_statistics(record)} for record in (left, right)]
     for name in dict.fromkeys([*sides[0], *sides[1]]):
         both = [side.get(name) for side in sides]
@@ -258,7 +261,7 @@ def _statistics(left: AuditRecord, right: AuditRecord) -> Iterable[Row]:
             name, one, two, [", ".join(filter(None, (s.given, s.threshold))) if s else "" for s in both]
         ):
             yield _row(label, label_of(measure), first, second, measure.better, _SAFER, counted, rated)
-    columns = ({f.column: f for f in a.sensitive}, {f.column: f for f in b.sensitive})
+    columns = tuple({f.column: f for f in facts_of_columns(record)} for record in (left, right))
     for column in dict.fromkeys([*columns[0], *columns[1]]):
         for measure in column_statistics((left, right)):
             name, facts = measure.name, [side.get(column) for side in columns]

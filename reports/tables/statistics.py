@@ -1,7 +1,8 @@
 """The class statistics of a release as tables: what class sizes say, and what the sensitive values of the classes say.
 
-All are of the release alone. A statistic that no column can have (an order, a taxonomy, a number is missing) is left out;
-one that a column could have but no bound holds for says so.
+All are of the release alone. A synthetic release has none here: its rows are nobody's, so that its classes are no crowd that
+anybody hides in. (The audit record has them as facts about the file.) A statistic that no column can have (an order, a
+taxonomy, a number is missing) is left out; one that a column could have but no bound holds for says so.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from auditor.model.record.meaning import RELEASE, Kind, Measure
 from auditor.model.record.record import AuditRecord
 from auditor.model.record.release_facts import ClassRisk, RegisterRisk, SensitiveFacts, WeightedRisk
-from reports.reading import Meanings, label_of
+from reports.reading import Meanings, is_synthetic, label_of
 from reports.tables.tables import Table
 from reports.text import NONE, clean, finite, number, probability, settings
 
@@ -51,7 +52,9 @@ class Statistic:
 
 def class_statistics(record: AuditRecord) -> list[Statistic]:
     """What class sizes, sampling weights and a population say of finding records."""
-    made, release = [], record.release
+    made, release = list[Statistic](), record.release
+    if is_synthetic(release):
+        return made
     given = {
         "weighted": "" if release.weighted is None else settings({"weights": release.weighted.column}),
         "register": "" if release.register is None else settings({"people": release.register.people}),
@@ -90,6 +93,11 @@ def class_table(record: AuditRecord) -> Table | None:
     return Table(("statistic", "value", "meaning"), tuple(rows), frozenset({1})) if rows else None
 
 
+def facts_of_columns(record: AuditRecord) -> Sequence[SensitiveFacts]:
+    """What the classes say of each sensitive column; nothing where they are nobody's."""
+    return () if is_synthetic(record.release) else record.release.sensitive
+
+
 def column_statistics(records: Iterable[AuditRecord]) -> list[Measure]:
     """The statistics that sensitive columns have, in the order of the tables."""
     return [m for m in Meanings(*records).statistics() if m.name in SensitiveFacts.__dataclass_fields__]
@@ -97,13 +105,15 @@ def column_statistics(records: Iterable[AuditRecord]) -> list[Measure]:
 
 def shown_statistics(record: AuditRecord) -> set[str]:
     """The names of the statistics that the tables of a record show."""
-    columns = {m.name for m in column_statistics([record]) if any(_cell(f, m.name) for f in record.release.sensitive)}
-    return {"k", *columns, *(one.measure.name for one in class_statistics(record))}
+    facts = facts_of_columns(record)
+    columns = {m.name for m in column_statistics([record]) if any(_cell(f, m.name) for f in facts)}
+    least = set() if is_synthetic(record.release) else {"k"}
+    return {*least, *columns, *(one.measure.name for one in class_statistics(record))}
 
 
 def statistics_table(record: AuditRecord) -> Table | None:
     """The class statistics of the sensitive columns, one row a statistic that some column has, with what it means."""
-    facts = record.release.sensitive
+    facts = facts_of_columns(record)
     shown = [m for m in column_statistics([record]) if any(_cell(f, m.name) for f in facts)]
     cells = tuple((_name(m.name, facts), *(_cell(f, m.name) or NONE for f in facts), label_of(m)) for m in shown)
     headings = ("statistic", *(clean(f.column, 60) for f in facts), "meaning")

@@ -22,6 +22,9 @@ from reports.reading import (
     figures,
     is_count,
     is_rate,
+    is_synthetic,
+    kind_of,
+    least_class,
     utility_of,
     value_of,
 )
@@ -98,7 +101,7 @@ def overview(run: RunRecord) -> Table:
     cells = []
     for place, record in enumerate(run.records, 1):
         shown = {"#": str(place), "release": clean(record.release.name, 60), "verdict": verdict_word(record)}
-        shown["k"] = number(record.release.k)
+        shown["k"] = number(least_class(record.release))
         shown[LEFT_OUT] = left_out_people(record.release) or NONE
         for at, one in enumerate(useful):
             row = utility_of(record, *one)
@@ -332,15 +335,18 @@ def release_facts(record: AuditRecord) -> list[tuple[str, str]]:
     """What the release is, as pairs of name and text."""
     release = record.release
     pairs = [
-        ("kind", clean(release.kind)),
+        ("kind", kind_of(release)),
         ("method", _method(record)),
         ("rows", number(release.rows)),
         *([("people", number(release.people))] if release.people is not None else []),
         ("suppressed rows", _suppressed_rows(record)),
         ("suppressed cells", suppressed_cells(record)),
         *([("deleted rows", number(release.left_out_rows))] if release.left_out_rows else []),
-        ("classes", number(release.classes)),
-        ("smallest class (k)", number(release.k)),
+        *(
+            []
+            if is_synthetic(release)
+            else [("classes", number(release.classes)), ("smallest class (k)", number(release.k))]
+        ),
         *([("largest class", number(release.largest_class))] if len(release.blocks) > 1 else []),
         *([("people alone in a class", number(release.alone))] if len(release.blocks) > 1 and release.alone else []),
         *([("the same, a person's rows joined", number(release.k_joined))] if release.k_joined is not None else []),

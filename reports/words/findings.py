@@ -45,6 +45,7 @@ WEAK = "Not above their control, or a guess without the release"
 _FIRST, _ABOVE, _MADE_UP, _HARM, _NO_CONTROL, _LAST = range(6)
 """The ranks of findings; within each the strongest comes first."""
 _FOUND = "class_found"  # of linking: worth saying of links that do not grant the class
+_STRONG = 0.2  # what a strong finding has over its reference, as a share of what is left above it
 _MOST = 3  # adversaries who have a finding of their own about one attack on one column
 
 
@@ -85,6 +86,11 @@ class Finding:
     def weak(self) -> bool:
         """Whether it is no more than the control, or a guess without the release, has."""
         return self.rank == _LAST
+
+    @property
+    def strong(self) -> bool:
+        """Whether it is well above its control: nothing to publish unawares."""
+        return self.rank in (_FIRST, _ABOVE) and self.strength >= _STRONG
 
     @property
     def told(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.model.record.meaning import NoteKind
 from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk, RunRecord
@@ -220,10 +220,12 @@ def plain_check(record: AuditRecord, check: PolicyCheck) -> str:
         return (
             f"{capital(said)}; {bound} {percent(check.limit)} is {'required' if check.relation == '>=' else 'allowed'}."
         )
-    same = [r for r in record.risks if (r.attack, r.measure, r.value) == (of, name, check.value) and r.status == OK]
+    measured = check.value if check.estimate is None else check.estimate
+    same = [r for r in record.risks if (r.attack, r.measure, r.value) == (of, name, measured) and r.status == OK]
     whose = (check.adversary, check.link)
     judged = [r for r in same if (r.adversary, r.link) == whose] or sorted(same, key=lambda r: not meanings.supposed(r))
     risk = next(iter(judged), Risk(of, "", None, name, value=check.value, kind=measure.kind))
+    risk = replace(risk, value=check.value)
     text = template(measure, risk).partition(";")[0] if measure.sentence else f"the {label} is {number(check.value)}"
     limit = percent(check.limit) if "{rate}" in text or "{share}" in text else short(check.limit)
     if "{one_in}" in text and 0 < check.limit <= _HALF:
@@ -233,6 +235,9 @@ def plain_check(record: AuditRecord, check: PolicyCheck) -> str:
     if check.relation != ">=" and check.limit == 0:
         bound = "none is allowed"
     said = clean(filled(text, risk, _attacker(record, check)), 600).rstrip(".")
+    if check.estimate is not None:
+        found = percent(check.estimate) if "{rate}" in text or "{share}" in text else short(check.estimate)
+        bound += f" (measured: {found}; as an estimate it is judged by the worse end of its interval)"
     return f"{f'{WORST_CASE}, {said}' if meanings.supposed(risk) else capital(said)}; {bound}."
 
 

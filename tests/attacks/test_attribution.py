@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from auditor.auditing.audit import run_audit
-from auditor.measure.attribution import attributed, binned
+from auditor.measure.attribution import attributed, binned, others_with
 from auditor.model.arrays import Ints
 from auditor.model.packing import distinct_rows
 from scenarios.options import Options
@@ -58,6 +58,23 @@ def test_by_hand() -> None:
     assert found.right.tolist() == [1, 0, 1, 0, 0]
     assert found.disclosed.tolist() == [True, False, True, False, False]
     assert found.replicated.tolist() == [False, False, True, True, False]
+    keys, person = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 2, 3, 3])  # two rows of one person are not two people
+    others = others_with(keys, person, keys, person)
+    assert others.tolist() == [1, 1, 0, 0, 0]
+    twice = attributed(keys, value, np.array([1, 2]), np.array([5, 5]), others)
+    assert twice.replicated.tolist() == [False, False, True, True, True]
+    assert others_with(np.array([0, 2, 7]), np.full(3, 9), keys, person).tolist() == [2, 1, 0]  # people not in the data
+
+
+def test_replicated_uniques_of_few_outsiders_are_as_many_as_of_many() -> None:
+    coarse = {"attribution": {"bins": 3}}
+    options, found = Options(attacks=("attribution",), utility=(), settings=coarse), []
+    for seed in range(8):
+        made = subject(by_margins, 200, seed, others=40, null=True)
+        risks = {r.measure: r for r in run_audit(made, options).risks}
+        found.append((risks["replicated"].value, risks["replicated"].control))
+    apart = np.diff(np.array(found, dtype=np.float64), axis=1).ravel()
+    assert abs(apart.mean()) < 3 * apart.std() / np.sqrt(len(apart))
 
 
 def test_a_copy_discloses_what_outsiders_do_not_lose() -> None:

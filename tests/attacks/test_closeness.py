@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attacks.claims import CloseClaims
 from attacks.closeness import Closeness
 from auditor.auditing.audit import run_audit
-from auditor.measure.closeness import Close, identical
+from auditor.auditing.scoring.members import score_closeness
+from auditor.measure.closeness import identical, identifiable, nearer, ratio, to_people
 from auditor.measure.points import Axes, Points, gower, ranges
 from scenarios.options import Options
 from tests.support.synthesizers import by_margins, copying, subject
@@ -46,11 +48,17 @@ def test_by_hand() -> None:
     def line(*places: float) -> Axes:
         return Axes(np.array(places)[:, None], np.empty((len(places), 0), dtype=np.int32))
 
-    close = Close.of(line(0.0, 4.0), line(0.0, 1.0, 9.0))
-    assert identical(line(0.0, 4.0), line(0.0, 1.0, 9.0)).tolist() == [1, 0]
-    assert close.ratio.tolist() == [0.0, 0.75]
-    assert close.identifiable.tolist() == [1, 0, 1]  # 0 is at a record; 9 is 5 from one and 8 from anybody
-    assert close.nearer(Close.of(line(0.0, 4.0), line(0.0, 2.0, 3.9))).tolist() == [0.5, 0]
+    records, people = line(0.0, 4.0), line(0.0, 1.0, 9.0)
+    apart = to_people(records, people)
+    assert identical(records, people).tolist() == [1, 0]
+    assert ratio(apart).tolist() == [0.0, 0.75]
+    assert identifiable(records, people).tolist() == [1, 0, 1]  # 0 is at a record; 9 is 5 from one and 8 from anybody
+    assert nearer(apart[:, 0], to_people(records, line(0.0, 2.0, 3.9))[:, 0]).tolist() == [0.5, 0]
+    one_person = np.array([0, 0, 1])  # 0 and 1 are one person's
+    assert ratio(to_people(records, people, one_person)).tolist() == [0.0, 0.6]
+    record, beside = line(-0.35), line(0.0, 0.3, 5.0)  # 0 is nearer to 0.3 than to the record, which hides nobody
+    assert identifiable(record, beside).tolist() == [0, 0, 0]
+    assert identifiable(record, beside, one_person).tolist() == [1, 0]
 
 
 def test_a_copy_and_harmless_rows() -> None:
@@ -66,6 +74,39 @@ def test_a_copy_and_harmless_rows() -> None:
     assert share.low is not None
     assert share.high is not None
     assert share.low < 0.5 < share.high
+
+
+def test_a_copy_shows_however_few_the_outsiders_are() -> None:
+    made = subject(copying, 200, 2, others=50)
+    found = {r.measure: r for r in run_audit(made, Options(attacks=("closeness",), utility=())).risks}
+    share, median = found["dcr_share"], found["dcr"]
+    assert share.detail["people"] == 25  # the other outsiders are the reference
+    assert share.value is not None
+    assert share.value > 0.98
+    assert median.value == 0
+    assert median.detail["of_as_many"] > 0
+
+
+def shares_of_harmless_records(rng: np.random.Generator, several: bool) -> list[float]:
+    """The DCR share of records that owe nothing to anybody, on a small grid where many are as near."""
+    found = []
+    for _ in range(120):
+        people, claims = rng.integers(0, 5, (38, 2)).astype(np.float64), []
+        person = rng.integers(0, 19, 38) if several else np.arange(38)
+        inside = rng.permutation(19)[:14] if several else rng.permutation(38)[:30]
+        records = Axes(rng.integers(0, 5, (20, 2)).astype(np.float64), np.empty((20, 0), dtype=np.int32))
+        for mine in (np.isin(person, inside), ~np.isin(person, inside)):
+            whose = np.unique(person[mine], return_inverse=True)[1]
+            axes = Axes(people[mine], np.empty((int(mine.sum()), 0), dtype=np.int32))
+            claims.append(CloseClaims(records, axes, records, rng.permutation(whose.max() + 1), whose))
+        found += [f.value for f in score_closeness(*claims) if f.measure == "dcr_share" and f.value is not None]
+    return found
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_one_half_is_no_difference_however_few_the_outsiders_are(several: bool) -> None:
+    found = shares_of_harmless_records(np.random.default_rng(6), several)
+    assert np.mean(found) == pytest.approx(0.5, abs=4 * np.std(found) / np.sqrt(len(found)))
 
 
 def test_every_figure_says_what_it_does_not_show() -> None:

@@ -14,14 +14,14 @@ from scipy.stats import gaussian_kde
 
 from attacks.base import NotApplicable, View
 from attacks.claims import MemberClaims
-from attacks.synthetic_membership import SCORES, SyntheticMembership
+from attacks.synthetic_membership import SCORES, SyntheticMembership, _World
 from auditor.auditing.audit import audit, run_audit
 from auditor.auditing.scoring.members import best_of
 from auditor.auditing.sides import Sides
 from auditor.auditing.subjects import Sources, read_subject, with_holdout
 from auditor.measure.densities import near, silverman
 from auditor.measure.intervals import auc
-from auditor.measure.points import Axes
+from auditor.measure.points import Axes, known_points
 from auditor.model.arrays import Floats
 from auditor.model.errors import UsageError
 from auditor.model.record.record import AuditRecord
@@ -30,7 +30,7 @@ from auditor.model.schema import Schema
 from auditor.posterior.beliefs import Prior
 from scenarios.adversaries import PROSECUTOR
 from scenarios.options import Options
-from tests.support.synthesizers import alone, copying, subject
+from tests.support.synthesizers import alone, blurring, copying, subject
 
 NAME = SyntheticMembership.name
 
@@ -113,6 +113,21 @@ def scored(frames: Mapping[str, pd.DataFrame]) -> tuple[MemberClaims, MemberClai
         assert isinstance(claims, MemberClaims)
         made.append(claims)
     return made[0], made[1]
+
+
+def test_of_records_that_are_as_near_the_same_count_whatever_their_order() -> None:
+    made = subject(blurring, 60, 3)
+    release, people = made.release, made.people
+    assert people is not None
+    columns, block = ("town", "job", "illness"), release.blocks[0]  # so that many are as near
+    turned = replace(release, blocks=(replace(block, bucket=block.bucket[::-1], cells=block.cells[::-1]),))
+    reference, asked = people.take(np.arange(80, 120), "reference"), people.matrix(columns)[:80]
+    found = []
+    for one in (release, turned):
+        world = _World(one, reference, columns, raw=False)
+        found.append(world.scores(world.encoding.axes(known_points(one, columns, asked))))
+    for name, scores in found[0].items():
+        np.testing.assert_allclose(scores, found[1][name], atol=1e-7, err_msg=name)
 
 
 def test_kernels_are_those_of_scipy() -> None:

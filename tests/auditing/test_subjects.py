@@ -299,6 +299,19 @@ def test_targets(wanted: list[str], rows: tuple[int, ...]) -> None:
     assert find_targets(wanted, Table.from_frame(ORIGINAL, SCHEMA)) == rows
 
 
+def test_a_target_who_is_only_in_the_population_is_an_outsider() -> None:
+    schema, cells = (
+        Schema.from_dict({"columns": {"id": {"role": "identifier"}}}),
+        ({"id": ["a", "b"]}, {"id": ["b", "c"]}),
+    )
+    members, others = encode(schema, [RawTable(name, one) for name, one in zip(("in", "out"), cells, strict=True)])
+    assert find_targets(["b"], members, others) == (1,)
+    with pytest.raises(UsageError, match="number 1 in the list is not in the original but in out: an outsider"):
+        find_targets(["c"], members, others)
+    with pytest.raises(UsageError, match="number 1 in the list is not in id"):
+        find_targets(["d"], members, others)
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

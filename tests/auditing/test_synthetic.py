@@ -14,17 +14,25 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from anonymizers.anonymizing import anonymize
+from attacks.claims import MemberClaims
 from auditor.auditing.audit import audit, run_audit
-from auditor.auditing.subjects import Subject
+from auditor.auditing.people import by_people
+from auditor.auditing.scoring.people import members_of
+from auditor.auditing.sides import Sides
+from auditor.auditing.subjects import Sources, Subject, read_subject, with_holdout
 from auditor.files.releases import write_release
 from auditor.model.errors import ReleaseError, UsageError
+from auditor.model.knowledge import Knowledge
 from auditor.model.record.meaning import NoteKind
 from auditor.model.record.policy import parse_policy
 from auditor.model.record.record import AuditRecord, RunRecord
 from auditor.model.record.strongest import GOALS, choose, strongest
 from auditor.model.schema import Schema
+from reports.html import render_html
 from reports.markdown import render_markdown
-from scenarios.adversaries import PROSECUTOR
+from reports.terminal import render_terminal
+from reports.words.verdicts import plain_check
+from scenarios.adversaries import PROSECUTOR, Adversary, Stance
 from scenarios.options import Options
 from tests.conftest import Ended
 from tests.support.synthesizers import COLUMNS, SCHEMA, alone, blurring, by_margins, copying, folk, subject
@@ -135,6 +143,19 @@ def test_without_outsiders_membership_says_how_to_get_them() -> None:
     assert "--holdout" in linked.detail["no_control"]
 
 
+def test_too_few_outsiders_are_counted_and_are_no_reason_not_to_apply() -> None:
+    checks = [{"figure": "synthetic-membership.auc", "at_most": 0.6}, {"figure": "release.k", "at_least": 2}]
+    policy = parse_policy("own", {"check": checks})
+    record = run_audit(
+        subject(copying, 60, 2, others=7), Options(attacks=("synthetic-membership",), utility=(), policy=policy)
+    )
+    (told,) = [note.text for note in record.notes if note.kind == NoteKind.NOT_JUDGED]
+    assert (
+        "1 of its 2 conditions do not apply to a synthetic release (release.k); synthetic-membership.auc could" in told
+    )
+    assert "only 7 people are known to be outside of the data, and it takes at least 20: give --holdout" in told
+
+
 @pytest.mark.parametrize(
     ("checks", "judged"),
     [
@@ -165,7 +186,9 @@ def test_membership_is_judged_by_the_score_chosen_on_other_people() -> None:
     record = run_audit(subject(blurring, 60, 2), options)
     (best,) = [r for r in record.risks if r.measure == "auc" and r.params["score"] == "best-of"]
     assert record.policy is not None
-    assert record.policy.checks[0].value == best.value
+    (check,) = record.policy.checks
+    assert (check.estimate, check.value) == (best.value, best.high)  # an estimate is judged by the worse end
+    assert "as an estimate it is judged by the worse end of its interval" in plain_check(record, check)
 
 
 def test_outsiders_who_are_members_images_are_said() -> None:
@@ -184,13 +207,72 @@ def test_one_persons_rows_are_one_person() -> None:
     frame = folk(200, 4).to_frame()
     frame["who"] = [f"p{i // 2}" for i in range(200)]
     made = frame.drop(columns="who").sample(frac=1, random_state=1)[:100]
-    record = audit(
-        made, Schema.from_dict({"columns": columns}), original=frame[:100], no_match=True, holdout=frame[100:],
-        options=Options(attacks=("synthetic-membership",), utility=()),
-    )  # fmt: skip
-    assert {r.n for r in record.risks} == {
-        50 + 25
-    }  # 50 members, and half of the 50 outsiders: the others are the reference
+    for asked, n in (({}, 50 + 25), ({"targets": 20}, 20 + 20)):  # half of the outsiders are the reference
+        record = audit(
+            made, Schema.from_dict({"columns": columns}), original=frame[:100], no_match=True, holdout=frame[100:],
+            options=Options(attacks=("synthetic-membership",), utility=(), settings={"synthetic-membership": asked}),
+        )  # fmt: skip
+        assert {r.n for r in record.risks} == {n}
+
+
+def several_rows(people: int) -> tuple[Schema, pd.DataFrame]:
+    """People with three rows each, half of whom the release is made from; the first row of each person is copied."""
+    columns = {**COLUMNS, "who": {"role": "person"}}
+    frame = folk(3 * people, 4).to_frame()
+    frame["who"] = [f"p{i % people:03}" for i in range(3 * people)]
+    return Schema.from_dict({"columns": columns}), frame
+
+
+def test_people_are_drawn_whole_and_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema, frame = several_rows(60)
+    inside = frame["who"] < "p030"
+    made = frame[inside].drop_duplicates("who").drop(columns="who")
+    given = {"original": frame[inside], "no_match": True, "holdout": frame[~inside]}
+    asked = ("linkability", "inference", "attribution", "closeness")
+    for drawn in (30, 12):
+        monkeypatch.setattr("auditor.auditing.sides.MOST_CONTROLS", drawn)
+        settings = {"linkability": {"targets": drawn}}
+        record = audit(made, schema, **given, options=Options(attacks=asked, utility=(), settings=settings))
+        found = {(r.attack, r.measure, r.link): r for r in record.risks}
+        linked = found["linkability", "success", None]
+        assert (linked.n, linked.detail["control_n"]) == (drawn, drawn)
+        guessed = found["inference", "success", "containment"]
+        assert (guessed.n, guessed.detail["control_n"]) == (30, drawn)
+        returned = found["attribution", "replicated", None]
+        assert (returned.n, returned.detail["control_n"]) == (30, drawn)
+        if drawn == 30:
+            assert found["closeness", "identifiability", None].n == 15  # as many as outsiders who are not the reference
+
+
+def test_nobody_is_learned_from_and_a_control_at_once() -> None:
+    schema, frame = several_rows(60)
+    inside = frame["who"] < "p030"
+    sources = Sources(frame[inside].drop(columns="who"), schema, frame[inside], no_match=True, holdout=frame[~inside])
+    made = by_people(with_holdout(read_subject(sources, 1)))
+    sides = Sides(made, Options()).facing(Adversary(Stance.PROSECUTOR, "learned", sample=0.5))
+    known = sides.outsiders()
+    assert known is not None
+    assert known.auxiliary is not None
+    assert (known.people, known.targets, known.auxiliary.rows) == (15, 45, 45)
+
+
+def test_of_the_people_asked_about_each_has_the_highest_score_of_their_rows() -> None:
+    claims = MemberClaims({"near": np.array([0.1, 0.9, 0.4])}, "sample", 0.5, asked=np.array([0, 2, 3]))
+    assert members_of(claims, np.array([5, 6, 5, 7])).scores["near"].tolist() == [0.9, 0.4]
+
+
+def test_who_is_drawn_does_not_depend_on_the_order_of_rows() -> None:
+    rng = np.random.default_rng(1)
+    codes, person = rng.integers(0, 99, (90, 3)).astype(np.int32), rng.integers(0, 30, 90)
+    order = rng.permutation(90)
+    drawn = []
+    for rows in (np.arange(90), order):
+        knowledge = Knowledge(("a", "b", "c"), codes[rows], person=person[rows])
+        place = knowledge.some_people(7, np.random.default_rng(2))
+        assert knowledge.take(place).people == 7
+        assert set(rows[place].tolist()) == set(np.flatnonzero(np.isin(person, person[rows[place]])).tolist())
+        drawn.append(np.sort(rows[place]).tolist())
+    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.slow
@@ -232,6 +314,9 @@ def test_one_frontier_for_all_kinds() -> None:
     grouped = Subject(release, table, whose, True, made.people, outside)
     options = Options(attacks=("membership", "synthetic-membership", "homogeneity", "inference"), utility=())
     records = [run_audit(one, options) for one in (made, grouped)]
+    both = choose(records)
+    assert both is not None
+    assert both.goal == GOALS["membership"]  # the rows of one of them are nobody's
     for goal in ("value", "membership"):
         chosen = choose(records, goal=GOALS[goal])
         assert chosen is not None
@@ -252,7 +337,12 @@ def test_the_record_is_valid_and_every_report_renders_it(frames: dict[str, pd.Da
     for one in (record, read):
         assert list(Draft202012Validator(json.loads(text)).iter_errors(json.loads(one.to_json()))) == []
     assert len(record.to_frame()) == len(record.risks)
-    assert "made-up rows" in render_markdown(RunRecord("made up", 1, (record,), record.tool))
+    run = RunRecord("made up", 1, (record,), record.tool)
+    assert record.release.sensitive[0].l_distinct is not None  # a fact about the file, and of no use to a reader
+    for render in (render_markdown, render_html, render_terminal):
+        text = render(run)
+        assert "made-up rows" in text
+        assert not any(word in text for word in ("Class statistics", "smallest class", "Class sizes", "l_distinct"))
 
 
 def test_nobody_is_known_better_than_others(frames: dict[str, pd.DataFrame]) -> None:
@@ -323,6 +413,45 @@ def test_nothing_is_judged_where_outsiders_are_the_members() -> None:
     record = audit(members, schema, original=members, no_match=True, holdout=members, options=options)
     assert record.policy is None
     assert "most outsiders have the very values" in next(n.text for n in record.notes if n.kind == NoteKind.NOT_JUDGED)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_reference_is_other_people_than_those_asked_about(named: bool, frames: dict[str, pd.DataFrame]) -> None:
+    columns = {**COLUMNS, **({"who": {"role": "identifier"}} if named else {})}
+    schema, everybody = Schema.from_dict({"columns": columns}), frames["everybody"].reset_index(drop=True)
+    if named:
+        everybody["who"] = [f"p{i}" for i in range(len(everybody))]
+    given = {"original": everybody[:80], "no_match": True, "holdout": everybody[80:120]}
+    options = Options(attacks=("closeness",), utility=())
+    clean = audit(frames["made"], schema, reference=everybody[120:], **given, options=options)
+    assert not any("reference" in note.text for note in clean.notes)
+    mixed = audit(frames["made"], schema, reference=everybody[70:], **given, options=options)
+    (told,) = [note for note in mixed.notes if "of the reference" in note.text]
+    assert told.text.startswith("50 of 90 rows of the reference are those of people who are asked about")
+    assert told.kind == NoteKind.DOUBT
+    assert [r.value for r in mixed.risks] == [r.value for r in clean.risks]
+    with pytest.raises(UsageError, match="90 of its 90 rows are those of people who are asked about"):
+        audit(frames["made"], schema, reference=everybody[30:120], **given, options=options)
+
+
+def test_a_target_who_was_held_out_is_said_to_be_an_outsider() -> None:
+    made = subject(copying, 60, 2)
+    (risk,) = run_audit(made, replace(QUICK, targets=(70,))).risks
+    assert "the people named as targets are outsiders" in str(risk.reason)
+    both = run_audit(made, replace(QUICK, targets=(3, 70)))
+    assert [r.n for r in both.risks] == [1]
+    assert any("1 of 2 targets are outsiders" in note.text for note in both.notes)
+
+
+def test_people_alike_by_chance_are_a_reference() -> None:
+    rng = np.random.default_rng(3)
+    members, others, more = (
+        pd.DataFrame({"town": rng.choice(list("abc"), 60), "job": rng.choice(list("xyz"), 60)}) for _ in range(3)
+    )
+    schema = Schema.from_dict({"columns": {c: {"role": "quasi"} for c in ("town", "job")}})
+    options = Options(attacks=("closeness",), utility=())
+    record = audit(members, schema, original=members, no_match=True, holdout=others, reference=more, options=options)
+    assert not any("of the reference" in note.text for note in record.notes)
 
 
 def test_a_holdout_must_say_whose_rows_are_where_the_original_does() -> None:

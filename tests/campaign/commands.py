@@ -49,15 +49,16 @@ def anonymize(rng: Random) -> Draft:
         names = [one.name for one in fields(ANONYMIZERS.get(method))]
         draft.ask("--set", f"{rng.choice(names or ['x'])}={rng.choice((*odd.REAL, *odd.WHOLE, 'true', '[]', '[[1]]'))}")
     draft.write("-o", rng.choice(("out.csv", "out.csv", "out.parquet")), "release")
-    if rng.random() < 0.5:
+    held = rng.random() < 0.1
+    if held:
+        draft.ask("--holdout", rng.choice(("0.2", "0.5", "0", "1", "0.999")))
+    if rng.random() < (0.9 if held else 0.5):
         draft.write("--provenance", "whose.csv", "text")
     if method == "grading" and rng.random() < 0.8:
         draft.write("--key", "key.json", "json")
     if rng.random() < 0.3:
         draft.files["secret.txt"] = Blob("secret", rng.randbytes(32).hex().encode())
         draft.ask("--secret", "secret.txt")
-    if rng.random() < 0.1:
-        draft.ask("--holdout", rng.choice(("0.2", "0.5", "0", "1", "0.999")))
     if rng.random() < 0.08:
         draft.ask("--blocks")
         draft.ask("--block-rows", rng.choice(("1", "5", "20")))
@@ -285,7 +286,7 @@ def epsilon(rng: Random) -> Draft:
     draft.files = {"data.csv": drawn.grid, "schema.toml": drawn.schema()} | drawn.taxonomies
     draft.ask("--schema", "schema.toml")
     if rng.random() < 0.8:
-        draft.ask("--method", rng.choice(making.PRIVATE))
+        draft.ask("--method", rng.choice((*making.PRIVATE, "marginals", "marginals")))
         draft.ask("--set", f"epsilon={rng.choice(('0.1', '1', '100'))}")
     else:
         draft.ask("--mechanism", rng.choice(_PROGRAMS))

@@ -21,7 +21,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\
 _LONGEST = 20_000
 _PRINTS_DATA = ("decode", "profile")
 _NO_STDOUT = (Surroundings.FULL, Surroundings.CLOSED, Surroundings.GONE)
-_KEEPS = ("no cell gave a release", "not judged")
+_KEEPS = ("no cell gave a release", "not judged", "nothing was tested")
 """What a command says that ends with 3 although it wrote its reports."""
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from auditor.engines.programs import Program
 from auditor.model.discretion import revealing
-from auditor.model.errors import MechanismError, UsageError
+from auditor.model.errors import EndedError, MechanismError, UsageError
 from auditor.model.schema import Schema
 from auditor.model.table import RawTable, Table, encode
 
@@ -81,6 +81,8 @@ def test_the_seed_reaches_the_program_and_files_beside_the_user_are_found(
 WRONG = {
     "crashes": ("raise SystemExit(3)", "exit code 3"),
     "is killed": ("import os; os.kill(os.getpid(), 9)", "ended by SIGKILL"),
+    "breaks off": ("import os; os.abort()", "ended by SIGABRT"),
+    "says that it was killed": ("raise SystemExit(128 + 9)", "exit code 137"),
     "hangs": ("import time; time.sleep(60)", "more than 0.5 s"),
     "writes nothing": ("pass", "wrote no file to {out}"),
     "writes elsewhere": ("import sys; open(sys.argv[2] + '.csv', 'w').write('age')", "wrote no file to {out}"),
@@ -102,6 +104,8 @@ def test_a_program_that_does_something_else_has_a_reason(what: str, table: Table
     with pytest.raises(MechanismError) as error:
         program(script, timeout=0.5 if what == "hangs" else 20.0).run(table, 1)
     assert reason in str(error.value)
+    from_outside = isinstance(error.value, EndedError)
+    assert from_outside == (what in ("is killed", "says that it was killed", "hangs"))
     assert str(temporary) not in str(error.value)
     assert not list(temporary.iterdir())
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from auditor.model.errors import PolicyError, UsageError
-from auditor.model.record.policy import Check, builtin_policies, parse_policy, read_policy
+from auditor.model.record.policy import OF_ALL, OF_SAMPLE, Check, builtin_policies, parse_policy, read_policy
+from auditor.model.record.record import Risk
 from auditor.model.record.release_facts import RegisterRisk, ReleaseFacts
 
 CHECK = {"figure": "release.k", "at_least": 3}
@@ -108,3 +109,22 @@ def test_the_journalist_is_judged_by_the_population(
     verdict = read_policy("journalist").judge(release, (), ())
     assert (verdict.checks[0].passed, verdict.checks[0].reason) == (passed, reason)
     assert verdict.passed is (passed is True)
+
+
+@pytest.mark.parametrize(
+    ("sampled", "detail", "judged"),
+    [
+        (False, {}, (True, 0.55, None)),  # a figure of all people is what it is
+        (False, {OF_SAMPLE: True}, (False, 0.7, 0.55)),
+        (True, {}, (False, 0.7, 0.55)),
+        (True, {OF_ALL: True}, (True, 0.55, None)),
+    ],
+)
+def test_an_estimate_is_judged_by_the_worse_end_of_its_interval(
+    sampled: bool, detail: dict[str, bool], judged: tuple[bool, float, float | None]
+) -> None:
+    release = ReleaseFacts("r", "generalised", 9, 0, "excluded", 9, 1, {"1": 9})
+    policy = parse_policy("mine", {"check": [{"figure": "membership.auc", "at_most": 0.6}]})
+    risk = Risk("membership", "prosecutor", None, "auc", value=0.55, low=0.4, high=0.7, detail=detail)
+    (check,) = policy.judge(release, [risk], (), sampled).checks
+    assert (check.passed, check.value, check.estimate) == judged

@@ -17,6 +17,7 @@ from auditor.auditing.audit import run_audit
 from auditor.auditing.subjects import Subject
 from auditor.model.arrays import Floats, Ints
 from auditor.model.knowledge import Error, Knowledge, Register
+from auditor.model.labels.labels import Labels
 from auditor.model.mechanism import (
     Change,
     Coding,
@@ -197,6 +198,44 @@ def test_swapped_columns_are_weighed_together() -> None:
         for j, (city, grade) in enumerate(patterns.tolist()):
             other = release.labels["city"].texts[city], release.labels["grade"].texts[grade]
             assert chance[i, j] == pytest.approx(0.8 * (mine == other) + 0.2 * pairs.count(other) / 30)
+
+
+def test_a_number_that_nobody_has_is_no_transition_of_another() -> None:
+    columns = {"age": {"role": "quasi", "type": "numeric"}, "ill": {"role": "sensitive"}}
+    schema = Schema.from_dict({"columns": columns})
+    (table,) = encode(schema, [RawTable("t", {"age": ["1", "2", "3"], "ill": ["x"] * 3})])
+    change = Transition(("1", "2", "3"), ((0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8)))
+    labels = Labels.read(table.domains["age"], ["1", "2", "3", "9"], str)
+    released, _ = anonymize(table, "identity", 1)
+    release = replace(released, labels={**released.labels, "age": labels})
+    every = np.arange(4, dtype=np.int32)
+    found = np.exp(-likelihoods.table_of(release, "age", change, every[:3], every))
+    assert found[:, 3].max() < 1e-9
+    np.testing.assert_allclose(found[:, :3], change.matrix)
+
+
+def test_of_swapped_columns_what_is_not_known_fits_everything() -> None:
+    table = people(60, 5)
+    change, names = RecordSwap(0.3, ("city", "grade"), ("ill",)), ("city", "grade", "ill")
+    release, _ = anonymize(table, "identity", 1)
+    release = replace(release, mechanism=PublishedMechanism({"city": change, "grade": change}))
+    codes = table.matrix(names)
+    codes[:20, 1], codes[20:25, :2] = -1, -1
+    cells = np.column_stack([release.blocks[0].cell(c) for c in names]).astype(np.int32)
+    patterns = np.unique(cells, axis=0)
+    column, _ = likelihoods.costs(release, names, patterns, codes, {})
+    assert not isinstance(column.distances, tuple)
+    chance = np.exp(-column.distances[column.value][:, column.label])
+    rows = [tuple(release.labels[c].texts[k] for c, k in zip(names, row, strict=True)) for row in cells.tolist()]
+    mine = list(zip(*(table.texts(c) for c in names), strict=True))
+    for j, label in enumerate(patterns.tolist()):
+        record = tuple(release.labels[c].texts[k] for c, k in zip(names, label, strict=True))
+        stratum = [row for row in rows if row[2] == record[2]]
+        for i in (0, 7, 22, 30, 44):
+            seen = [place for place in (0, 1) if codes[i, place] >= 0]
+            same = all(mine[i][place] == record[place] for place in seen)
+            share = sum(all(row[place] == record[place] for place in seen) for row in stratum) / len(stratum)
+            assert chance[i, j] == pytest.approx(0.7 * same + 0.3 * share)
 
 
 def test_known_values_that_may_be_wrong_are_averaged_over() -> None:

@@ -22,6 +22,7 @@ from reports.advice import what_to_do
 from reports.opening import opening
 from reports.pictures.heat import heat
 from reports.pictures.kinds import risk_kinds
+from reports.reading import made_by
 from reports.tables.frontier import frontier_table
 from reports.tables.tables import verdict_word
 from reports.text import THIN
@@ -95,6 +96,34 @@ def test_what_passes_is_published_unless_there_is_a_warning() -> None:
     told = what_to_do(samples.run_of(doubtful))
     assert told is not None
     assert told.title == "Publish it once the warnings above are dealt with."
+
+
+def test_what_the_policy_does_not_ask_about_is_in_the_headline() -> None:
+    safe = samples.record("safe", 0.02, 0.1)
+    for area, title in (
+        (0.95, "Publish it only if you accept what the policy does not ask about."),
+        (0.52, "Publish it."),
+    ):
+        told = replace(samples.rate("membership", "auc", area, 900, baseline=0.5), low=area - 0.01, high=area + 0.01)
+        row = replace(told, params={"against": "outsiders", "score": "best-of"}, control=0.5, control_kind="outsiders")
+        leaking = replace(safe, risks=(*safe.risks, row))
+        advice = what_to_do(samples.run_of(leaking))
+        assert advice is not None
+        assert advice.title == title
+        assert advice.lines[0].startswith("The policy does not ask about membership: ") is (area > 0.9)
+        several = titles(leaking, samples.record("risky", 0.5, 0.01))[1]
+        assert several == title.replace("it", "safe", 1)
+
+
+def test_one_table_of_unknown_making_is_not_called_generalised() -> None:
+    record = samples.record("safe", 0.02, 0.1)
+    unknown = replace(record, release=replace(record.release, kind="generalised", method=None, params={}))
+    for render in (render_html, render_markdown, render_terminal):
+        text = render(samples.run_of(unknown))
+        assert "one table" in text
+        assert "generalised" not in text
+    assert made_by(record.release) == record.release.method
+    assert made_by(replace(unknown.release, kind="sliced")) == "sliced"
 
 
 def titles(*records: AuditRecord) -> tuple[str, str]:

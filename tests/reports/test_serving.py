@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import pytest
 
 from auditor.model.local_server import known_host
+from auditor.model.record.claim import ClaimTest
 from auditor.model.record.comparison import RunCell
 from reports import serving
 from reports.serving import RecordServer, Shelf, record_server
@@ -171,6 +172,31 @@ def test_two_records_side_by_side(ask: Ask) -> None:
     assert answer.text.index("What was done differently") < answer.text.index("Risk figures")
     plain = ask("/compare", left="sub/one record.json", right="1:sub/one record.json")
     assert "Both sides are the same record." in plain.text
+
+
+def test_tests_of_claims_are_listed_and_shown(ask: Ask, folder: Path) -> None:
+    test = ClaimTest(1, "mine & yours", 1.0, 1e-5, "two", "add", 0.95, "refuted", bound=2.31)
+    (folder / "claim.json").write_text(test.to_json(), encoding="utf-8")
+    (folder / "odd.json").write_text(replace(test, mechanism="other", verdict="<b>").to_json(), encoding="utf-8")
+    page = " ".join(ask("/").text.split())
+    assert "2 tests of claims" in page
+    for said in (
+        "mine &amp; yours",
+        "ε = 1, δ = 1e-05",
+        "ε ≥ 2.31 at 95 %",
+        "refuted",
+        "Not refuted does not mean private",
+    ):
+        assert said in page, said
+    assert "mine" not in ask("/", filter="other").text
+    assert "mine" not in ask("/", verdict="pass").text
+    for file in ("claim.json", "odd.json"):
+        report = ask("/report", file=file)
+        assert report.status == 200
+        assert "← All records" in report.text
+        assert "<b>" not in report.text
+    assert "refuted." in ask("/report", file="claim.json").text
+    assert ask("/compare", left="claim.json", right="claim.json").status == 422
 
 
 def test_a_changed_file_is_read_again_and_a_removed_one_is_gone(ask: Ask, folder: Path) -> None:
@@ -357,11 +383,11 @@ def test_memory_holds_few_runs_and_only_changed_files_are_read(
     assert (len(reads), len(set(reads))) == (12, 12)
     assert len(shelf.search().rows) == 13
     assert len(reads) == 12  # nothing changed, nothing is read; faults are remembered too
-    shelf.run("more-0.json")
-    shelf.run("more-0.json")
+    shelf.content("more-0.json")
+    shelf.content("more-0.json")
     assert reads[12:] == ["more-0.json"]  # summaries are kept for all, the whole for a few
-    shelf.run("more-1.json")
-    shelf.run("more-0.json")
+    shelf.content("more-1.json")
+    shelf.content("more-0.json")
     assert reads[13:] == ["more-1.json", "more-0.json"]
     monkeypatch.setattr(serving, "MOST_FILES", 3)
     assert any("first 3 JSON files" in entry.reason for entry in shelf.search().unread)

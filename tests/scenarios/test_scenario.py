@@ -118,7 +118,7 @@ def test_what_is_left_out(tmp_path: Path) -> None:
         ),
         (
             GOOD + '[[release]]\nk = 3\nname = "B"\n',
-            ", [[release]] 2 (B): method (an anonymizer) or file must be given.",
+            ", [[release]] 2 (B): method (an anonymizer), program (a command) or file must be given.",
         ),
         (GOOD + '[[release]]\nmethod = "mondrain"\n', ", [[release]] 2: There is no anonymizer 'mondrain'."),
         (GOOD + '[[release]]\nmethod = "mondrian"\nkk = 3\n', ", [[release]] 2: mondrian has no setting 'kk'."),

@@ -31,10 +31,11 @@ from attacks.claims import (
 from auditor.auditing.scoring.crowds import score_predicates, score_sample
 from auditor.auditing.scoring.figures import EXTREME, FACT, RATE, Figure, Truth, count, rate
 from auditor.auditing.scoring.people import household_figures
-from auditor.measure.attribution import attributed
+from auditor.measure.attribution import attributed, others_with
 from auditor.measure.nearness import lower, upper
 from auditor.model.arrays import Floats, Ints
 from auditor.model.keeping import kept
+from auditor.model.record.policy import OF_SAMPLE
 from auditor.model.values import format_number
 from auditor.posterior.beliefs import TIE, ValueBeliefs
 
@@ -364,7 +365,8 @@ def score_names(claims: NameClaims, truth: Truth) -> list[Figure]:
 def score_chances(claims: ChanceClaims, truth: Truth) -> list[Figure]:
     """What comes true by itself: the mean over those who were tried."""
     rows = truth.rows if claims.asked is None else truth.rows[claims.asked]
-    return [replace(rate(claims.measure, claims.each, params=claims.params), rows=rows)]
+    detail = {OF_SAMPLE: True} if len(rows) < len(truth.rows) else {}
+    return [replace(rate(claims.measure, claims.each, params=claims.params, detail=detail), rows=rows)]
 
 
 @score.register
@@ -377,12 +379,25 @@ def score_keys(claims: KeyClaims, truth: Truth) -> list[Figure]:
         nothing = np.zeros(len(true))
         guessed = (claims.shares[true], nothing, nothing)
         return [rate(m, each, params=claims.params) for m, each in zip(_ATTRIBUTED, guessed, strict=True)]
-    found = attributed(claims.key, true, claims.records, claims.value)
+    found = attributed(claims.key, true, claims.records, claims.value, _others(claims, truth))
     cap = replace(rate("cap", found.right[found.matched], params=claims.params), rows=truth.rows[found.matched])
     if not found.matched.any():
         cap = replace(cap, doubt="nobody's known values occur in the release")
     others = ((found.disclosed, "disco"), (found.replicated, "replicated"))
     return [cap, *(rate(name, each.astype(np.float64), params=claims.params) for each, name in others)]
+
+
+def _others(claims: KeyClaims, truth: Truth) -> Ints | None:
+    """How many people in the data have the key of each target, besides the target."""
+    data = truth.data
+    if data is None or claims.among is None:
+        return None
+    keys, wanted = claims.among(data.table)
+    whose = data.rows if data.person is None else data.person
+    own = truth.rows if truth.person is None else truth.person
+    if truth.crowd is not data:  # they are not in the data
+        own = np.full(len(own), int(whose.max(initial=-1)) + 1)
+    return others_with(wanted, own, keys, whose)
 
 
 @score.register

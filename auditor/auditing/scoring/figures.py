@@ -55,7 +55,8 @@ class Crowd:
 class Truth:
     """The truth about targets: their row numbers (from 0), bucket and fragments (-1: not in the release), and the code of
     their value in the sensitive column in question (-1: not known). `reveal` allows claimed values into details; `table` are
-    the people themselves, in the order of `rows`, `crowd` those among whom they are. `person` and `household` are numbers,
+    the people themselves, in the order of `rows`, `crowd` those among whom they are, `data` those from whom a synthetic
+    release was made. `person` and `household` are numbers,
     where several targets may be one person's, and where households are known. `shown` says of whom the release shows a value
     that people can have: noise and averages are none, and whoever hits the truth by the nearest value was lucky."""
 
@@ -70,6 +71,7 @@ class Truth:
     person: Ints | None = None
     household: Ints | None = None
     shown: Bools | None = None
+    data: Crowd | None = None
 
     def take(self, which: Bools) -> Truth:
         """The truth about some of the targets."""

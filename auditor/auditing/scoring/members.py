@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from attacks.claims import CloseClaims, MemberClaims
-from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure
-from auditor.measure.closeness import Close, identical
+from auditor.auditing.scoring.figures import COUNT, FACT, RATE, Figure, rate
+from auditor.measure.closeness import as_near, identical, identifiable, nearer, ratio, to_people
 from auditor.measure.intervals import Estimate, Interval, advantage, auc, combined, mean_of, roc, tpr_at_fpr
 from auditor.model.arrays import Bools, Floats, Ints
+from auditor.model.record.policy import OF_SAMPLE
 from auditor.posterior.beliefs import TIE
 
 LEVELS = {"tpr_at_fpr_0.01": 0.01, "tpr_at_fpr_0.001": 0.001}
@@ -49,6 +50,7 @@ def score_members(members: MemberClaims, others: MemberClaims, against: str, rng
             baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
             chance = control[measure].value if measure in control else None
             detail = _detail(members, others, inside, outside, name) if measure == "auc" else {}
+            detail[OF_SAMPLE] = True
             if chance is None:
                 detail["no_control"] = _TOO_FEW
             doubt = (members.doubt or others.doubt) if name == members.probability else None
@@ -94,7 +96,7 @@ def _best(
     for measure, estimate in found.items():
         baseline = 0.5 if measure == "auc" else 0.0 if measure == "advantage" else LEVELS[measure]
         chance = control[measure].value if measure in control else None
-        detail: dict[str, Any] = {"picked": picked} if measure == "auc" else {}
+        detail: dict[str, Any] = {"picked": picked, OF_SAMPLE: True} if measure == "auc" else {OF_SAMPLE: True}
         if chance is None:
             detail["no_control"] = _TOO_FEW
         n = sum(len(next(iter(scores.values()))) for scores in (inside, outside))
@@ -185,31 +187,39 @@ def _mean(tries: Sequence[Estimate], signed: bool) -> Estimate:
 
 
 def score_closeness(members: CloseClaims, others: CloseClaims) -> list[Figure]:
-    """How close the rows of a release come to members, and to as many others."""
-    size = min(one.some_people.rows for one in (members, others))
+    """How close the rows of a release come to members, and to as many others. The DCR share is of the rows to which no other
+    member is nearer (`attacks/closeness.py` says why); distances (DCR, NNDR) are those to all members, and beside them
+    those to as many of either group."""
+    size = min(len(one.drawn) for one in (members, others))
     if size < 2:
         return []
-    drawn = [one.some_people.take(slice(0, size)) for one in (members, others)]  # they are in random order
-    ours, theirs = (Close.of(members.some_records, one) for one in drawn)
+    records, drawn = members.some_records, [one.some_people(size) for one in (members, others)]
+    whole = to_people(records, members.people, members.person)
+    ours, theirs = (to_people(records, *some) for some in drawn)
     images = identical(members.records, members.people)
     by_chance = float(identical(others.records, others.people).mean()) * members.people.rows / others.people.rows
-    nearer, detail = ours.nearer(theirs), {"people": size}
-    shares = (
-        ("dcr_share", nearer, 0.5),
-        ("identical", images, min(by_chance, 1.0)),
-        ("identifiability", ours.identifiable, float(theirs.identifiable.mean())),
+    judged = as_near(np.minimum(ours[:, 0], theirs[:, 0]), whole[:, 0])
+    identified = [identifiable(records, *some) for some in drawn]
+    some: dict[str, Any] = {"people": size, OF_SAMPLE: True}
+    shares: tuple[tuple[str, Floats, float, dict[str, Any]], ...] = (
+        ("dcr_share", nearer(ours[judged, 0], theirs[judged, 0]), 0.5, some),
+        ("identical", images, min(by_chance, 1.0), {}),
+        ("identifiability", identified[0], float(identified[1].mean()), some),
     )
-    means = (
-        ("nndr", float(ours.ratio.mean()), float(theirs.ratio.mean())),
-        ("dcr", float(np.median(ours.to_people[:, 0])), float(np.median(theirs.to_people[:, 0]))),
-    )
-    return [
-        *(
-            Figure(name, RATE, float(e.mean()), len(e), None, e, detail=detail, control=held, control_kind="outsiders")
-            for name, e, held in shares
-        ),
-        *(Figure(name, FACT, of, len(nearer), detail={**detail, "of_outsiders": held}) for name, of, held in means),
+    figures = [
+        replace(rate(name, each, detail=detail), hit=None, control=held, control_kind="outsiders")
+        for name, each, held, detail in shares
+        if len(each)
     ]
+    apart = (whole, ours, theirs)
+    for name, means in (
+        ("nndr", [ratio(one).mean() for one in apart]),
+        ("dcr", [np.median(one[:, 0]) for one in apart]),
+    ):
+        value, alike, held = map(float, means)
+        beside = {"people": size, "of_as_many": alike, "of_outsiders": held}
+        figures.append(Figure(name, FACT, value, records.rows, detail=beside))
+    return figures
 
 
 def _matched(matched: Bools, against: str) -> Figure:
@@ -270,7 +280,7 @@ def _guesses(members: MemberClaims, others: MemberClaims) -> Figure:
     sure = prior * np.maximum(ours, 1 - ours).mean() + (1 - prior) * np.maximum(theirs, 1 - theirs).mean()
     # the control: the same guesses about outsiders, the prior's share of whom pose as members
     chance, baseline = prior * (1 - passes.value) + (1 - prior) * passes.value, max(prior, 1 - prior)
-    detail: dict[str, Any] = {"members": len(ours), "others": len(theirs)}
+    detail: dict[str, Any] = {"members": len(ours), "others": len(theirs), OF_SAMPLE: True}
     beyond = _beyond(crowd.value, chance, baseline, prior, hits, passes)
     if beyond is not None:
         detail["excess"] = beyond

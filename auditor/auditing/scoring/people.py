@@ -64,9 +64,10 @@ def per_person(figure: Figure, truth: Truth) -> Figure:
 
 
 def members_of(claims: MemberClaims, person: Ints | None) -> MemberClaims:
-    """Claims of membership about people: each has the highest score of their rows."""
-    if person is None or len(np.unique(person)) == len(person):
+    """Claims of membership about people: each has the highest score of their rows. `person` says whose all targets are."""
+    if person is None:
         return claims
+    person = person if claims.asked is None else person[claims.asked]
     people, number = np.unique(person, return_inverse=True)
     scores = {name: greatest(each, number, len(people)) for name, each in claims.scores.items()}
     return replace(claims, scores=scores)

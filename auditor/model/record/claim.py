@@ -57,7 +57,11 @@ class ClaimTest:
     runs: int = 0
     """Runs of either world; of one run, 1."""
     failed: int = 0
-    """Runs that gave no release."""
+    """Runs that gave no release by the mechanism's own doing, which is an outcome."""
+    lost: int = 0
+    """Runs that a limit, a signal from outside or a bug ended, which is none."""
+    public: Sequence[str] = ()
+    """What was taken as public, so that the claim was not tested for it."""
     judged: Mapping[str, int] = field(default_factory=dict)
     """What the bound comes from: `hits` of `runs` and `other_hits` of `other_runs`; or `right` of `guesses`, of all
     `canaries`."""

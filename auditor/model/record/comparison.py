@@ -95,3 +95,5 @@ class Comparison:
     utility: Axis
     points: Sequence[Point]
     left_out: Sequence[LeftOut] = ()
+    notes: Sequence[str] = ()
+    """What holds for all of it, such as who was held out."""

@@ -24,7 +24,9 @@ quasi-identifier has a value of its own in nearly every row.
 The rows of a synthetic release are nobody's. Its classes are not judged, whatever their size, nor are attacks that look for a
 person's row. Such a check neither passes nor fails; what the others say counts.
 
-Where a sample of people was attacked, the worse end of a rate's interval counts. A figure without an interval is then at
+A figure of all people is judged as it is. An estimate is judged by the worse end of its interval: nobody passes because few
+were asked. Estimates are the figures of attacks on a sample of people, and those that set members against outsiders, who are
+a sample of all people outside (`OF_SAMPLE` marks these). Where a sample was attacked, a figure without an interval is at
 least as bad for all people (`OF_ALL` marks those that are exact): a check can fail because of it, but not pass.
 """
 
@@ -53,6 +55,7 @@ _FIGURES = (*_RELEASE, *_RISK, *_WEIGHTED, *_REGISTER, *_SENSITIVE)
 """The figures of `release`, named as in the audit record; those of the individual risk begin with `weighted_`."""
 _CHANCES = ("linking.max", "release.prosecutor_max")  # the chance of finding the most exposed person
 OF_ALL = "of_all"  # the key in a row's details that marks a figure of all people although a sample was attacked
+OF_SAMPLE = "of_sample"  # the key that marks an estimate although everybody was to be attacked
 _NO_FIGURES = {
     "k": "a release of several blocks has no k",
     "k_joined": "the release does not show which rows are one person's, or everybody has one row",
@@ -145,7 +148,7 @@ class Policy:
         whose = replace(judged, reason=None, adversary=worst.adversary, link=worst.link)
         if passed and not all(bound.sure for bound in bounds):
             return replace(whose, reason=_AT_LEAST.format(value))
-        return replace(whose, value=value, passed=passed)
+        return replace(whose, value=value, passed=passed, estimate=worst.estimate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,7 @@ class _Bound:
     sure: bool  # whether the figure of all people is not worse
     adversary: str | None = None
     link: str | None = None
+    estimate: float | None = None  # what was measured, where the value is an end of its interval
 
 
 def _bound(row: Risk, check: Check, sampled: bool) -> _Bound:
@@ -165,9 +169,11 @@ def _bound(row: Risk, check: Check, sampled: bool) -> _Bound:
         value, low, high = (row.detail["excess"][part] for part in ("value", "low", "high"))
     assert value is not None
     worse = high if check.relation == "<=" else low
-    if not sampled or row.detail.get(OF_ALL):
+    if row.detail.get(OF_ALL) or not (sampled or row.detail.get(OF_SAMPLE)):
         return _Bound(float(value), True, row.adversary, row.link)
-    return _Bound(float(value if worse is None else worse), worse is not None, row.adversary, row.link)
+    if worse is None:
+        return _Bound(float(value), False, row.adversary, row.link)
+    return _Bound(float(worse), True, row.adversary, row.link, float(value))
 
 
 def _rows(

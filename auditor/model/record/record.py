@@ -131,6 +131,8 @@ class PolicyCheck:
     """Of an attack's figure: whose it is."""
     link: str | None = None
     """Of an attack's figure: how they find the class."""
+    estimate: float | None = None
+    """Of an estimate: what was measured. `value` is then the worse end of its interval, which is judged."""
     of: str = "value"
     """Whether the figure itself was judged, or its excess."""
 

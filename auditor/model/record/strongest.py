@@ -18,7 +18,7 @@ from auditor.model.record.comparison import FEW_ATTEMPTS
 from auditor.model.record.meaning import Goal, Kind
 from auditor.model.record.record import OK, ORIGINAL, AuditRecord, Risk
 
-SUCCESS = "success"
+SUCCESS, SYNTHETIC = "success", "synthetic"
 GOALS: dict[str, str] = {"value": Goal.ATTRIBUTE, "identity": Goal.IDENTITY, "membership": Goal.MEMBERSHIP}
 """The goals by the names that users know, in the order in which a comparison looks for one that all releases have."""
 
@@ -92,7 +92,8 @@ def excess(row: Risk) -> tuple[float, float | None, float | None] | None:
 def choose(records: Sequence[AuditRecord], adversary: str | None = None, goal: str | None = None) -> Chosen | None:
     """Whose figures some releases are compared by: the first goal that one adversary has figures of on all of them, found
     before granted, and of several such adversaries the one who gets furthest. Where no goal has that, the choice that most
-    releases have. None where there is no figure at all."""
+    releases have. None where there is no figure at all. Where a release is synthetic, membership comes first: rows that are
+    nobody's show next to nothing of the other goals, however much they give away."""
     found: dict[Chosen, list[float]] = {}
     for record in records:
         source = Source(record)
@@ -103,7 +104,10 @@ def choose(records: Sequence[AuditRecord], adversary: str | None = None, goal: s
                 best[one] = max(best.get(one, beyond[0]), beyond[0])
         for one, value in best.items():
             found.setdefault(one, []).append(value)
-    order = {one: place for place, one in enumerate(GOALS.values())}
+    goals: list[str] = list(GOALS.values())
+    if any(record.release.kind == SYNTHETIC for record in records):
+        goals.sort(key=lambda one: one != Goal.MEMBERSHIP)
+    order = {one: place for place, one in enumerate(goals)}
 
     def worth(one: Chosen) -> tuple[int, int, bool, float]:
         return len(found[one]), -order.get(one.goal, len(order)), not one.granted, max(found[one])
