@@ -35,6 +35,7 @@ from reports.tables.glossary import SWEEP, glossary
 from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
+from reports.tables.selection import choice
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import Sweep, is_sweep, steepest, sweep_table, sweeps
 from reports.tables.tables import (
@@ -100,6 +101,7 @@ def _page(run: RunRecord) -> dict[str, Any]:
         "first": _first_picture(run, searched, swept),
         "searches": searched,
         "only_search": only_search(run),
+        "choice": choice(run),
         "sweeps": swept,
         "weak": WEAK,
         "heat": heated,
@@ -156,6 +158,7 @@ def _contents(page: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The sections of the page: their anchors and titles."""
     one = page["releases"][0] if page["releases"] and not page["several"] else None
     found = [
+        ("choice", "Why this one", page["choice"]),
         ("search", "The strongest adversary", page["searches"]),
         ("sweep", "Success against what is known", page["sweeps"]),
         ("heat", "Releases and attacks", page["heat"]),

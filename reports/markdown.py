@@ -20,6 +20,7 @@ from reports.tables.glossary import SWEEP, glossary
 from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
+from reports.tables.selection import choice
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import sweep_table, sweeps
 from reports.tables.tables import (
@@ -65,6 +66,11 @@ def render_markdown(run: RunRecord, picture: str | None = None) -> str:
         parts += [f"## {markdown(sought.title)}", f"**{markdown(sought.answer)}**", *map(markdown, sought.lines)]
         for name, table in zip(SEARCH_TABLES, sought.tables, strict=True):
             parts += [f"### {name}", _table(table)] if table is not None else []
+    chosen = choice(run)
+    if chosen is not None:
+        parts += ["## Why this one", *map(markdown, chosen.lines)]
+        parts += [markdown(chosen.others_note), _table(chosen.others)] if chosen.others is not None else []
+        parts += ["### What was tried", _table(chosen.tried)]
     drawn = f"![Risk against utility]({picture})" if picture else ""
     if run.comparison is not None:
         found_points = run.comparison

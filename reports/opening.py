@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 
 from auditor.model.record.record import RunRecord
 from auditor.model.record.release_facts import ReleaseFacts
+from auditor.model.record.selection import Selection
 from reports.advice import Advice, what_to_do
 from reports.reading import adversaries, is_synthetic, one_person
 from reports.tables.search import only_search, searches
+from reports.tables.selection import choice_verdict
 from reports.tables.sweeps import Sweep, is_sweep, steepest, sweeps
 from reports.tables.tables import inputs
 from reports.text import capital, clean, number, percent, words
@@ -32,6 +34,8 @@ class Opening:
 def opening(run: RunRecord) -> Opening:
     """The opening of a run."""
     found, swept = verdict(run), sweeps(run)
+    if run.selection is not None:
+        return Opening(choice_verdict(run, run.selection), _facts(run), _published(run.selection))
     if only_search(run):
         return Opening(_searched(run, found), _facts(run), _against_search(run))
     if swept and found.kind == "none":
@@ -43,6 +47,16 @@ def opening(run: RunRecord) -> Opening:
         else:
             found = replace(found, lines=(*found.lines, *told[:1]))
     return Opening(found, _facts(run), what_to_do(run))
+
+
+def _published(found: Selection) -> Advice:
+    """What to do after a search for a release."""
+    if found.chosen is None:
+        return Advice("Publish none of them.", ("Allow more in the policy, or publish fewer columns or people.",))
+    return Advice(
+        "Publish the release that was written.",
+        ("Its own audit, of everybody and by all attacks, lies beside this page.",),
+    )
 
 
 def _facts(run: RunRecord) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tabulate import tabulate
 
@@ -27,6 +28,7 @@ from reports.tables.glossary import SWEEP
 from reports.tables.matrix import matrix, matrix_note
 from reports.tables.remedies import remedy_words
 from reports.tables.search import SEARCH_TABLES, only_search, searches
+from reports.tables.selection import choice
 from reports.tables.statistics import class_table, statistics_table
 from reports.tables.sweeps import is_sweep, sweep_table, sweeps
 from reports.tables.tables import (
@@ -47,6 +49,8 @@ from reports.words.lacking import ALONE, alone, basis, title, wanted
 from reports.words.summary import Brief, adversary_lines, bottom_line, briefs
 from reports.words.verdicts import policy_name
 
+_FIRST = 12
+"""So many candidates of a search are shown."""
 _SPARE = ("known", "excess", "guessed")  # endings of the headings that go first where the terminal is narrow
 
 
@@ -55,15 +59,24 @@ def render_terminal(run: RunRecord, width: int = 100) -> str:
     opened = opening(run)
     parts = [_title(clean(run.title) or "Audit", "=", width), _verdict(opened, width)]
     parts.extend(_searches(run, width))
+    chosen = choice(run)
+    if chosen is not None:
+        said = [_wrap(line, width) for line in chosen.lines]
+        said += [_wrap(chosen.others_note, width), _fitted(chosen.others, width)] if chosen.others is not None else []
+        parts.append(_section("Why this one", "\n\n".join(said), width))
+        first = replace(chosen.tried, rows=chosen.tried.rows[:_FIRST])
+        more = len(chosen.tried.rows) - len(first.rows)
+        rest = f"\n  {number(more)} more are in the report." if more else ""
+        parts.append(_section("What was tried, those that keep most first", _fitted(first, width, []) + rest, width))
     if is_sweep(run):
         parts.extend(_sweeps(run, width))
     elif only_search(run):
         parts.append(_adversaries(run, width))
-    elif run.comparison is not None:
+    elif run.comparison is not None and chosen is None:
         parts.extend(_comparison(run, run.comparison, width))
     elif len(run.records) == 1:
         parts.extend(_release(run.records[0], width))
-    elif run.records:
+    elif run.records and chosen is None:
         parts.append(_several(run, width))
     tools = tool_text([run.tool])
     parts.append(_wrap(f"Seed {run.seed}" + (f"; {tools}" if tools else ""), width))

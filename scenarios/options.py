@@ -52,6 +52,8 @@ class Options:
     """For which numbers of facts about people bounds are told."""
     sample: int | None = None
     """About how many people are attacked, drawn by the seed; None: all."""
+    half: int | None = None
+    """Where a choice is made on some people and reported of others: 0 for the half that chooses, 1 for the other one."""
 
     def about(self, targets: tuple[int, ...]) -> Options:
         """The same about certain people. Their figures say nothing of what the release is good for: that is measured only

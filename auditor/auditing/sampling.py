@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from auditor.auditing.facts import release_facts
 from auditor.auditing.subjects import Sample, Subject, release_alone
 from auditor.measure.draws import drawn, share, touched
-from auditor.model.arrays import Codes, Ints
+from auditor.model.arrays import Codes, Floats, Ints
 from auditor.model.beyond import Beyond
 from auditor.model.errors import UsageError
 from auditor.model.labels.labels import Labels
@@ -24,6 +24,7 @@ from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.release import Suppression
 from auditor.model.schema import Schema
 from auditor.model.seeding import stage
+from auditor.model.table import Table
 from scenarios.options import Options
 
 
@@ -85,7 +86,7 @@ def sampled(subject: Subject, options: Options) -> Subject:
     if subject.people is None or subject.provenance is None:
         return subject
     if subject.has_original or subject.whole is not None or subject.household is not None:
-        return people_of(subject, options.sample, options.seed, options.suppression)
+        return people_of(subject, options.sample, options.seed, options.suppression, options.half)
     return part_of(subject, options.sample, options.seed, options.suppression, release_facts(subject, options))
 
 
@@ -112,24 +113,39 @@ def part_of(subject: Subject, sample: int, seed: int, suppression: Suppression, 
     return replace(held_part(part, sample, seed), facts=facts, **kept)
 
 
-def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression) -> Subject:
-    """A subject held as a whole, a sample of the people in the release being the targets. Everybody is drawn alone."""
+def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression, half: int | None = None) -> Subject:
+    """A subject held as a whole, a sample of the people in the release, or of one half of them, being the targets. Everybody
+    is drawn alone. Whoever is in one half is never in the other, in any release of these people."""
     assert subject.provenance is not None
+    assert subject.people is not None
     bucket = subject.provenance.bucket
     rows = np.flatnonzero(bucket >= 0)
     if suppression is Suppression.EXCLUDED:
         rows = rows[~subject.release.suppressed[bucket[rows]]]
-    person = rows if subject.person is None else subject.person[rows]
-    everybody, number = np.unique(person, return_inverse=True)
+    owner = np.arange(subject.people.rows) if subject.person is None else subject.person
+    everybody, number = np.unique(owner[rows], return_inverse=True)
     people = len(everybody)
-    assert subject.people is not None
-    whose = np.zeros(people, dtype=np.uint64)
-    np.add.at(whose, number, subject.people.contents()[rows])
-    taken = np.empty(people, dtype=np.bool_)  # in the order of contents, so that the order of rows does not matter
-    taken[np.argsort(whose, kind="stable")] = stage(seed, "sample").random(people) < share(sample, people)
+    some = share(sample, people)
+    if half is None:
+        taken = _drawn_people(subject.people, rows, owner, stage(seed, "sample"))[1] < some
+    else:
+        who, place = _drawn_people(subject.people, np.arange(subject.people.rows), owner, stage(seed, "halves"))
+        place = place[np.searchsorted(who, everybody)]
+        taken = place < min(some, 0.5) if half == 0 else place >= 1 - min(some, 0.5)
     if people and not taken.any():
         raise UsageError(f"--sample {sample}: nobody was drawn of {people} people. Ask for more, or another --seed.")
     return replace(subject, sample=Sample(rows[taken[number]], people, int(taken.sum())))
+
+
+def _drawn_people(people: Table, rows: Ints, owner: Ints, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """Those whose rows these are, and for each a number from 0 to 1, drawn in the order of contents, so that the order of
+    rows does not matter."""
+    who, number = np.unique(owner[rows], return_inverse=True)
+    content = np.zeros(len(who), dtype=np.uint64)
+    np.add.at(content, number, people.contents()[rows])
+    place = np.empty(len(who))
+    place[np.argsort(content, kind="stable")] = rng.random(len(who))
+    return who, place
 
 
 def _histogram(sizes: Ints) -> dict[int, int]:

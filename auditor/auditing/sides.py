@@ -396,6 +396,9 @@ class Sides:
         rows = self.subject.outsiders
         if self._simulator is not None:  # people whom the adversary learned from are no control
             rows = np.setdiff1d(rows, self._simulator.sample)
+        if self.options.half is not None and len(rows):
+            rows = rows[np.argsort(self._contents(self.subject.population)[rows], kind="stable")]
+            rows = np.sort(stage(self.options.seed, "halves", "outsiders").permutation(rows)[self.options.half :: 2])
         if len(rows) <= MOST_CONTROLS:
             return rows
         owner, rng = self.subject.owner, stage(self.options.seed, "controls")

@@ -14,6 +14,7 @@ from auditor.commands import (
     making,
     mending,
     profiling,
+    releasing,
     reproducing,
     serving,
     showing,
@@ -55,6 +56,7 @@ app.command()(auditing.audit)
 app.command()(mending.mend)
 app.command()(auditing.redteam)
 app.command()(comparing.compare)
+app.command()(releasing.release)
 app.command()(claiming.epsilon)
 app.command()(reproducing.reproduce)
 app.command()(showing.render)

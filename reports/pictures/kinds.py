@@ -138,4 +138,5 @@ def _judged(record: AuditRecord, goal: str) -> Iterator[Bar]:
 
 
 def _drawn(check: PolicyCheck) -> bool:
-    return check.value is not None and 0 <= check.value <= 1 and 0 <= check.limit <= 1
+    value = check.value is not None and check.of == "value"
+    return value and 0 <= (check.value or 0) <= 1 and 0 <= check.limit <= 1

@@ -214,6 +214,12 @@ def plain_check(record: AuditRecord, check: PolicyCheck) -> str:
     label = label_of(measure) if measure.label else f"figure {spoken(key.replace('.', ' '))}"
     if check.value is None:
         return f"{capital(label)}: cannot be judged, {clean(check.reason or 'there is no figure')}."
+    if check.of == "excess":
+        bound = "at least" if check.relation == ">=" else "at most"
+        said = f"{meanings.title(of)}, {label}: {percent(check.value)} beyond control and baseline"
+        return (
+            f"{capital(said)}; {bound} {percent(check.limit)} is {'required' if check.relation == '>=' else 'allowed'}."
+        )
     measured = check.value if check.estimate is None else check.estimate
     same = [r for r in record.risks if (r.attack, r.measure, r.value) == (of, name, measured) and r.status == OK]
     whose = (check.adversary, check.link)

@@ -20,7 +20,7 @@ from attacks.linking import Linking
 from auditor.auditing.remedies.mending import Criterion, Mending
 from auditor.measure.class_figures import CLASS_FIGURES, LEAST_COUNTS, class_figures
 from auditor.model.arrays import Floats
-from auditor.model.record.policy import GRANTED
+from auditor.model.record.policy import EXCESS, GRANTED
 from auditor.model.record.record import PolicyCheck
 from auditor.model.release import Release
 
@@ -42,6 +42,8 @@ def criterion_of(
     check: PolicyCheck, release: Release, conventions: Mending, settings: Mapping[str, Mapping[str, Any]]
 ) -> Criterion | None:
     """The classes that drive a failing check; None where it does not depend on a figure of single classes."""
+    if check.of == EXCESS:
+        return None
     part, _, measure = check.measure.partition(".")
     if part == "release" and measure in _SIZES:
         part, measure = Linking.name, _SIZES[measure]

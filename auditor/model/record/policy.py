@@ -9,6 +9,7 @@ A policy is a TOML file; the built-in ones are named after their source and are 
     [[check]]
     figure = "linking.max"        # ATTACK.MEASURE, or release.k, release.l_distinct, …
     at_most = 0.09                # or at_least
+    of = "excess"                 # what the attack has beyond its control (or baseline), in place of its figure
     adversary = "neighbour"       # this adversary's figure, by the strongest link of their own
     link = "class"                # the default where no adversary is named
 
@@ -61,6 +62,8 @@ _NO_FIGURES = {
 }
 _SYNTHETIC = "synthetic"
 _BEST = "best-of"  # the score of membership that was chosen on other people
+VALUE, EXCESS = "value", "excess"
+"""What of a figure a check judges."""
 GRANTED, OWN = "class", "own"
 """The link that grants the class, and the word for all others together."""
 _STANCES = ("prosecutor", "journalist", "marketer")
@@ -78,6 +81,8 @@ class Check:
     adversary: str
     link: str
     source: str | None
+    of: str = VALUE
+    """Whether the figure itself counts, or its excess."""
 
     def about(self, link: str | None) -> bool:
         """Whether it judges figures under this link; an attack without one has its own way to people."""
@@ -111,13 +116,13 @@ class Policy:
                 0, PolicyCheck("release.identifiers", 0, "<=", count, False, None, "Identifiers name people.")
             )
         joined = release.k_joined
-        if joined is not None and self._least_k is not None and (release.k is None or joined < release.k):
-            passed, source = joined >= self._least_k, "Whoever has the release joins the rows of one person."
-            judged.append(PolicyCheck("release.k_joined", self._least_k, ">=", joined, passed, None, source))
+        if joined is not None and self.least_k is not None and (release.k is None or joined < release.k):
+            passed, source = joined >= self.least_k, "Whoever has the release joins the rows of one person."
+            judged.append(PolicyCheck("release.k_joined", self.least_k, ">=", joined, passed, None, source))
         return PolicyVerdict(self.name, self.title, self.source, tuple(judged), all(c.passed is True for c in judged))
 
     @property
-    def _least_k(self) -> int | None:
+    def least_k(self) -> int | None:
         """How many people must be alike by these checks; None where none of them says so."""
         least = [c.limit for c in self.checks if c.figure == "release.k" and c.relation == ">="]
         greatest = [c.limit for c in self.checks if c.figure in _CHANCES and c.relation == "<=" and c.limit > 0]
@@ -133,8 +138,8 @@ class Policy:
             bounds = [_Bound(value, True) for value in values]
         else:
             rows, reason = _rows(check, part, measure, risks, stances)
-            bounds = [_bound(row, check.relation, sampled) for row in rows]
-        judged = PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source)
+            bounds = [_bound(row, check, sampled) for row in rows]
+        judged = PolicyCheck(check.figure, check.limit, check.relation, None, None, reason, check.source, of=check.of)
         if not bounds:
             return judged
         worst = (max if check.relation == "<=" else min)(bounds, key=lambda bound: bound.value)
@@ -157,15 +162,18 @@ class _Bound:
     estimate: float | None = None  # what was measured, where the value is an end of its interval
 
 
-def _bound(row: Risk, relation: str, sampled: bool) -> _Bound:
+def _bound(row: Risk, check: Check, sampled: bool) -> _Bound:
     """The value that a row is judged by."""
-    assert row.value is not None
-    value, worse = float(row.value), row.high if relation == "<=" else row.low
+    value, low, high = row.value, row.low, row.high
+    if check.of == EXCESS:
+        value, low, high = (row.detail["excess"][part] for part in ("value", "low", "high"))
+    assert value is not None
+    worse = high if check.relation == "<=" else low
     if row.detail.get(OF_ALL) or not (sampled or row.detail.get(OF_SAMPLE)):
-        return _Bound(value, True, row.adversary, row.link)
+        return _Bound(float(value), True, row.adversary, row.link)
     if worse is None:
-        return _Bound(value, False, row.adversary, row.link)
-    return _Bound(float(worse), True, row.adversary, row.link, value)
+        return _Bound(float(value), False, row.adversary, row.link)
+    return _Bound(float(worse), True, row.adversary, row.link, float(value))
 
 
 def _rows(
@@ -189,6 +197,10 @@ def _rows(
         return [], "; ".join(sorted(set(lost)))
     reasons = sorted({r.reason for r in mine if r.reason})
     there = [r for r in rows if r.status == OK and r.value is not None]
+    if check.of == EXCESS:
+        known = [r for r in there if r.detail.get("excess") is not None]
+        if len(known) < len(there):
+            return [], f"{check.figure} has no excess for some people: nothing is known that it could be beyond"
     return there, "; ".join(reasons) or f"the audit has no {check.figure} ({check.adversary}, link {check.link})"
 
 
@@ -264,13 +276,16 @@ def _check(entry: Faults) -> Check | None:
     """One [[check]]; None where something is wrong with it."""
     if entry.found:
         return None
-    entry.known("figure", "at_most", "at_least", "adversary", "link", "source")
+    entry.known("figure", "at_most", "at_least", "adversary", "link", "source", "of")
     figure = entry.value("figure", _is_figure, '"ATTACK.MEASURE" or "release.FIGURE"', required=True)
     part, _, measure = (figure or "").partition(".")
     if part == "release" and measure not in _FIGURES:
         near = hint(measure, _FIGURES) or f" It has: {', '.join(_FIGURES)}."
         entry.add(f"release has no figure {measure!r}.{near}")
     adversary, link, source = (entry.text(key) for key in ("adversary", "link", "source"))
+    of = entry.value("of", lambda value: value in (VALUE, EXCESS), '"value" or "excess"') or VALUE
+    if of == EXCESS and part == "release":
+        entry.add("a figure of the release has no excess: only those of attacks have.")
     limits = [key for key in ("at_most", "at_least") if key in entry.data]
     if len(limits) != 1 or not is_number(entry.data[limits[0]]):
         entry.add("at_most or at_least must give one number.")
@@ -278,7 +293,12 @@ def _check(entry: Faults) -> Check | None:
         return None
     relation, limit = "<=" if limits[0] == "at_most" else ">=", float(entry.data[limits[0]])
     named = adversary is not None and adversary not in _STANCES
-    return Check(figure, relation, limit, adversary or _STANCES[0], link or (OWN if named else GRANTED), source)
+    return Check(figure, relation, limit, adversary or _STANCES[0], link or (OWN if named else GRANTED), source, of)
+
+
+def undecided(check: PolicyCheck) -> bool:
+    """Whether a check neither passed nor failed because only a sample of people was attacked."""
+    return check.passed is None and check.adversary is not None
 
 
 def _is_figure(value: Any) -> bool:

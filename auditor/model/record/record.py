@@ -19,6 +19,7 @@ from auditor.model.record.record_json import from_json, json_object, json_text
 from auditor.model.record.release_facts import ReleaseFacts
 from auditor.model.record.remedy import Driver, Remedy
 from auditor.model.record.search import SearchFacts
+from auditor.model.record.selection import Selection
 from auditor.model.record.version_1 import upgraded
 from auditor.model.upstairs import ask
 
@@ -132,6 +133,8 @@ class PolicyCheck:
     """Of an attack's figure: how they find the class."""
     estimate: float | None = None
     """Of an estimate: what was measured. `value` is then the worse end of its interval, which is judged."""
+    of: str = "value"
+    """Whether the figure itself was judged, or its excess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,8 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The audited releases of one run, in the order they were made; of a comparison also its cells and the frontier."""
+    """The audited releases of one run, in the order they were made; of a comparison also its cells and the frontier, of a
+    search for a release what was tried and chosen."""
 
     title: str
     seed: int
@@ -249,6 +253,7 @@ class RunRecord:
     comparison: Comparison | None = None
     date: str | None = None
     """As in `AuditRecord`."""
+    selection: Selection | None = None
 
     def to_json(self) -> str:
         """The run as JSON text; the same run gives the same bytes."""

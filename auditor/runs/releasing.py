@@ -1,0 +1,605 @@
+"""The search for the most useful release that passes a policy.
+
+Candidates (`candidates.py`) are made one after the other. What fails by its classes alone, or on a few people for sure, is
+dropped at once. The others are judged by the policy's attacks on one half of the people, from the one that keeps most
+downwards: the first that passes keeps more than all others that could. Then the search moves around it, and around those that
+failed and keep more, as long as there is time and something better may be left.
+
+**No choice on the same people as the report.** Among hundreds of candidates one looks safe by chance. So the choice is made
+on one half of the people (and of the outsiders), and the figures of the other half are reported beside it. And the chosen
+release must pass an audit of everybody with all attacks, or the next one is taken.
+
+Everything that is drawn comes from a secret in the folder of the search, which an interrupted search needs to go on. Finished
+candidates are kept there as cells, like those of a comparison.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+
+from anonymizers import ANONYMIZERS
+from anonymizers.anonymizing import anonymize
+from attacks import ATTACKS
+from auditor.auditing.audit import run_audit
+from auditor.auditing.remedies.drivers import criterion_of
+from auditor.auditing.remedies.mending import Criterion, Mending, mended_subject, not_mendable
+from auditor.auditing.subjects import Subject
+from auditor.engines.pool import processors, run_jobs
+from auditor.engines.worker import Job, Reply, Work, carry_out
+from auditor.measure.utility import find_measures
+from auditor.model.errors import UsageError
+from auditor.model.progress import Progress, silent
+from auditor.model.record.comparison import RunCell, which_figure
+from auditor.model.record.frontier import LOWER
+from auditor.model.record.meaning import Kind
+from auditor.model.record.policy import EXCESS, VALUE, Policy, undecided
+from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk, RunRecord
+from auditor.model.record.selection import (
+    CHOSEN,
+    EARLY,
+    FAILS,
+    NO_FIGURE,
+    NO_RELEASE,
+    NOT_JUDGED,
+    PASSES,
+    OtherHalf,
+    Selection,
+    TriedRelease,
+)
+from auditor.posterior.links import Link
+from auditor.runs.candidates import Candidate, beginning, moves
+from auditor.runs.placing import Placed, RiskChoice, comparison
+from auditor.runs.plan import asked_of, data_of, hashed, slug
+from auditor.runs.store import CELLS, TOOL, make_folder, opened, seal
+from auditor.runs.worlds import World
+from auditor.version import VERSION
+from scenarios.options import Options
+
+FEW = 400
+"""On so many people of the choosing half a candidate is tried first."""
+SHOWN = ("linking", "homogeneity")
+"""Attacks that every candidate is placed by, where the policy names none."""
+_MOST_NEW = 24
+_MORE = 1e-9
+Clock = Callable[[], float]
+
+
+class Step(StrEnum):
+    """How far a candidate has come."""
+
+    MADE = "made"
+    JUDGED = "judged"
+    OTHERS = "others"
+    WHOLE = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What is to be kept: a measure of utility, and for granularity how much each column counts."""
+
+    figure: str = "granularity"
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        return find_measures([self.figure.partition(".")[0]])[0]
+
+    def check(self, quasi: Sequence[str]) -> None:
+        """An error where a weight cannot be used."""
+        if self.weights and self.measure != "granularity":
+            raise UsageError("Weights of columns are for granularity: keep that, or leave the weights out.")
+        absent = [column for column in self.weights if column not in quasi]
+        if absent:
+            raise UsageError(
+                f"A weight is for a quasi-identifier. {absent[0]!r} is none: there are {', '.join(quasi)}."
+            )
+        if any(not 0 <= weight < float("inf") for weight in self.weights.values()) or (
+            self.weights and not any(self.weights.get(column, 1.0) for column in quasi)
+        ):
+            raise UsageError("Weights of columns must be at least 0, and one of them above 0.")
+
+    def of(self, record: AuditRecord) -> tuple[float, str] | str:
+        """What a release keeps, and which way is better; or why that is not known."""
+        which = self.figure.partition(".")[2]
+        rows = [row for row in record.utility if row.measure == self.measure]
+        for row in rows:
+            if (
+                row.status == OK
+                and row.value is not None
+                and which_figure(row.params) == (which or which_figure(row.params))
+            ):
+                if not self.weights:
+                    return float(row.value), row.better
+                kept = row.detail["columns"]
+                share = [self.weights.get(column, 1.0) for column in kept]
+                return float(np.average(list(kept.values()), weights=share)), row.better
+        return next((row.reason for row in rows if row.reason), f"it has no {self.figure}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search is asked for; `budget` is in seconds by the clock."""
+
+    policy: Policy
+    methods: tuple[str, ...]
+    keep: Keeping = field(default_factory=Keeping)
+    budget: float = 600.0
+    seed: int = 0
+    jobs: int | None = None
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """The attacks that the policy asks about."""
+        named = [check.figure.partition(".")[0] for check in self.policy.checks]
+        return tuple(name for name in ATTACKS.all() if name in named)
+
+    @property
+    def links(self) -> tuple[Link, ...] | None:
+        """The link that grants the class, where the policy asks for no other."""
+        checks = [check for check in self.policy.checks if check.figure.partition(".")[0] in self.attacks]
+        return (Link.CLASS,) if all(check.link == Link.CLASS for check in checks) else None
+
+    @property
+    def options(self) -> Options:
+        """What each audit on the way does."""
+        return Options(
+            attacks=self.attacks or SHOWN,
+            links=self.links,
+            policy=self.policy,
+            seed=self.seed,
+            utility=(),
+            remedies=False,
+            facts=(),
+        )
+
+    def check(self, world: World) -> None:
+        """Raises what is wrong with it before any work is done."""
+        self.keep.check(world.people.schema.quasi)
+        if not self.methods:
+            raise UsageError("There must be at least one method to search with.")
+        for name in self.methods:
+            if ANONYMIZERS.get(name).synthetic:
+                raise UsageError(
+                    f"{name} makes synthetic releases, whose rows are nobody's: their classes cannot pass a policy. Compare "
+                    "it with `auditor compare` instead."
+                )
+        if not self.budget > 0:
+            raise UsageError(f"--budget must be above 0. Got {self.budget:g}.")
+
+
+# ----- one candidate -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CandidateJob(Job):
+    """A candidate to make, and how far to judge it."""
+
+    candidate: Candidate
+    step: Step
+
+
+@dataclass(frozen=True)
+class CandidateWork(Work):
+    """What all candidates share."""
+
+    world: World
+    wanted: Wanted
+    secret: int
+
+    def do(self, job: CandidateJob) -> str:
+        """The audit record of a candidate, as JSON."""
+        subject, options = made(self.world, job.candidate, self.wanted, self.secret), self.wanted.options
+        everybody = self.world.people.rows
+        match job.step:
+            case Step.WHOLE:
+                return run_audit(subject, Options(policy=options.policy, seed=options.seed, remedies=False)).to_json()
+            case Step.OTHERS:
+                return run_audit(subject, replace(options, sample=everybody, half=1)).to_json()
+            case Step.JUDGED:
+                keeping = replace(options, utility=(self.wanted.keep.measure,), sample=everybody, half=0)
+                return run_audit(subject, keeping).to_json()
+        facts = run_audit(subject, replace(options, attacks=(), utility=(self.wanted.keep.measure,)))
+        if facts.policy is None or any(check.passed is False for check in facts.policy.checks):
+            return facts.to_json()
+        some = replace(options, sample=FEW, half=0)
+        return run_audit(replace(subject, utility=tuple(facts.utility)), some).to_json()
+
+
+def made(world: World, candidate: Candidate, wanted: Wanted, secret: int) -> Subject:
+    """The release of a candidate, with its people."""
+    release, provenance = anonymize(world.people, candidate.configured(), secret)
+    beside = world.population, world.outsiders, world.inputs, world.notes
+    subject = Subject(replace(release, name=candidate.name), world.people, provenance, True, *beside)
+    if not candidate.mended:
+        return subject
+    reason = not_mendable(release)
+    if reason is None and world.people.schema.person is not None:
+        reason = "mending changes single rows, and several may be one person's"
+    if reason is not None:
+        raise UsageError(f"It cannot be mended: {reason}.")
+    if candidate.coarsen:
+        subject, _ = mended_subject(subject, Mending(coarsen=dict.fromkeys(candidate.coarsen, 1)))
+    if candidate.suppress:
+        criteria = _driving(subject, wanted)
+        if not criteria:
+            raise UsageError("No single classes drive the checks that fail: suppressing some would not help.")
+        subject, _ = mended_subject(subject, Mending(suppress=criteria))
+    return replace(subject, release=replace(subject.release, name=candidate.name))
+
+
+def _driving(subject: Subject, wanted: Wanted) -> tuple[Criterion, ...]:
+    """The classes that drive the checks that fail on the choosing half."""
+    options = replace(wanted.options, sample=subject.people.rows if subject.people is not None else None, half=0)
+    record = run_audit(subject, options)
+    failing = [_of_value(check, record) for check in judged(record, wanted.policy).checks if check.passed is False]
+    found = {str(c): c for check in failing if (c := criterion_of(check, subject.release, Mending(), {})) is not None}
+    return tuple(found.values())
+
+
+def _of_value(check: PolicyCheck, record: AuditRecord) -> PolicyCheck:
+    """A check of an excess as one of the figure itself: as much as its control, and the excess that is allowed."""
+    if check.of != EXCESS:
+        return check
+    attack, _, measure = check.measure.partition(".")
+    mine = [r for r in record.risks if (r.attack, r.measure, r.adversary) == (attack, measure, check.adversary)]
+    known = [r for r in mine if r.link == check.link and r.status == OK and r.detail.get("excess") is not None]
+    worst = [r for r in known if r.detail["excess"]["value"] == check.value]
+    beside = [r.control if r.detail["excess"]["over"] == "control" else r.baseline for r in worst]
+    least = min((one for one in beside if one is not None), default=0.0)
+    return replace(check, limit=least + check.limit * (1 - least), of=VALUE)
+
+
+def judged(record: AuditRecord, policy: Policy) -> PolicyVerdict:
+    """The verdict by a record's own figures, whoever was attacked."""
+    return policy.judge(record.release, record.risks, record.adversaries)
+
+
+def surely_fails(record: AuditRecord, policy: Policy) -> list[PolicyCheck]:
+    """The checks that fail even by the better ends of their intervals."""
+    found = []
+    for relation, end in (("<=", "low"), (">=", "high")):
+        some = replace(policy, checks=tuple(check for check in policy.checks if check.relation == relation))
+        verdict = some.judge(record.release, [_at_best(risk, end) for risk in record.risks], record.adversaries)
+        found += [check for check in verdict.checks if check.passed is False]
+    return list(dict.fromkeys(found))
+
+
+def _at_best(risk: Risk, end: str) -> Risk:
+    """A figure at the better end of its interval."""
+    value, excess = getattr(risk, end), risk.detail.get("excess")
+    value = risk.value if value is None or risk.kind != Kind.RATE else value
+    at_best = {} if excess is None else {"excess": {**excess, **dict.fromkeys(("value", "low", "high"), excess[end])}}
+    return replace(risk, value=value, low=value, high=value, detail={**risk.detail, **at_best})
+
+
+# ----- the search ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Seen:
+    """A candidate as far as it has come; `kept` is greater where more is kept, whichever way the measure goes."""
+
+    candidate: Candidate
+    status: str
+    reason: str | None = None
+    record: AuditRecord | None = None
+    kept: float | None = None
+    value: float | None = None
+    cell: RunCell | None = None
+    miss: float = 0.0
+    """By how much it fails, as a share of the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found: its run, and, where something passes, the candidate and its audit by everybody."""
+
+    run: RunRecord
+    chosen: Candidate | None = None
+    audit: AuditRecord | None = None
+
+
+class Search:
+    """A search under way in a folder."""
+
+    def __init__(
+        self,
+        world: World,
+        wanted: Wanted,
+        folder: Path,
+        secret: int,
+        progress: Progress = silent,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        wanted.check(world)
+        self.world, self.wanted, self.folder, self.secret = world, wanted, folder, secret
+        self.progress, self.clock, self.until = progress, clock, clock() + wanted.budget
+        self.seen: dict[str, _Seen] = {}
+        self.better = LOWER
+        self.left = 0
+        mark = hashed([secret.to_bytes(32, "big")])[:16]
+        self._common = [VERSION, data_of(world), asked_of(wanted.options), wanted.keep.measure, mark]
+        make_folder(folder)
+
+    def run(self) -> Found:
+        """The whole search."""
+        self._make(beginning(self.wanted.methods, self.wanted.policy, self.world.people.rows))
+        while True:
+            best = self._best()
+            new = [] if self._late else self._further(best)
+            if not new:
+                break
+            self._make(new)
+        chosen, audit = self._chosen()
+        return Found(self._run(chosen), None if chosen is None else chosen.candidate, audit)
+
+    @property
+    def _late(self) -> bool:
+        return self.clock() > self.until
+
+    # ----- making and judging ----------------------------------------------------------------------------------------
+
+    def _make(self, candidates: Sequence[Candidate]) -> None:
+        """Makes candidates, and drops those that fail at once."""
+        new = {one.key: one for one in candidates if one.key not in self.seen}
+        done = set()
+        for candidate, cell, record in self._done(list(new.values()), Step.MADE):
+            done.add(candidate.key)
+            self.seen[candidate.key] = self._first_look(candidate, cell, record)
+        self.left += len(new) - len(done)
+
+    def _first_look(self, candidate: Candidate, cell: RunCell, record: AuditRecord | None) -> _Seen:
+        if record is None:
+            return _Seen(candidate, NO_RELEASE, cell.reason, cell=cell)
+        kept = self.wanted.keep.of(record)
+        if isinstance(kept, str):
+            return _Seen(candidate, NO_FIGURE, kept, record, cell=cell)
+        value, self.better = kept
+        seen = _Seen(candidate, NOT_JUDGED, None, record, -value if self.better == LOWER else value, value, cell)
+        if record.policy is None:
+            why = next((note.text for note in record.notes if note.text.startswith("The policy was not judged")), None)
+            seen.status, seen.reason = FAILS, why or "the policy was not judged"
+            return seen
+        failing = surely_fails(record, self.wanted.policy)
+        absent = [c for c in record.policy.checks if c.passed is None and not undecided(c)]
+        if failing or absent:
+            seen.status, seen.reason, seen.miss = EARLY, _words(failing or absent), _missed(failing)
+        return seen
+
+    def _best(self) -> _Seen | None:
+        """The best candidate that passes on the choosing half: judged from the one that keeps most downwards."""
+        while True:
+            order = sorted(
+                (one for one in self.seen.values() if one.status in (NOT_JUDGED, PASSES)),
+                key=lambda one: -(one.kept or 0),
+            )
+            top = next((place for place, one in enumerate(order) if one.status == PASSES), len(order))
+            waiting = order[:top][: self.wanted.jobs or processors()]
+            if not waiting:
+                return order[top] if top < len(order) else None
+            if self._late:
+                return order[top] if top < len(order) else None
+            for candidate, _, record in self._done([one.candidate for one in waiting], Step.JUDGED):
+                self._judge(self.seen[candidate.key], record)
+
+    def _judge(self, one: _Seen, record: AuditRecord | None) -> None:
+        if record is None:
+            one.status, one.reason = NO_RELEASE, "the second run gave no release"
+            return
+        verdict = judged(record, self.wanted.policy)
+        one.record = record
+        failing = [check for check in verdict.checks if check.passed is not True]
+        one.status, one.reason, one.miss = (
+            (FAILS, _words(failing), _missed(failing)) if failing else (PASSES, None, 0.0)
+        )
+
+    def _further(self, best: _Seen | None) -> list[Candidate]:
+        """What to try next: weaker settings of the best, and mending of what keeps more and fails."""
+        tried = [one.candidate for one in self.seen.values()]
+        columns = self.world.people.schema.quasi
+        failed = [one for one in self.seen.values() if one.status in (FAILS, EARLY) and one.kept is not None]
+        failed = [one for one in failed if best is None or (one.kept or 0) > (best.kept or 0) + _MORE]
+        failed.sort(key=lambda one: (one.miss, -(one.kept or 0), one.candidate.key))
+        around = [*([(best.candidate, True)] if best is not None else []), *((one.candidate, False) for one in failed)]
+        fresh: dict[str, Candidate] = {}
+        for candidate, passed in around:
+            new = [one for one in moves(candidate, tried, columns, passed) if one.key not in self.seen]
+            fresh |= {one.key: one for one in new}
+            if len(fresh) >= _MOST_NEW:
+                break
+        return list(fresh.values())[:_MOST_NEW]
+
+    def _chosen(self) -> tuple[_Seen | None, AuditRecord | None]:
+        """The best candidate that passes for everybody, with its audit."""
+        while (best := self._best()) is not None:
+            ((_, _, audit),) = self._done([best.candidate], Step.WHOLE, final=True)
+            if audit is not None and audit.policy is not None and audit.policy.passed:
+                best.status = CHOSEN
+                return best, audit
+            checks = [] if audit is None or audit.policy is None else [c for c in audit.policy.checks if not c.passed]
+            best.status, best.reason = FAILS, f"on all people: {_words(checks)}" if checks else "it was not judged"
+        return None, None
+
+    def _done(
+        self, candidates: Sequence[Candidate], step: Step, final: bool = False
+    ) -> Iterator[tuple[Candidate, RunCell, AuditRecord | None]]:
+        """Candidates with their cells and records: those that are kept first, then the others as they finish, until the time
+        is over. What is `final` is done even then."""
+        waiting = []
+        for candidate in candidates:
+            kept = self._read(candidate, step)
+            if kept is None:
+                waiting.append(candidate)
+            else:
+                yield candidate, *kept
+        jobs = [CandidateJob(one.name, None, one, step) for one in waiting]
+        if not jobs or (self._late and not final):
+            return
+        count = self.wanted.jobs or processors()
+
+        def tick(running: list[str]) -> None:
+            passed = sum(one.status == PASSES for one in self.seen.values())
+            said = f"{step}: {', '.join(running) or 'starting'}; {len(self.seen)} tried, {passed} pass"
+            spent = self.wanted.budget - (self.until - self.clock())
+            self.progress(min(int(spent), int(self.wanted.budget)), max(int(self.wanted.budget), 1), said)
+
+        for number, reply in _replies(CandidateWork(None, self.world, self.wanted, self.secret), jobs, count, tick):
+            candidate = waiting[number]
+            record = None if reply.result is None else AuditRecord.from_json(reply.result, candidate.name)
+            cell = self._write(candidate, step, reply.status, reply.reason, record)
+            yield candidate, cell, record
+            if self._late and not final:
+                return
+
+    def _id(self, candidate: Candidate, step: Step) -> str:
+        number = hashed([json.dumps([*self._common, candidate.key, step]).encode()])
+        return f"{slug(candidate.name)}-{step}-{number[:16]}"
+
+    def _read(self, candidate: Candidate, step: Step) -> tuple[RunCell, AuditRecord | None] | None:
+        run = opened(self.folder / CELLS / f"{self._id(candidate, step)}.json")
+        if run is None or len(run.cells) != 1:
+            return None
+        return run.cells[0], run.records[0] if run.records else None
+
+    def _write(
+        self, candidate: Candidate, step: Step, status: str, reason: str | None, record: AuditRecord | None
+    ) -> RunCell:
+        number = self._id(candidate, step)
+        place = None if record is None else f"{CELLS}/{number}.json"
+        mending = {"coarsen": list(candidate.coarsen)} if candidate.coarsen else {}
+        params = {**candidate.params, **mending, **({"suppress": True} if candidate.suppress else {})}
+        cell = RunCell(number, candidate.name, candidate.method, params, self.wanted.seed, status, reason, place)
+        run = RunRecord(candidate.name, self.wanted.seed, () if record is None else (record,), TOOL, cells=(cell,))
+        seal(run, self.folder / CELLS / f"{number}.json")
+        return cell
+
+    # ----- telling ---------------------------------------------------------------------------------------------------
+
+    def _run(self, chosen: _Seen | None) -> RunRecord:
+        """The run of the search: its candidates as a comparison, and the choice."""
+        order = sorted(self.seen.values(), key=lambda one: (one.kept is None, -(one.kept or 0), one.candidate.key))
+        cells = [one.cell for one in order if one.cell is not None]
+        shown = [one for one in order if one.record is not None]
+        keep, records = self.wanted.keep, {one.candidate.key: self._record(one) for one in shown}
+        risky = any(risk.value is not None for record in records.values() for risk in record.risks)
+        placed = [
+            Placed(one.candidate.name, one.cell, records.get(one.candidate.key))
+            for one in order
+            if one.cell is not None
+        ]
+        compared = comparison(placed, RiskChoice.read("strongest"), keep.figure) if risky else None
+        source = Path(self.world.inputs[0].name).stem if self.world.inputs else "table"
+        return RunRecord(
+            f"{source}: the most useful release that passes {self.wanted.policy.name}",
+            self.wanted.seed,
+            tuple(records.values()),
+            TOOL,
+            cells=tuple(cells),
+            comparison=compared,
+            selection=self._selection(order, chosen),
+        )
+
+    def _record(self, one: _Seen) -> AuditRecord:
+        """The record of a candidate, with the verdict that the search came to: none where it was not judged."""
+        assert one.record is not None
+        if one.status in (PASSES, CHOSEN):
+            return replace(one.record, policy=judged(one.record, self.wanted.policy))
+        return replace(one.record, policy=None) if one.status == NOT_JUDGED else one.record
+
+    def _selection(self, order: Sequence[_Seen], chosen: _Seen | None) -> Selection:
+        unjudged = [one for one in order if one.status == NOT_JUDGED]
+        ahead = [one for one in unjudged if chosen is None or (one.kept or 0) > (chosen.kept or 0) + _MORE]
+        tried = tuple(TriedRelease(one.candidate.name, one.value, one.status, one.reason) for one in order)
+        nearest, stands = (None, ()) if chosen is not None else self._nearest(order)
+        weights = tuple(f"{column}={weight:g}" for column, weight in self.wanted.keep.weights.items())
+        return Selection(
+            self.wanted.policy.name,
+            self.wanted.keep.figure,
+            self.better,
+            tried,
+            None if chosen is None else chosen.candidate.name,
+            None if chosen is None else chosen.value,
+            self.left + len(ahead),
+            max(ahead, key=lambda one: one.kept or 0).value if ahead else None,
+            nearest,
+            stands,
+            () if chosen is None else self._others(chosen),
+            weights,
+        )
+
+    def _nearest(self, order: Sequence[_Seen]) -> tuple[str | None, tuple[str, ...]]:
+        """The candidate that fails by least, and what it fails by."""
+        near: list[tuple[float, str, tuple[str, ...]]] = []
+        for one in order:
+            if one.record is None or one.record.policy is None or one.status not in (FAILS, EARLY):
+                continue
+            verdict = judged(one.record, self.wanted.policy)
+            failing = [check for check in verdict.checks if check.passed is False]
+            if failing:
+                near.append((max(map(_beyond, failing)), one.candidate.name, tuple(_words([c]) for c in failing)))
+        if not near:
+            return None, ()
+        _, name, checks = min(near, key=lambda each: (len(each[2]), each[0], each[1]))
+        return name, checks
+
+    def _others(self, chosen: _Seen) -> tuple[OtherHalf, ...]:
+        """The policy's figures of the half that had no say."""
+        ((_, _, record),) = self._done([chosen.candidate], Step.OTHERS, final=True)
+        if record is None:
+            return ()
+        asked = {check.figure for check in self.wanted.policy.checks}
+        main = {f"{attack}.{measure}" for attack in self.wanted.options.attacks or () for measure in ("success", "auc")}
+        found = []
+        for risk in record.risks:
+            if risk.status != OK or risk.value is None or f"{risk.attack}.{risk.measure}" not in asked | main:
+                continue
+            excess = risk.detail.get("excess") or {}
+            beyond = (excess.get(part) for part in ("value", "low", "high", "over"))
+            whose = risk.attack, risk.measure, risk.adversary, risk.link, risk.sensitive, risk.n
+            found.append(OtherHalf(*whose, float(risk.value), risk.low, risk.high, *beyond))
+        return tuple(found)
+
+
+def _replies(
+    work: CandidateWork, jobs: Sequence[CandidateJob], count: int, tick: Callable[[list[str]], None]
+) -> Iterator[tuple[int, Reply]]:
+    """The replies to jobs; one at a time needs no process of its own."""
+    if count > 1:
+        yield from run_jobs(work, jobs, count, tick)
+        return
+    for number, job in enumerate(jobs):
+        tick([job.name])
+        yield number, carry_out(job, work)
+
+
+def _beyond(check: PolicyCheck) -> float:
+    """By how much a check fails, as a share of its limit."""
+    assert check.value is not None
+    away = check.value - check.limit if check.relation == "<=" else check.limit - check.value
+    return away / max(abs(check.limit), 1e-3)
+
+
+def _missed(failing: Sequence[PolicyCheck]) -> float:
+    """By how much the worst check fails; what cannot be judged is farther away than anything."""
+    return max((float("inf") if check.value is None else _beyond(check) for check in failing), default=float("inf"))
+
+
+def _words(checks: Sequence[PolicyCheck]) -> str:
+    """Checks in short: `linking.max is 0.2, at most 0.09 is allowed`."""
+    said = []
+    for check in checks[:3]:
+        name = check.measure + (" beyond control" if check.of == EXCESS else "")
+        bound = "at most" if check.relation == "<=" else "at least"
+        if check.value is None:
+            said.append(f"{name} cannot be judged: {check.reason or 'there is no figure'}")
+        else:
+            said.append(f"{name} is {check.value:.4g}, and must be {bound} {check.limit:.4g}")
+    return "; ".join(said) + (f"; and {len(checks) - 3} more" if len(checks) > 3 else "")
