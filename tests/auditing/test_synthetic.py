@@ -69,7 +69,7 @@ def test_a_population_and_a_holdout_say_the_same(frames: dict[str, pd.DataFrame]
     listed = audit(frames["made"], SCHEMA, population=frames["everybody"], **given)
     assert value(held) == value(listed)
     assert held.release.kind == "synthetic"
-    assert [i.rows for i in held.inputs if i.role == "population"] == [80]
+    assert [i.rows for i in held.inputs if i.role == "holdout"] == [80]
 
 
 @pytest.mark.slow
