@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from anonymizers import ANONYMIZERS, Anonymizer
+from auditor.model.errors import UsageError
 from auditor.model.record.policy import Policy
 from auditor.runs.plan import mapped
 
@@ -62,6 +63,15 @@ class Candidate:
         """Whether the release is mended after it was made."""
         return bool(self.coarsen) or self.suppress
 
+    @property
+    def possible(self) -> bool:
+        """Whether the method takes these settings together."""
+        try:
+            self.configured()
+        except UsageError:
+            return False
+        return True
+
     def configured(self) -> Anonymizer:
         """The method with its settings."""
         found: Anonymizer = ANONYMIZERS.get(self.method).configure(self.params)
@@ -89,9 +99,10 @@ def beginning(methods: Sequence[str], policy: Policy, people: int) -> list[Candi
     sizes = [size for size in dict.fromkeys(math.ceil(least * times) for times in GROWTH) if size <= people]
     ladders = [
         [
-            replace(one, params={**one.params, **variant})
+            found
             for one in _ladder(method, sizes or [least], about_values(policy))
             for variant in ({}, *VARIANTS.get(method, ()))
+            if (found := replace(one, params={**one.params, **variant})).possible
         ]
         for method in methods
     ]

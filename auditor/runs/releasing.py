@@ -411,7 +411,8 @@ class Search:
         around = [*([(best.candidate, True)] if best is not None else []), *((one.candidate, False) for one in failed)]
         fresh: dict[str, Candidate] = {}
         for candidate, passed in around:
-            new = [one for one in moves(candidate, tried, columns, passed) if one.key not in self.seen]
+            around_it = moves(candidate, tried, columns, passed)
+            new = [one for one in around_it if one.key not in self.seen and one.possible]
             fresh |= {one.key: one for one in new}
             if len(fresh) >= _MOST_NEW:
                 break

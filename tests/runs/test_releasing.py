@@ -197,6 +197,10 @@ def test_moves() -> None:
     assert [(one.suppress, one.coarsen) for one in mended] == [(True, ()), (False, ("age",))]
     names = [one.name for one in beginning(["mondrian", "anatomy"], K4, 100)]
     assert names[:2] == ["mondrian k=4", "anatomy l=2"]
+    about = policy({"figure": "homogeneity.success", "at_most": 0.5, "link": "class"})
+    close = [one.params for one in beginning(["full-domain"], about, 100) if "t" in one.params]
+    assert close  # only with the settings that closeness needs
+    assert all(params["limit"] == 0 for params in close)
 
 
 def test_the_record_and_its_reports(tmp_path: Path) -> None:
