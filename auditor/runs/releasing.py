@@ -67,6 +67,8 @@ FEW = 400
 SHOWN = ("linking", "homogeneity")
 """Attacks that every candidate is placed by, where the policy names none."""
 _MOST_NEW = 24
+AGAINST, OUTSIDERS = "against", "outsiders"
+_TOLD = (AGAINST, "score")
 _MORE = 1e-9
 Clock = Callable[[], float]
 
@@ -563,10 +565,12 @@ class Search:
             if risk.status != OK or risk.value is None or f"{risk.attack}.{risk.measure}" not in asked | main:
                 continue
             excess = risk.detail.get("excess") or {}
-            beyond = (excess.get(part) for part in ("value", "low", "high", "over"))
+            beyond = [excess.get(part) for part in ("value", "low", "high", "over")]
             whose = risk.attack, risk.measure, risk.adversary, risk.link, risk.sensitive, risk.n
-            found.append(OtherHalf(*whose, float(risk.value), risk.low, risk.high, *beyond))
-        return tuple(found)
+            told = {name: risk.params[name] for name in _TOLD if name in risk.params}
+            found.append(OtherHalf(*whose, float(risk.value), risk.low, risk.high, *beyond, params=told))
+        real = any(one.params.get(AGAINST) == OUTSIDERS for one in found)
+        return tuple(one for one in found if not real or one.params.get(AGAINST) in (None, OUTSIDERS))
 
 
 def _replies(

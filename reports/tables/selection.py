@@ -11,7 +11,7 @@ from auditor.model.record.record import RunRecord
 from auditor.model.record.selection import CHOSEN, EARLY, FAILS, NO_FIGURE, NO_RELEASE, NOT_JUDGED, PASSES, Selection
 from reports.reading import Meanings
 from reports.tables.tables import Table
-from reports.text import NONE, clean, interval, number, probability, words
+from reports.text import NONE, clean, interval, number, probability, settings, words
 from reports.words.verdicts import Verdict
 
 _STATUS = {
@@ -119,7 +119,7 @@ def _others(run: RunRecord, found: Selection) -> Table | None:
     rows = tuple(
         (
             meanings.title(one.attack) + (f" of {clean(one.sensitive, 60)}" if one.sensitive else ""),
-            clean(one.measure, 60),
+            clean(one.measure, 60) + (f" ({settings(one.params)})" if one.params else ""),
             clean(one.adversary, 60) + (f", {clean(one.link, 40)}" if one.link else ""),
             probability(one.value) if one.value <= 1 else number(one.value),
             interval(one.low, one.high),

@@ -6,8 +6,9 @@ everybody too. Figures of the other half, which had no say in the choice, show w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 NO_RELEASE, NO_FIGURE, EARLY, FAILS, NOT_JUDGED, PASSES, CHOSEN = (
     "no_release", "no_figure", "fails_early", "fails", "not_judged", "passes", "chosen",
@@ -42,6 +43,8 @@ class OtherHalf:
     excess_low: float | None = None
     excess_high: float | None = None
     over: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """What tells it from other figures of the attack: the score, and whom members are told from."""
 
 
 @dataclass(frozen=True, slots=True)
