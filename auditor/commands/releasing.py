@@ -20,7 +20,7 @@ from auditor.commands.telling import tell
 from auditor.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from auditor.runs.releasing import Keeping
+    from auditor.runs.trying import Keeping
 
 _SECRET = "secret.txt"
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -44,7 +44,7 @@ class Kept:
 
     def keeping(self) -> Keeping:
         """The same, checked as far as it can be without the data."""
-        from auditor.runs.releasing import Keeping
+        from auditor.runs.trying import Keeping
 
         weights = {}
         for text in self.weight or []:
@@ -111,8 +111,9 @@ def release(
     from auditor.model.record.policy import read_policy
     from auditor.runs.candidates import METHODS
     from auditor.runs.comparing import read_world
-    from auditor.runs.releasing import Search, Wanted, made
+    from auditor.runs.releasing import Search
     from auditor.runs.store import CELLS
+    from auditor.runs.trying import Wanted, made
 
     target_format(output)
     outputs = [output, *([provenance] if provenance is not None else [])]

@@ -17,30 +17,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from anonymizers import ANONYMIZERS
-from anonymizers.anonymizing import anonymize
-from attacks import ATTACKS
-from auditor.auditing.audit import run_audit
-from auditor.auditing.remedies.drivers import criterion_of
-from auditor.auditing.remedies.mending import Criterion, Mending, mended_subject, not_mendable
-from auditor.auditing.subjects import Subject
 from auditor.engines.pool import processors, run_jobs
-from auditor.engines.worker import Job, Reply, Work, carry_out
-from auditor.measure.utility import find_measures
-from auditor.model.errors import UsageError
+from auditor.engines.worker import Reply, carry_out
 from auditor.model.progress import Progress, silent
-from auditor.model.record.comparison import RunCell, which_figure
+from auditor.model.record.comparison import RunCell
 from auditor.model.record.frontier import LOWER
-from auditor.model.record.meaning import Kind
-from auditor.model.record.policy import EXCESS, VALUE, Policy, undecided
-from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk, RunRecord
+from auditor.model.record.policy import undecided
+from auditor.model.record.record import OK, AuditRecord, RunRecord
 from auditor.model.record.selection import (
     CHOSEN,
     EARLY,
@@ -53,236 +40,29 @@ from auditor.model.record.selection import (
     Selection,
     TriedRelease,
 )
-from auditor.posterior.links import Link
 from auditor.runs.candidates import Candidate, beginning, moves
 from auditor.runs.placing import Placed, RiskChoice, comparison
 from auditor.runs.plan import asked_of, data_of, hashed, slug
 from auditor.runs.store import CELLS, TOOL, make_folder, opened, seal
+from auditor.runs.trying import (
+    CandidateJob,
+    CandidateWork,
+    Step,
+    Wanted,
+    beyond,
+    in_words,
+    judged,
+    missed,
+    surely_fails,
+)
 from auditor.runs.worlds import World
 from auditor.version import VERSION
-from scenarios.options import Options
 
-FEW = 400
-"""On so many people of the choosing half a candidate is tried first."""
-SHOWN = ("linking", "homogeneity")
-"""Attacks that every candidate is placed by, where the policy names none."""
 _MOST_NEW = 24
 AGAINST, OUTSIDERS = "against", "outsiders"
 _TOLD = (AGAINST, "score")
 _MORE = 1e-9
 Clock = Callable[[], float]
-
-
-class Step(StrEnum):
-    """How far a candidate has come."""
-
-    MADE = "made"
-    JUDGED = "judged"
-    OTHERS = "others"
-    WHOLE = "whole"
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """What is to be kept: a measure of utility, and for granularity how much each column counts."""
-
-    figure: str = "granularity"
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def measure(self) -> str:
-        """The name of the measure."""
-        return find_measures([self.figure.partition(".")[0]])[0]
-
-    def check(self, quasi: Sequence[str]) -> None:
-        """An error where a weight cannot be used."""
-        if self.weights and self.measure != "granularity":
-            raise UsageError("Weights of columns are for granularity: keep that, or leave the weights out.")
-        absent = [column for column in self.weights if column not in quasi]
-        if absent:
-            raise UsageError(
-                f"A weight is for a quasi-identifier. {absent[0]!r} is none: there are {', '.join(quasi)}."
-            )
-        if any(not 0 <= weight < float("inf") for weight in self.weights.values()) or (
-            self.weights and not any(self.weights.get(column, 1.0) for column in quasi)
-        ):
-            raise UsageError("Weights of columns must be at least 0, and one of them above 0.")
-
-    def of(self, record: AuditRecord) -> tuple[float, str] | str:
-        """What a release keeps, and which way is better; or why that is not known."""
-        which = self.figure.partition(".")[2]
-        rows = [row for row in record.utility if row.measure == self.measure]
-        for row in rows:
-            if (
-                row.status == OK
-                and row.value is not None
-                and which_figure(row.params) == (which or which_figure(row.params))
-            ):
-                if not self.weights:
-                    return float(row.value), row.better
-                kept = row.detail["columns"]
-                share = [self.weights.get(column, 1.0) for column in kept]
-                return float(np.average(list(kept.values()), weights=share)), row.better
-        return next((row.reason for row in rows if row.reason), f"it has no {self.figure}")
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a search is asked for; `budget` is in seconds by the clock."""
-
-    policy: Policy
-    methods: tuple[str, ...]
-    keep: Keeping = field(default_factory=Keeping)
-    budget: float = 600.0
-    seed: int = 0
-    jobs: int | None = None
-
-    @property
-    def attacks(self) -> tuple[str, ...]:
-        """The attacks that the policy asks about."""
-        named = [check.figure.partition(".")[0] for check in self.policy.checks]
-        return tuple(name for name in ATTACKS.all() if name in named)
-
-    @property
-    def links(self) -> tuple[Link, ...] | None:
-        """The link that grants the class, where the policy asks for no other."""
-        checks = [check for check in self.policy.checks if check.figure.partition(".")[0] in self.attacks]
-        return (Link.CLASS,) if all(check.link == Link.CLASS for check in checks) else None
-
-    @property
-    def options(self) -> Options:
-        """What each audit on the way does."""
-        return Options(
-            attacks=self.attacks or SHOWN,
-            links=self.links,
-            policy=self.policy,
-            seed=self.seed,
-            utility=(),
-            remedies=False,
-            facts=(),
-        )
-
-    def check(self, world: World) -> None:
-        """Raises what is wrong with it before any work is done."""
-        self.keep.check(world.people.schema.quasi)
-        if not self.methods:
-            raise UsageError("There must be at least one method to search with.")
-        for name in self.methods:
-            if ANONYMIZERS.get(name).synthetic:
-                raise UsageError(
-                    f"{name} makes synthetic releases, whose rows are nobody's: their classes cannot pass a policy. Compare "
-                    "it with `auditor compare` instead."
-                )
-        if not self.budget > 0:
-            raise UsageError(f"--budget must be above 0. Got {self.budget:g}.")
-
-
-# ----- one candidate -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class CandidateJob(Job):
-    """A candidate to make, and how far to judge it."""
-
-    candidate: Candidate
-    step: Step
-
-
-@dataclass(frozen=True)
-class CandidateWork(Work):
-    """What all candidates share."""
-
-    world: World
-    wanted: Wanted
-    secret: int
-
-    def do(self, job: CandidateJob) -> str:
-        """The audit record of a candidate, as JSON."""
-        subject, options = made(self.world, job.candidate, self.wanted, self.secret), self.wanted.options
-        everybody = self.world.people.rows
-        match job.step:
-            case Step.WHOLE:
-                return run_audit(subject, Options(policy=options.policy, seed=options.seed, remedies=False)).to_json()
-            case Step.OTHERS:
-                return run_audit(subject, replace(options, sample=everybody, half=1)).to_json()
-            case Step.JUDGED:
-                keeping = replace(options, utility=(self.wanted.keep.measure,), sample=everybody, half=0)
-                return run_audit(subject, keeping).to_json()
-        facts = run_audit(subject, replace(options, attacks=(), utility=(self.wanted.keep.measure,)))
-        if facts.policy is None or any(check.passed is False for check in facts.policy.checks):
-            return facts.to_json()
-        some = replace(options, sample=FEW, half=0)
-        return run_audit(replace(subject, utility=tuple(facts.utility)), some).to_json()
-
-
-def made(world: World, candidate: Candidate, wanted: Wanted, secret: int) -> Subject:
-    """The release of a candidate, with its people."""
-    release, provenance = anonymize(world.people, candidate.configured(), secret)
-    beside = world.population, world.outsiders, world.inputs, world.notes
-    subject = Subject(replace(release, name=candidate.name), world.people, provenance, True, *beside)
-    if not candidate.mended:
-        return subject
-    reason = not_mendable(release)
-    if reason is None and world.people.schema.person is not None:
-        reason = "mending changes single rows, and several may be one person's"
-    if reason is not None:
-        raise UsageError(f"It cannot be mended: {reason}.")
-    if candidate.coarsen:
-        subject, _ = mended_subject(subject, Mending(coarsen=dict.fromkeys(candidate.coarsen, 1)))
-    if candidate.suppress:
-        criteria = _driving(subject, wanted)
-        if not criteria:
-            raise UsageError("No single classes drive the checks that fail: suppressing some would not help.")
-        subject, _ = mended_subject(subject, Mending(suppress=criteria))
-    return replace(subject, release=replace(subject.release, name=candidate.name))
-
-
-def _driving(subject: Subject, wanted: Wanted) -> tuple[Criterion, ...]:
-    """The classes that drive the checks that fail on the choosing half."""
-    options = replace(wanted.options, sample=subject.people.rows if subject.people is not None else None, half=0)
-    record = run_audit(subject, options)
-    failing = [_of_value(check, record) for check in judged(record, wanted.policy).checks if check.passed is False]
-    found = {str(c): c for check in failing if (c := criterion_of(check, subject.release, Mending(), {})) is not None}
-    return tuple(found.values())
-
-
-def _of_value(check: PolicyCheck, record: AuditRecord) -> PolicyCheck:
-    """A check of an excess as one of the figure itself: as much as its control, and the excess that is allowed."""
-    if check.of != EXCESS:
-        return check
-    attack, _, measure = check.measure.partition(".")
-    mine = [r for r in record.risks if (r.attack, r.measure, r.adversary) == (attack, measure, check.adversary)]
-    known = [r for r in mine if r.link == check.link and r.status == OK and r.detail.get("excess") is not None]
-    worst = [r for r in known if r.detail["excess"]["value"] == check.value]
-    beside = [r.control if r.detail["excess"]["over"] == "control" else r.baseline for r in worst]
-    least = min((one for one in beside if one is not None), default=0.0)
-    return replace(check, limit=least + check.limit * (1 - least), of=VALUE)
-
-
-def judged(record: AuditRecord, policy: Policy) -> PolicyVerdict:
-    """The verdict by a record's own figures, whoever was attacked."""
-    return policy.judge(record.release, record.risks, record.adversaries)
-
-
-def surely_fails(record: AuditRecord, policy: Policy) -> list[PolicyCheck]:
-    """The checks that fail even by the better ends of their intervals."""
-    found = []
-    for relation, end in (("<=", "low"), (">=", "high")):
-        some = replace(policy, checks=tuple(check for check in policy.checks if check.relation == relation))
-        verdict = some.judge(record.release, [_at_best(risk, end) for risk in record.risks], record.adversaries)
-        found += [check for check in verdict.checks if check.passed is False]
-    return list(dict.fromkeys(found))
-
-
-def _at_best(risk: Risk, end: str) -> Risk:
-    """A figure at the better end of its interval."""
-    value, excess = getattr(risk, end), risk.detail.get("excess")
-    value = risk.value if value is None or risk.kind != Kind.RATE else value
-    at_best = {} if excess is None else {"excess": {**excess, **dict.fromkeys(("value", "low", "high"), excess[end])}}
-    return replace(risk, value=value, low=value, high=value, detail={**risk.detail, **at_best})
-
-
-# ----- the search ----------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -373,7 +153,7 @@ class Search:
         failing = surely_fails(record, self.wanted.policy)
         absent = [c for c in record.policy.checks if c.passed is None and not undecided(c)]
         if failing or absent:
-            seen.status, seen.reason, seen.miss = EARLY, _words(failing or absent), _missed(failing)
+            seen.status, seen.reason, seen.miss = EARLY, in_words(failing or absent), missed(failing)
         return seen
 
     def _best(self) -> _Seen | None:
@@ -400,7 +180,7 @@ class Search:
         one.record = record
         failing = [check for check in verdict.checks if check.passed is not True]
         one.status, one.reason, one.miss = (
-            (FAILS, _words(failing), _missed(failing)) if failing else (PASSES, None, 0.0)
+            (FAILS, in_words(failing), missed(failing)) if failing else (PASSES, None, 0.0)
         )
 
     def _further(self, best: _Seen | None) -> list[Candidate]:
@@ -428,7 +208,7 @@ class Search:
                 best.status = CHOSEN
                 return best, audit
             checks = [] if audit is None or audit.policy is None else [c for c in audit.policy.checks if not c.passed]
-            best.status, best.reason = FAILS, f"on all people: {_words(checks)}" if checks else "it was not judged"
+            best.status, best.reason = FAILS, f"on all people: {in_words(checks)}" if checks else "it was not judged"
         return None, None
 
     def _done(
@@ -547,7 +327,7 @@ class Search:
             verdict = judged(one.record, self.wanted.policy)
             failing = [check for check in verdict.checks if check.passed is False]
             if failing:
-                near.append((max(map(_beyond, failing)), one.candidate.name, tuple(_words([c]) for c in failing)))
+                near.append((max(map(beyond, failing)), one.candidate.name, tuple(in_words([c]) for c in failing)))
         if not near:
             return None, ()
         _, name, checks = min(near, key=lambda each: (len(each[2]), each[0], each[1]))
@@ -565,10 +345,10 @@ class Search:
             if risk.status != OK or risk.value is None or f"{risk.attack}.{risk.measure}" not in asked | main:
                 continue
             excess = risk.detail.get("excess") or {}
-            beyond = [excess.get(part) for part in ("value", "low", "high", "over")]
+            value, low, high, over = (excess.get(part) for part in ("value", "low", "high", "over"))
             whose = risk.attack, risk.measure, risk.adversary, risk.link, risk.sensitive, risk.n
             told = {name: risk.params[name] for name in _TOLD if name in risk.params}
-            found.append(OtherHalf(*whose, float(risk.value), risk.low, risk.high, *beyond, params=told))
+            found.append(OtherHalf(*whose, float(risk.value), risk.low, risk.high, value, low, high, over, told))
         real = any(one.params.get(AGAINST) == OUTSIDERS for one in found)
         return tuple(one for one in found if not real or one.params.get(AGAINST) in (None, OUTSIDERS))
 
@@ -583,28 +363,3 @@ def _replies(
     for number, job in enumerate(jobs):
         tick([job.name])
         yield number, carry_out(job, work)
-
-
-def _beyond(check: PolicyCheck) -> float:
-    """By how much a check fails, as a share of its limit."""
-    assert check.value is not None
-    away = check.value - check.limit if check.relation == "<=" else check.limit - check.value
-    return away / max(abs(check.limit), 1e-3)
-
-
-def _missed(failing: Sequence[PolicyCheck]) -> float:
-    """By how much the worst check fails; what cannot be judged is farther away than anything."""
-    return max((float("inf") if check.value is None else _beyond(check) for check in failing), default=float("inf"))
-
-
-def _words(checks: Sequence[PolicyCheck]) -> str:
-    """Checks in short: `linking.max is 0.2, at most 0.09 is allowed`."""
-    said = []
-    for check in checks[:3]:
-        name = check.measure + (" beyond control" if check.of == EXCESS else "")
-        bound = "at most" if check.relation == "<=" else "at least"
-        if check.value is None:
-            said.append(f"{name} cannot be judged: {check.reason or 'there is no figure'}")
-        else:
-            said.append(f"{name} is {check.value:.4g}, and must be {bound} {check.limit:.4g}")
-    return "; ".join(said) + (f"; and {len(checks) - 3} more" if len(checks) > 3 else "")

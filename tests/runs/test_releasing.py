@@ -27,7 +27,8 @@ from auditor.model.release import Suppression
 from auditor.model.schema import Schema
 from auditor.runs.candidates import Candidate, beginning, moves
 from auditor.runs.comparing import read_world
-from auditor.runs.releasing import Found, Keeping, Search, Wanted, made
+from auditor.runs.releasing import Found, Search
+from auditor.runs.trying import Keeping, Wanted, made
 from auditor.runs.worlds import World
 from reports import render_terminal
 from reports.html import render_html
