@@ -275,6 +275,31 @@ def compare(rng: Random) -> Draft:
     return _finished(draft, rng)
 
 
+def release(rng: Random) -> Draft:
+    """A short search for a release."""
+    draft, _ = _with_table("release", rng)
+    draft.given = ["data.csv"]
+    draft.ask("--schema", "schema.toml")
+    own = rng.random() < 0.5
+    draft.ask("--policy", "rules.toml" if own else rng.choice(asking.POLICIES))
+    if own:
+        draft.files["rules.toml"] = asking.policy(rng)
+    draft.ask("--methods", rng.choice(("mondrian", "full-domain", "suppression", "mondrian,anatomy")))
+    draft.ask("--budget", rng.choice(("1s", "2s", "0.01m")))
+    draft.ask("--jobs", "1")
+    if rng.random() < 0.3:
+        draft.ask("--sample", rng.choice(("0.5", "0.9")))
+    if rng.random() < 0.3:
+        draft.ask("--keep", rng.choice(("granularity", "queries", "class_size")))
+    draft.ask("-o", "out.csv")
+    draft.outputs["out.csv"] = "maybe"  # nothing may pass
+    if rng.random() < 0.4:
+        draft.ask("--provenance", "whose.csv")
+        draft.outputs["whose.csv"] = "maybe"
+    draft.write("--work", "out", "comparison")
+    return _finished(draft, rng)
+
+
 _PROGRAMS = ("cp {in} {out}", "head -n 3 {in}", "true", "false", "touch {out}", "no-such-program {in} {out}", "cp {in}")
 """Mechanisms of others: one that copies, and others that fail in their own ways."""
 
@@ -351,7 +376,7 @@ def serve(rng: Random) -> Draft:
 
 COMMANDS: tuple[tuple[Callable[[Random], Draft], float], ...] = (
     (audit, 36), (anonymize, 20), (mend, 8), (profile, 8), (render, 9), (redteam, 7), (decode, 5), (compare, 1.2),
-    (epsilon, 1.5), (export, 0.8), (listing, 0.5), (explain, 1), (serve, 2.5),
+    (epsilon, 1.5), (release, 1), (export, 0.8), (listing, 0.5), (explain, 1), (serve, 2.5),
 )  # fmt: skip
 """Each command, and how often it is drawn."""
 

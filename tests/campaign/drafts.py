@@ -52,7 +52,7 @@ def _parameters(command: str) -> tuple[Any, ...]:
 _HARMLESS = ("--quiet", "--force", "--reveal", "--no-remedies", "--remedies")
 _NEVER = (
     *("--help", "--host", "--allow-network", "--open", "--port", "--engine", "--spill", "--jobs"),
-    *("--seeds", "--methods", "--runs", "--shell", "--mechanism"),
+    *("--seeds", "--methods", "--runs", "--shell", "--mechanism", "--budget"),
 )
 """Options that would leave the folder, start other machinery or never end."""
 _WHOLE = ("--seed", "--recursive-l", "--suppress-below", "--block-rows", "--memory", "--canaries", "--guesses")

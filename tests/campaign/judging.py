@@ -70,7 +70,7 @@ def _refusal(case: Case, ended: Ended, err: str) -> Iterator[str]:
     if len(err) > _LONGEST:
         yield "a message without end"
     changed = sorted(name for name in {*ended.before, *ended.after} if ended.before.get(name) != ended.after.get(name))
-    if case.command == "compare":
+    if case.command in ("compare", "release"):
         changed = [name for name in changed if not name.startswith("out/")]  # cells are kept
     if changed and changed != ["out/"]:
         yield f"a refusal that wrote {changed[0]}"
