@@ -55,7 +55,7 @@ def anonymize(
         made = anonymize(
             table.take(np.flatnonzero(members)), method, seed, progress, blocks=blocks, jobs=jobs, engine=engine
         )
-        return made[0], _of_everybody(made[1], members)
+        return made[0], of_everybody(made[1], members)
     if blocks is not False:
         size = DEFAULT_SIZE if blocks is True else blocks
         release, provenance = anonymize_in_blocks(table, method, seed, size, jobs, Engine.named(engine), progress)
@@ -85,7 +85,7 @@ def drawn_members(table: Table, holdout: float, rng: np.random.Generator) -> Boo
     return np.isin(people, by_content[rng.permutation(len(first))[:count]])
 
 
-def _of_everybody(provenance: Provenance, members: Bools) -> Provenance:
+def of_everybody(provenance: Provenance, members: Bools) -> Provenance:
     """The provenance of all rows, where the release was made of some of them."""
     bucket = np.full(len(members), -1, dtype=np.int32)
     fragment = np.full((len(members), provenance.fragment.shape[1]), -1, dtype=np.int32)

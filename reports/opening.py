@@ -51,6 +51,8 @@ def opening(run: RunRecord) -> Opening:
 
 def _published(found: Selection) -> Advice:
     """What to do after a search for a release."""
+    if found.chosen is None and (found.left or found.ended):
+        return Advice("Publish none of them yet.", ("Run the same command again, with a larger --budget, to go on.",))
     if found.chosen is None:
         return Advice("Publish none of them.", ("Allow more in the policy, or publish fewer columns or people.",))
     return Advice(

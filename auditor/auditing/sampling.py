@@ -5,7 +5,7 @@ How people are drawn, and why no order of rows or engine matters: `auditor/measu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -127,24 +127,28 @@ def people_of(subject: Subject, sample: int, seed: int, suppression: Suppression
     people = len(everybody)
     some = share(sample, people)
     if half is None:
-        taken = _drawn_people(subject.people, rows, owner, stage(seed, "sample"))[1] < some
+        taken = _drawn_people(subject.people, rows, owner, stage(seed, "sample").random)[1] < some
     else:
-        who, place = _drawn_people(subject.people, np.arange(subject.people.rows), owner, stage(seed, "halves"))
+        rng = stage(seed, "halves")
+        every = np.arange(subject.people.rows)
+        who, place = _drawn_people(subject.people, every, owner, lambda count: rng.permutation(count) / max(count, 1))
         place = place[np.searchsorted(who, everybody)]
         taken = place < min(some, 0.5) if half == 0 else place >= 1 - min(some, 0.5)
+    if people and not taken.any() and half is not None:
+        raise UsageError("Choosing on one half of the people takes at least two of them in the release.")
     if people and not taken.any():
         raise UsageError(f"--sample {sample}: nobody was drawn of {people} people. Ask for more, or another --seed.")
     return replace(subject, sample=Sample(rows[taken[number]], people, int(taken.sum())))
 
 
-def _drawn_people(people: Table, rows: Ints, owner: Ints, rng: np.random.Generator) -> tuple[Ints, Floats]:
+def _drawn_people(people: Table, rows: Ints, owner: Ints, drawn: Callable[[int], Floats]) -> tuple[Ints, Floats]:
     """Those whose rows these are, and for each a number from 0 to 1, drawn in the order of contents, so that the order of
     rows does not matter."""
     who, number = np.unique(owner[rows], return_inverse=True)
     content = np.zeros(len(who), dtype=np.uint64)
     np.add.at(content, number, people.contents()[rows])
     place = np.empty(len(who))
-    place[np.argsort(content, kind="stable")] = rng.random(len(who))
+    place[np.argsort(content, kind="stable")] = drawn(len(who))
     return who, place
 
 

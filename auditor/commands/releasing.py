@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from auditor.model.errors import UsageError
 if TYPE_CHECKING:
     from auditor.runs.trying import Keeping
 
-_SECRET = "secret.txt"
+_SECRET, _AUDIT = "secret.txt", "audit.json"
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)", re.ASCII)
 
@@ -65,7 +66,11 @@ class Searched:
     ] = None
     holdout: Annotated[
         float | None,
-        Option("--sample", help="Release this share of the people only; the others are outsiders, for membership."),
+        Option(
+            "--holdout",
+            metavar="SHARE",
+            help="Leave out this share of the people, by chance: outsiders, from whom members are told.",
+        ),
     ] = None
     budget: Annotated[str, Option("--budget", help="How long to search, such as 90s, 10m or 2h.")] = "10m"
     jobs: Annotated[int | None, Option("--jobs", min=1, help="Processes to use. Default: one for each processor.")] = (
@@ -107,67 +112,92 @@ def release(
     interruption. Fails (1) where nothing passes: it says what comes nearest, and no release is written."""
     from auditor.files.manifests import files_of_older
     from auditor.files.releases import write_release
-    from auditor.files.tables import refuse_existing, target_format, write_files
+    from auditor.files.tables import write_files
     from auditor.model.record.policy import read_policy
-    from auditor.runs.candidates import METHODS
-    from auditor.runs.comparing import read_world
-    from auditor.runs.releasing import Search
+    from auditor.runs.candidates import methods_for
+    from auditor.runs.releasing import Search, member_world
     from auditor.runs.store import CELLS
     from auditor.runs.trying import Wanted, made
 
-    target_format(output)
-    outputs = [output, *([provenance] if provenance is not None else [])]
-    refuse_inputs(outputs, [data, schema])
-    refuse_same([*outputs, work])
-    refuse_existing(outputs, common.force)
-    begun = (work / CELLS).is_dir()
-    pages = Output(run_files(work), common.force or begun, common.quiet, work, day=common.date)
+    begun = (work / _SECRET).exists()
+    force = common.force or begun
+    pages = Output(run_files(work), force, common.quiet, work, day=common.date)
+    _check_places(output, provenance, work, [data, schema, Path(policy)], common.force)
     pages.check()
-    wanted = Wanted(
-        read_policy(policy),
-        names(searched.methods) or METHODS,
-        kept.keeping(),
-        searched.seconds,
-        common.chosen_seed,
-        searched.jobs,
-    )
-    world = read_world(data, schema, searched.holdout, common.chosen_seed)
-    wanted.check(world)
+    if searched.holdout is not None and provenance is None:
+        raise UsageError("--holdout: only the provenance says who was left out. Give --provenance FILE as well.")
+    keeping = kept.keeping()
+    methods = names(searched.methods) or methods_for(keeping.measure)
+    wanted = Wanted(read_policy(policy), methods, keeping, searched.seconds, common.chosen_seed, searched.jobs)
     secret = _secret(work)
+    world, members, drawing = member_world(data, schema, searched.holdout, secret)
+    wanted.check(world)
+    _keep(work, secret)
+    audited = work / _AUDIT
     with resumable(lambda: what_is_kept(work / CELLS, "step", "steps")):
         with Progress(common.quiet) as progress:
-            found = Search(world, wanted, work, secret, progress.step).run()
-        files: dict[Path, str | bytes] = {}
+            found = Search(world, wanted, work, drawing, progress.step).run()
         if found.chosen is not None and found.audit is not None:
-            subject = made(world, found.chosen, wanted, secret)
-            written, whose = write_release(subject.release, None if provenance is None else subject.provenance, output)
+            subject = made(world, found.chosen, wanted, drawing)
+            whole = found.whole(subject, members)
+            written, whose = write_release(subject.release, None if provenance is None else whole, output)
+            files: dict[Path, str | bytes] = {}
             if provenance is not None and whose is not None:
-                files[provenance] = whose
+                files[provenance] = whose  # private files first: no release without its provenance
             folder = output if len(subject.release.blocks) > 1 else None
-            files |= written | {work / "audit.json": found.audit.to_json()}
-            private = [file for file in (provenance, work / "audit.json") if file is not None]
+            private = [file for file in (provenance, audited) if file is not None]
+            files |= {audited: found.audit.to_json()} | written
             write_files(files, True, folder, private=private, gone=files_of_older(output))
+        else:
+            audited.unlink(missing_ok=True)  # of a release that an earlier search chose
         pages.write(found.run)
     pages.tell(found.run)
     if found.chosen is None:
-        tell("No release was written.", err=True)
+        older = f" What lies at {output} was written before." if output.exists() else ""
+        tell(f"No release was written.{older}", err=True)
         raise typer.Exit(POLICY_FAILED)
     if not common.quiet:
         tell(f"release: {output}")
-        tell(f"audit record of everybody: {work / 'audit.json'} (`auditor render` shows it)")
+        tell(f"audit record of everybody: {audited} (`auditor render` shows it)")
+
+
+def _check_places(output: Path, provenance: Path | None, work: Path, inputs: list[Path], force: bool) -> None:
+    """Refuses, before any work is done, outputs that would be lost or would lie where they must not."""
+    from auditor.files.tables import refuse_existing, target_format
+
+    target_format(output)
+    private = [
+        work / _SECRET,
+        work / _AUDIT,
+        *run_files(work).values(),
+        *([provenance] if provenance is not None else []),
+    ]
+    refuse_inputs([output, *private], inputs)
+    refuse_same([output, work, *private])
+    if output.exists() and not force:
+        raise UsageError(f"{output} exists already. Use --force to replace it.")
+    refuse_existing([provenance] if provenance is not None else [], force)
+    for file in (work, *private):
+        if Path(os.path.realpath(output)) in Path(os.path.realpath(file)).parents:
+            raise UsageError(f"{file} is private and would lie in the folder of the release. Give it another place.")
 
 
 def _secret(work: Path) -> int:
     """The secret of a search: that of its folder, or a new one."""
     from auditor.files.provenances import read_secret
-    from auditor.files.tables import write_files
     from auditor.model.seeding import new_secret
+
+    file = work / _SECRET
+    return read_secret(file) if file.exists() else new_secret()
+
+
+def _keep(work: Path, secret: int) -> None:
+    """Keeps the secret in the folder of its search, which nobody else may read."""
+    from auditor.files.tables import write_files
     from auditor.runs.store import make_folder
 
     file = work / _SECRET
-    if file.exists():
-        return read_secret(file)
-    make_folder(work)
-    secret = new_secret()
-    write_files({file: f"{secret:064x}\n"}, False, private=[file])
-    return secret
+    if not file.exists():
+        make_folder(work)
+        work.chmod(0o700)
+        write_files({file: f"{secret:064x}\n"}, False, private=[file])

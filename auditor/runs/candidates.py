@@ -20,14 +20,17 @@ from auditor.model.errors import UsageError
 from auditor.model.record.policy import Policy
 from auditor.runs.plan import mapped
 
-METHODS = ("full-domain", "suppression", "mondrian", "kmember", "mdav", "anatomy", "slicing")
-"""What is searched unless methods are named: quick ones that differ from each other."""
+BY_WIDTH = ("full-domain", "suppression", "mondrian", "kmember")
+OTHERS = ("mdav", "anatomy", "slicing")
+"""What is searched unless methods are named: quick ones that differ from each other. The others publish no labels whose width
+could be measured."""
 GROWTH = (1.0, 1.5, 2.0, 3.0, 5.0)
 """How many times the least class size is tried."""
 DIVERSITIES, CLOSENESS = (2, 3, 4, 6), (0.5, 0.35, 0.25, 0.15)
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "full-domain": ({"rounds": 10}, {"limit": 0.0}),
     "mondrian": ({"strict": False},),
+    "suppression": ({"matching": "own"},),
 }
 """Other settings that are tried with each strength of a method: local recoding, no suppression, values on both sides of a
 cut."""
@@ -76,6 +79,11 @@ class Candidate:
         """The method with its settings."""
         found: Anonymizer = ANONYMIZERS.get(self.method).configure(self.params)
         return found
+
+
+def methods_for(measure: str) -> tuple[str, ...]:
+    """The methods that are searched where this measure is to be kept."""
+    return BY_WIDTH if measure.startswith("granularity") else (*BY_WIDTH, *OTHERS)
 
 
 def about_values(policy: Policy) -> bool:

@@ -21,9 +21,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from anonymizers.anonymizing import drawn_members, of_everybody
+from auditor.auditing.people import by_people
+from auditor.auditing.subjects import Subject
 from auditor.engines.pool import processors, run_jobs
 from auditor.engines.worker import Reply, carry_out
+from auditor.measure.classes import class_facts
+from auditor.model.arrays import Bools
 from auditor.model.progress import Progress, silent
+from auditor.model.provenance import Provenance
 from auditor.model.record.comparison import RunCell
 from auditor.model.record.frontier import LOWER
 from auditor.model.record.policy import undecided
@@ -40,9 +48,11 @@ from auditor.model.record.selection import (
     Selection,
     TriedRelease,
 )
+from auditor.model.seeding import stage
 from auditor.runs.candidates import Candidate, beginning, moves
+from auditor.runs.comparing import read_world
 from auditor.runs.placing import Placed, RiskChoice, comparison
-from auditor.runs.plan import asked_of, data_of, hashed, slug
+from auditor.runs.plan import asked_of, data_of, fingerprint, hashed, slug
 from auditor.runs.store import CELLS, TOOL, make_folder, opened, seal
 from auditor.runs.trying import (
     CandidateJob,
@@ -88,6 +98,28 @@ class Found:
     chosen: Candidate | None = None
     audit: AuditRecord | None = None
 
+    def whole(self, subject: Subject, members: Bools | None) -> Provenance:
+        """The provenance of the chosen release, made once more, about everybody in the table."""
+        assert subject.provenance is not None
+        assert self.audit is not None
+        facts, told = class_facts(by_people(subject).release), self.audit.release
+        if (facts.rows, facts.classes, facts.k) != (told.rows, told.classes, told.k):
+            raise AssertionError("The release that was made again is not the one that was audited.")
+        return subject.provenance if members is None else of_everybody(subject.provenance, members)
+
+
+def member_world(data: Path, schema: Path, holdout: float | None, secret: int) -> tuple[World, Bools | None, int]:
+    """The data of a search; who is in, where some people are held out; and the secret that all is drawn from, which is
+    another for other data: the same noise on two tables would show how they differ."""
+    world = read_world(data, schema, None, 0)
+    table = world.people
+    drawing = int(hashed([secret.to_bytes(32, "big"), fingerprint(table).encode()]), 16)
+    if holdout is None:
+        return world, None, drawing
+    members = drawn_members(table, holdout, stage(drawing, "holdout"))
+    some = World(table.take(np.flatnonzero(members)), table, np.flatnonzero(~members), world.inputs)
+    return some, members, drawing
+
 
 class Search:
     """A search under way in a folder."""
@@ -106,9 +138,9 @@ class Search:
         self.progress, self.clock, self.until = progress, clock, clock() + wanted.budget
         self.seen: dict[str, _Seen] = {}
         self.better = LOWER
-        self.left = 0
+        self.left, self.ended = 0, False
         mark = hashed([secret.to_bytes(32, "big")])[:16]
-        self._common = [VERSION, data_of(world), asked_of(wanted.options), wanted.keep.measure, mark]
+        self._common = [VERSION, data_of(world), asked_of(wanted.options), wanted.seed, wanted.keep.measure, mark]
         make_folder(folder)
 
     def run(self) -> Found:
@@ -116,8 +148,9 @@ class Search:
         self._make(beginning(self.wanted.methods, self.wanted.policy, self.world.people.rows))
         while True:
             best = self._best()
-            new = [] if self._late else self._further(best)
-            if not new:
+            new = self._further(best)
+            self.ended = bool(new) and self._late
+            if not new or self.ended:
                 break
             self._make(new)
         chosen, audit = self._chosen()
@@ -153,7 +186,8 @@ class Search:
         failing = surely_fails(record, self.wanted.policy)
         absent = [c for c in record.policy.checks if c.passed is None and not undecided(c)]
         if failing or absent:
-            seen.status, seen.reason, seen.miss = EARLY, in_words(failing or absent), missed(failing)
+            seen.status, seen.reason = EARLY, in_words(failing or absent, surely=True)
+            seen.miss = missed(failing)
         return seen
 
     def _best(self) -> _Seen | None:
@@ -209,6 +243,7 @@ class Search:
                 return best, audit
             checks = [] if audit is None or audit.policy is None else [c for c in audit.policy.checks if not c.passed]
             best.status, best.reason = FAILS, f"on all people: {in_words(checks)}" if checks else "it was not judged"
+            best.record = audit or best.record
         return None, None
 
     def _done(
@@ -316,6 +351,7 @@ class Search:
             stands,
             () if chosen is None else self._others(chosen),
             weights,
+            self.ended,
         )
 
     def _nearest(self, order: Sequence[_Seen]) -> tuple[str | None, tuple[str, ...]]:

@@ -24,7 +24,7 @@ from auditor.measure.utility import find_measures
 from auditor.model.errors import UsageError
 from auditor.model.record.comparison import which_figure
 from auditor.model.record.meaning import Kind
-from auditor.model.record.policy import EXCESS, VALUE, Policy
+from auditor.model.record.policy import EXCESS, OF_SAMPLE, VALUE, Policy
 from auditor.model.record.record import OK, AuditRecord, PolicyCheck, PolicyVerdict, Risk
 from auditor.posterior.links import Link
 from auditor.runs.candidates import Candidate
@@ -225,7 +225,8 @@ def _of_value(check: PolicyCheck, record: AuditRecord) -> PolicyCheck:
 
 def judged(record: AuditRecord, policy: Policy) -> PolicyVerdict:
     """The verdict by a record's own figures, whoever was attacked."""
-    return policy.judge(record.release, record.risks, record.adversaries)
+    risks = [replace(risk, detail={**risk.detail, OF_SAMPLE: False}) for risk in record.risks]
+    return policy.judge(record.release, risks, record.adversaries)
 
 
 def surely_fails(record: AuditRecord, policy: Policy) -> list[PolicyCheck]:
@@ -258,8 +259,9 @@ def missed(failing: Sequence[PolicyCheck]) -> float:
     return max((float("inf") if check.value is None else beyond(check) for check in failing), default=float("inf"))
 
 
-def in_words(checks: Sequence[PolicyCheck]) -> str:
-    """Checks in short: `linking.max is 0.2, at most 0.09 is allowed`."""
+def in_words(checks: Sequence[PolicyCheck], surely: bool = False) -> str:
+    """Checks in short: `linking.max is 0.2, and must be at most 0.09`. Where they fail `surely`, the value is the better end
+    of an interval."""
     said = []
     for check in checks[:3]:
         name = check.measure + (" beyond control" if check.of == EXCESS else "")
@@ -267,5 +269,7 @@ def in_words(checks: Sequence[PolicyCheck]) -> str:
         if check.value is None:
             said.append(f"{name} cannot be judged: {check.reason or 'there is no figure'}")
         else:
-            said.append(f"{name} is {check.value:.4g}, and must be {bound} {check.limit:.4g}")
+            end = {"<=": "at least ", ">=": "at most "}[check.relation] if surely else ""
+            value = check.value if check.estimate is None or surely else check.estimate
+            said.append(f"{name} is {end}{value:.4g}, and must be {bound} {check.limit:.4g}")
     return "; ".join(said) + (f"; and {len(checks) - 3} more" if len(checks) > 3 else "")

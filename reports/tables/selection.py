@@ -19,13 +19,13 @@ _STATUS = {
     PASSES: "passes",
     FAILS: "FAILS",
     EARLY: "FAILS",
-    NOT_JUDGED: "keeps less, not judged",
+    NOT_JUDGED: "not judged",
     NO_FIGURE: "no figure",
     NO_RELEASE: "no release",
 }
 _HALVES = (
     "The release was chosen by what attacks find out about one half of the people. The figures below are of the other half, "
-    "which had no say in the choice."
+    "which had no say in the choice, but that the release had to pass for everybody."
 )
 _NAMED = "Nothing is promised of adversaries and figures that the policy does not name."
 
@@ -56,6 +56,8 @@ def choice_verdict(run: RunRecord, found: Selection) -> Verdict:
         return Verdict(
             "pass", f"PASS – {clean(found.chosen, 120)} is the most useful release found that keeps to {policy}{kept}."
         )
+    if found.nearest is None and (found.left or found.ended):
+        return Verdict("none", f"NOT JUDGED – the budget ended before a release was judged by {policy}.")
     if found.nearest is None:
         return Verdict("fail", f"FAIL – no release could be made and judged by {policy}.", tuple(_reasons(found)))
     nearest = f"The nearest is {clean(found.nearest, 120)}. In the way: {words([clean(s) for s in found.stands])}."
@@ -84,18 +86,24 @@ def _why(run: RunRecord, found: Selection) -> list[str]:
     ]
     if found.weights:
         lines.append(f"Columns count by weights: {words([clean(one, 60) for one in found.weights])}; others count 1.")
-    if found.chosen is not None and not found.left:
+    if found.chosen is not None and not found.left and not found.ended:
         lines.append(
             f"Every candidate that keeps more than {clean(found.chosen, 120)} fails: it is the best of those made."
         )
     if found.chosen is not None and found.kept == 0 and found.better == Better.HIGHER:
         lines.append("It keeps nothing of what was to be kept: ask yourself whether it is worth publishing.")
-    if found.left:
-        could = f", one of which would keep {number(found.could)}" if found.could is not None else ""
+    if found.chosen is not None and not found.others:
         lines.append(
-            f"The budget ended first: {number(found.left)} candidates were not made or not judged{could}. Run the "
-            "same command again to go on."
+            "Of the other half nobody could be attacked: nothing is known of people who had no say in the choice."
         )
+    if found.left or found.ended:
+        could = f", one of which would keep {number(found.could)}" if found.could is not None else ""
+        left = (
+            f"{number(found.left)} candidates were not made or not judged{could}"
+            if found.left
+            else "more could be tried"
+        )
+        lines.append(f"The budget ended first: {left}. Run the same command again, with --force, to go on.")
     return lines
 
 

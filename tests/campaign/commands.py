@@ -288,7 +288,7 @@ def release(rng: Random) -> Draft:
     draft.ask("--budget", rng.choice(("1s", "2s", "0.01m")))
     draft.ask("--jobs", "1")
     if rng.random() < 0.3:
-        draft.ask("--sample", rng.choice(("0.5", "0.9")))
+        draft.ask("--holdout", rng.choice(("0.1", "0.5")))
     if rng.random() < 0.3:
         draft.ask("--keep", rng.choice(("granularity", "queries", "class_size")))
     draft.ask("-o", "out.csv")

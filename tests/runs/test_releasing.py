@@ -27,8 +27,8 @@ from auditor.model.release import Suppression
 from auditor.model.schema import Schema
 from auditor.runs.candidates import Candidate, beginning, moves
 from auditor.runs.comparing import read_world
-from auditor.runs.releasing import Found, Search
-from auditor.runs.trying import Keeping, Wanted, made
+from auditor.runs.releasing import Found, Search, member_world
+from auditor.runs.trying import Keeping, Step, Wanted, made
 from auditor.runs.worlds import World
 from reports import render_terminal
 from reports.html import render_html
@@ -45,6 +45,14 @@ SCHEMA = {
     }
 }
 SECRET = 7
+COLUMNS = "\n".join(
+    [
+        '[columns.age]\nrole = "quasi"\ntype = "numeric"',
+        '[columns.town]\nrole = "quasi"',
+        '[columns.sex]\nrole = "quasi"',
+        '[columns.ill]\nrole = "sensitive"',
+    ]
+)
 
 
 Cli = Callable[..., Ended]
@@ -218,17 +226,61 @@ def test_the_record_and_its_reports(tmp_path: Path) -> None:
     assert NO_RELEASE in {one.status for one in run.selection.tried} or len(run.selection.tried) > 4
 
 
+def test_another_seed_is_another_search(tmp_path: Path) -> None:
+    searches = [Search(world(), Wanted(K4, ("mondrian",), seed=seed, jobs=1), tmp_path, SECRET) for seed in (1, 2)]
+    one, other = (each._id(Candidate("mondrian", {"k": 4}), Step.MADE) for each in searches)
+    assert one != other  # their halves are others
+
+
+def test_what_is_drawn_depends_on_the_data(tmp_path: Path) -> None:
+    files = []
+    for number, some in enumerate((frame(80), frame(80).iloc[1:])):
+        files.append(tmp_path / f"{number}.csv")
+        some.to_csv(files[-1], index=False)
+    (tmp_path / "s.toml").write_text(COLUMNS, encoding="utf-8")
+    drawn = [member_world(file, tmp_path / "s.toml", 0.25, SECRET) for file in files]
+    assert len({secret for *_, secret in drawn}) == 2
+    found, members, _ = drawn[0]
+    assert members is not None
+    assert (found.people.rows, len(found.outsiders), int(members.sum())) == (60, 20, 60)
+
+
+@pytest.mark.slow
+def test_people_who_are_held_out(tmp_path: Path, auditor_cli: Cli) -> None:
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "s.toml").write_text(COLUMNS, encoding="utf-8")
+    given = ("release", tmp_path / "t.csv", "--schema", tmp_path / "s.toml", "--methods", "mondrian", "--jobs", "1")
+    where = ("-o", tmp_path / "r.csv", "--work", tmp_path / "work", "--policy", "k5", "--holdout", "0.5")
+    assert "Give --provenance" in auditor_cli(*given, *where).err
+    assert not (tmp_path / "work").exists()
+    taken = auditor_cli(*given, *where, "--provenance", tmp_path / "work" / "audit.json")
+    assert "two different results" in taken.err
+    ended = auditor_cli(*given, *where, "--provenance", tmp_path / "whose.csv")
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "work").stat().st_mode & 0o077 == 0
+    record = audit(
+        tmp_path / "r.csv",
+        tmp_path / "s.toml",
+        original=tmp_path / "t.csv",
+        provenance=tmp_path / "whose.csv",
+        options=Options(attacks=("homogeneity",), utility=()),
+    )
+    chosen = json.loads((tmp_path / "work" / "audit.json").read_text(encoding="utf-8"))
+    mine, theirs = (
+        next(r["value"] for r in each if (r["attack"], r["measure"], r["link"]) == ("homogeneity", "success", "class"))
+        for each in (json.loads(record.to_json())["risks"], chosen["risks"])
+    )
+    assert mine == pytest.approx(theirs)  # of the right people
+    never = tmp_path / "never.toml"
+    never.write_text('title="n"\nsource="n"\n[[check]]\nfigure="release.k"\nat_least=500\n', encoding="utf-8")
+    again = (*given, "-o", tmp_path / "r.csv", "--work", tmp_path / "work", "--policy", never, "--force")
+    assert "was written before" in auditor_cli(*again).err
+    assert not (tmp_path / "work" / "audit.json").exists()
+
+
 def test_the_command_line(tmp_path: Path, auditor_cli: Cli) -> None:
     frame().to_csv(tmp_path / "t.csv", index=False)
-    columns = "\n".join(
-        [
-            '[columns.age]\nrole = "quasi"\ntype = "numeric"',
-            '[columns.town]\nrole = "quasi"',
-            '[columns.sex]\nrole = "quasi"',
-            '[columns.ill]\nrole = "sensitive"',
-        ]
-    )
-    (tmp_path / "s.toml").write_text(columns, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(COLUMNS, encoding="utf-8")
     release, whose, work = tmp_path / "r.csv", tmp_path / "w.csv", tmp_path / "work"
     given = ("release", tmp_path / "t.csv", "--schema", tmp_path / "s.toml", "--methods", "mondrian", "--jobs", "1")
     where = ("-o", release, "--provenance", whose, "--work", work)

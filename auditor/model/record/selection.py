@@ -65,3 +65,5 @@ class Selection:
     stands: Sequence[str] = ()
     others: Sequence[OtherHalf] = ()
     weights: Sequence[str] = ()
+    ended: bool = False
+    """Whether the budget ended it."""
