@@ -95,7 +95,8 @@ class Grid(Part):
     def _arrow_table(self) -> Any:
         import pyarrow as pa
 
-        arrays = [_array(self.column(name), self.types.get(name, "text")) for name in self.header]
+        cells = ([row[place] if place < len(row) else "" for row in self.rows] for place in range(len(self.header)))
+        arrays = [_array(found, self.types.get(name, "text")) for name, found in zip(self.header, cells, strict=True)]
         return pa.table(arrays, names=[name.encode("utf-8", "replace").decode() for name in self.header])
 
     def _parquet(self) -> bytes:
